@@ -1,0 +1,162 @@
+"""A backend computes each operation on one kind of device: this is what it must offer, and how one is found.
+
+A backend takes and returns storage (`graphla.storage`), typed operators, and arrays of its own
+device; it never sees a form, a mask view or a noun. Every function leaves its inputs as they were,
+except where `in_place` is said.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from semirings.exceptions import InvalidValue
+
+if TYPE_CHECKING:
+    from graphla.storage import (
+        Array,
+        BitmapVector,
+        Csr,
+        FullVector,
+        MatrixMask,
+        SparseVector,
+        VectorMask,
+    )
+    from semirings.operators import (
+        TypedBinaryOp,
+        TypedIndexUnaryOp,
+        TypedSelectOp,
+        TypedUnaryOp,
+    )
+    from semirings.structures import TypedMonoid, TypedSemiring
+
+    AnyVector = SparseVector | BitmapVector | FullVector
+    Dense = BitmapVector | FullVector
+
+devices = ("cpu",)
+Side = Literal["mxv", "vxm"]
+
+
+class Backend(Protocol):
+    """What each backend computes. `V` below is a SparseVector or a Csr: the same kind comes back."""
+
+    xp: ModuleType  # numpy, or what stands for it on the device
+
+    # --- arrays -------------------------------------------------------------------------------
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        """`values` as an array of this device, copied only if it must be."""
+        ...
+
+    def to_host(self, array: Array) -> Any:
+        """`array` as a numpy.ndarray."""
+        ...
+
+    # --- forms --------------------------------------------------------------------------------
+    def sort(self, v: SparseVector) -> SparseVector:
+        """The entries of v in order of index."""
+        ...
+
+    def to_sparse(self, v: Dense) -> SparseVector: ...
+    def to_bitmap(self, v: SparseVector | FullVector) -> BitmapVector: ...
+    def transpose(self, a: Csr) -> Csr: ...
+    def build_vector(
+        self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
+    ) -> SparseVector:
+        """Entries in any order, equal indices folded by dup_op from the left; refused if None."""
+        ...
+
+    def build_matrix(
+        self,
+        nrows: int,
+        ncols: int,
+        rows: Array,
+        columns: Array,
+        values: Array,
+        dup_op: TypedBinaryOp | None,
+    ) -> Csr: ...
+
+    # --- products: `side` "mxv": w(o) = (+)_k mult(A(o,k), u(k)); "vxm": w(o) = (+)_k mult(u(k), A(k,o))
+    def pull(
+        self, rows: Csr, u: Dense, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+    ) -> SparseVector | BitmapVector:
+        """Row o of `rows` holds the a(o,k) of output o: gather over what the mask allows."""
+        ...
+
+    def push(
+        self,
+        columns: Csr,
+        u: SparseVector,
+        semiring: TypedSemiring,
+        side: Side,
+        mask: VectorMask | None,
+    ) -> SparseVector | BitmapVector:
+        """Row k of `columns` holds the outputs o that u(k) reaches: scatter along u's entries."""
+        ...
+
+    def mxm(
+        self, a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
+    ) -> Csr:
+        """C<mask> = A (+).(x) B. `bt`, B by columns, is there if it is already built."""
+        ...
+
+    def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
+
+    # --- entry by entry (V = SparseVector sorted, or Csr) --------------------------------------
+    def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
+        """op where both are; one side alone passes, or meets `left`/`right` where given (union)."""
+        ...
+
+    def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
+    def apply(self, a: Any, op: TypedUnaryOp) -> Any: ...
+    def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
+        """`side` "left": op(scalar, x); "right": op(x, scalar)."""
+        ...
+
+    def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
+    def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
+
+    # --- reductions ----------------------------------------------------------------------------
+    def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector: ...
+    def reduce(self, values: Array, monoid: TypedMonoid) -> Any:
+        """The fold of all values, a scalar of the monoid's type; its identity for none."""
+        ...
+
+    # --- indices: None means all, in order -----------------------------------------------------
+    def extract_vector(self, v: SparseVector, indices: Array | None) -> SparseVector: ...
+    def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
+
+    # --- the write rule ------------------------------------------------------------------------
+    # A region is where an assign may reach: index arrays I (and J), None for all.
+    def write_vector(
+        self,
+        c: AnyVector,
+        t: AnyVector,
+        mask: VectorMask | None,
+        accum: TypedBinaryOp | None,
+        replace: bool,
+        dtype: Any,
+        *,
+        in_place: bool = False,
+    ) -> AnyVector:
+        """C<mask, replace> = accum(C, T), of numpy dtype `dtype`; may write into c if in_place."""
+        ...
+
+    def write_matrix(
+        self,
+        c: Csr,
+        t: Csr,
+        mask: MatrixMask | None,
+        accum: TypedBinaryOp | None,
+        replace: bool,
+        dtype: Any,
+    ) -> Csr: ...
+
+
+@cache
+def backend(device: str) -> Backend:
+    """The backend of a device, imported at the first call."""
+    if device not in devices:
+        raise InvalidValue(f"device must be one of {', '.join(devices)}, not {device!r}")
+    return cast(Backend, import_module(f"graphla.backends.{device}"))

@@ -1,0 +1,101 @@
+"""Frozen arrays: how the entries of a matrix or a vector lie in memory, and nothing that acts on them.
+
+Invariants, for every array here:
+- entries are unique; `indices` are int32 and sorted (within each row for `Csr`; for `SparseVector`
+  unless `is_sorted` is False);
+- `values` has one element per entry. Where all are equal (*iso-valued*) it is a read-only
+  broadcast of one element, of stride 0, so that it costs one element of memory and any code that
+  does not know stays right;
+- nobody writes into an array that another object can see: see `graphla.forms.take`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Csr:
+    """Rows of (column, value): entries of row i are `indices[indptr[i]:indptr[i + 1]]`.
+
+    A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 where nvals < 2^31,
+    else int64.
+    """
+
+    nrows: int
+    ncols: int
+    indptr: Array
+    indices: Array
+    values: Array
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.indices.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseVector:
+    """Entries (index, value), sorted by index unless `is_sorted` is False."""
+
+    size: int
+    indices: Array
+    values: Array
+    is_sorted: bool = True
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.indices.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitmapVector:
+    """Entry i is there where `present[i]`; `values[i]` is arbitrary elsewhere."""
+
+    size: int
+    present: Array  # bool
+    values: Array
+    nvals: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FullVector:
+    """An entry at every index."""
+
+    size: int
+    values: Array
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorMask:
+    """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
+
+    `present` (bool[size]) or `indices` (sorted int32), or both, say the same; at least one is there.
+    """
+
+    size: int
+    present: Array | None
+    indices: Array | None
+    complement: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixMask:
+    """Where a matrix may be written: at the entries of `pattern` (values unread), or elsewhere."""
+
+    pattern: Csr
+    complement: bool
+
+
+def is_iso(values: Array) -> bool:
+    """Whether all values are one, held once."""
+    return values.size > 0 and values.strides[0] == 0
