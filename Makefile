@@ -29,7 +29,7 @@ format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/test.stamp
+bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/cpu.py $(ARGS)
 
 clean:
@@ -47,6 +47,10 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[test,numba]' || $(BIN)/python -m pip install -q -e '.[test]'
+	@touch $@
+
+$(VENV)/bench.stamp: pyproject.toml $(VENV)/test.stamp
+	$(BIN)/python -m pip install -q -e '.[bench]'
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml $(VENV)/test.stamp

@@ -1,0 +1,290 @@
+"""The CPU figures of docs/benchmarks.md: each against what one would use instead, side by side in one run.
+
+    make bench                          every section
+    python benchmarks/cpu.py bfs spmv   some of them
+
+Contenders take turns trial by trial, so that a slow spell of the machine falls on all. Inside the
+timed region: the whole public call, outputs included. Outside, and shown apart: building the graph,
+the transpose (kept by graphla after its first pull), the first call of each kind (compilation).
+Every BFS result is verified against the tree it claims before its time counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy
+import scipy.sparse
+from scipy.sparse import csgraph
+
+import graphla as gl
+from graphla import Matrix, Vector
+
+try:
+    import graphblas
+
+    graphblas.init("suitesparse", blocking=True)
+except ImportError:
+    graphblas = None
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+
+def milliseconds(call: Callable[[], Any]) -> float:
+    begin = perf_counter()
+    call()
+    return 1e3 * (perf_counter() - begin)
+
+
+def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[str, list[float]]:
+    """Milliseconds of each contender on each input, after one call of each that does not count."""
+    for call in contenders.values():
+        call(inputs[0])
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for x in inputs:
+        for name, call in contenders.items():
+            times[name].append(milliseconds(lambda call=call, x=x: call(x)))
+    return times
+
+
+def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
+    """A row each: median, least, ratio of medians to the first; edges per second where they count."""
+    print(f"\n{title}")
+    reference = median(next(iter(times.values())))
+    for name, row in times.items():
+        line = f"  {name:<44}{median(row):>10.3f} ms{min(row):>10.3f} min"
+        line += f"{median(row) / reference:>8.2f} x"
+        if edges:
+            line += f"{edges / median(row) / 1e3:>10.1f} MTEPS"
+        print(line)
+
+
+def compiled(setting: bool, call: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any) -> Any:
+        with gl.config.set(compiled=setting):
+            return call(*args)
+
+    return run
+
+
+# --- graphs -----------------------------------------------------------------------------------
+
+
+def giant_sources(A: Matrix, count: int, seed: int = 1) -> list[int]:
+    graph = gl.io.to_scipy_sparse(A)
+    _, label = csgraph.connected_components(graph, directed=False)
+    giant = np.flatnonzero(label == np.bincount(label).argmax())
+    return [int(s) for s in np.random.default_rng(seed).choice(giant, count, replace=False)]
+
+
+def component_edges(A: Matrix, source: int) -> int:
+    """Undirected edges of the component of the source, the edges that TEPS counts."""
+    graph = gl.io.to_scipy_sparse(A)
+    _, label = csgraph.connected_components(graph, directed=False)
+    inside = label == label[source]
+    return int(np.diff(graph.indptr)[inside].sum()) // 2
+
+
+def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
+    """A level is one more than its parent's, every parent is a neighbour, and csgraph reaches as many."""
+    index, parent = parents.to_coo()
+    reached, level = levels.to_coo()
+    assert np.array_equal(index, reached)
+    of = np.full(A.shape[0], -1)
+    of[reached] = level
+    others = index != source
+    assert of[source] == 0 and (of[index[others]] == of[parent[others]] + 1).all()
+    tree = scipy.sparse.coo_array(
+        (np.ones(others.sum(), bool), (parent[others], index[others])), shape=A.shape
+    ).tocsr()
+    assert (A.astype(bool).multiply(tree)).nnz == others.sum()
+    order = csgraph.breadth_first_order(A, source, return_predecessors=False)
+    assert len(order) == len(index)
+
+
+# --- sections ---------------------------------------------------------------------------------
+
+
+def bfs_in_graphblas(A: Any, source: int) -> Any:
+    """Levels and parents in python-graphblas, as its own documentation writes them."""
+    levels, parents = graphblas.Vector(int, A.nrows), graphblas.Vector(int, A.nrows)
+    frontier = graphblas.Vector(int, A.nrows)
+    parents[source] = frontier[source] = source
+    levels[source] = depth = 0
+    any_secondi = graphblas.semiring.ss.any_secondi
+    while frontier.nvals:
+        depth += 1
+        frontier(~parents.S, graphblas.replace) << any_secondi(frontier @ A)
+        parents(frontier.S) << frontier
+        levels(frontier.S) << depth
+    return levels, parents
+
+
+def bfs(quick: bool) -> None:
+    graphs = {
+        "R-MAT 18, edge factor 16": gl.generators.kronecker(14 if quick else 18, 16, seed=1),
+        "road-NY": gl.datasets.load("road-NY"),
+    }
+    for title, A in graphs.items():
+        S = scipy.sparse.csr_array(gl.io.to_scipy_sparse(A).astype(np.float64))
+        sources = giant_sources(A, 4 if quick else 16)
+        build = milliseconds(lambda A=A: A.T.new())
+        for setting in (True, False):
+            verify(S, sources[0], *compiled(setting, gl.algorithms.bfs)(A, sources[0]))
+        contenders = {
+            "scipy csgraph.breadth_first_order": lambda s, S=S: csgraph.breadth_first_order(S, s),
+            "graphla.algorithms.bfs, Numba": compiled(True, lambda s, A=A: gl.algorithms.bfs(A, s)),
+            "graphla.algorithms.bfs, NumPy alone": compiled(
+                False, lambda s, A=A: gl.algorithms.bfs(A, s)
+            ),
+        }
+        if graphblas:
+            G = graphblas.io.from_scipy_sparse(S)
+            contenders["python-graphblas, the same loop"] = lambda s, G=G: bfs_in_graphblas(G, s)
+        times = in_turns(contenders, sources)
+        report(
+            f"BFS, levels + parents: {title} ({A.nrows:,} vertices, {A.nvals // 2:,} edges; "
+            f"{len(sources)} sources; a transpose costs {build:.0f} ms, once)",
+            times,
+            component_edges(A, sources[0]),
+        )
+
+
+def spmv(quick: bool) -> None:
+    A = gl.generators.kronecker(14 if quick else 18, 16, seed=1)
+    random = np.random.default_rng(2)
+    rows, columns, _ = A.to_coo()
+    values = random.random(len(rows), dtype=np.float32)
+    x = random.random(A.ncols, dtype=np.float32)
+    W = Matrix.from_coo(rows, columns, values, nrows=A.nrows, ncols=A.ncols)
+    u = Vector.from_dense(x)
+    times: dict[str, list[float]] = {}
+    for threads in (1, 2):
+        contenders: dict[str, Callable[..., Any]] = {}
+        if graphblas:
+            G = graphblas.Matrix.from_coo(rows, columns, values, nrows=A.nrows, ncols=A.ncols)
+            g = graphblas.Vector.from_dense(x)
+            G.wait()
+            graphblas.ss.config["nthreads"] = threads
+            contenders[f"python-graphblas, {threads} threads"] = lambda _, G=G, g=g: (
+                graphblas.semiring.min_plus(G @ g).new().wait()
+            )
+
+        def ours(_: int, threads: int = threads) -> Any:
+            with gl.config.set(compiled=True, threads=threads):
+                return gl.semiring.min_plus(W @ u).new()
+
+        contenders[f"graphla, Numba, {threads} threads"] = ours
+        times |= in_turns(contenders, list(range(10 if quick else 50)))
+        if graphblas:
+            theirs = graphblas.semiring.min_plus(G @ g).new().to_dense(fill_value=np.inf)
+            assert np.array_equal(ours(0).to_dense(fill_value=np.inf), theirs)
+    report(f"SpMV, min_plus float32, full vector: R-MAT 18 ({A.nvals:,} entries)", times)
+
+
+def imports(quick: bool) -> None:
+    def fresh(statement: str) -> float:
+        return milliseconds(lambda: subprocess.run([sys.executable, "-c", statement], check=True))
+
+    statements = {"import numpy": "import numpy", "import graphla": "import numpy, graphla"}
+    times: dict[str, list[float]] = {name: [] for name in statements}
+    for _ in range(3 if quick else 15):
+        for name, statement in statements.items():
+            times[name].append(fresh(statement))
+    report("Importing, in a fresh process", times)
+    added = median(times["import graphla"]) - median(times["import numpy"])
+    print(f"  graphla adds {added:.0f} ms")
+
+
+def latency(quick: bool) -> None:
+    calls = 200 if quick else 5000
+    A = Matrix.from_coo([0, 0, 1, 2], [0, 1, 2, 0], [1.0, 2.0, 3.0, 4.0], nrows=3, ncols=3)
+    u, m = Vector.from_dense([1.0, 2.0, 3.0]), Vector.from_coo([0, 2], [True, True], size=3)
+    w = Vector(float, 3)
+    min_plus, replace = gl.semiring.min_plus, gl.replace
+
+    def masked() -> None:
+        w(m.S, replace) << min_plus(A @ u)
+
+    def method() -> None:
+        w(~m.V) << A.mxv(u, min_plus)
+
+    def plain() -> None:
+        w << A.mxv(u, min_plus)
+
+    print(f"\nOne call on a 3 x 3 matrix, microseconds (median of 9 runs of {calls} calls)")
+    for name, call in {
+        "w(m.S, replace) << min_plus(A @ u)": masked,
+        "w(~m.V) << A.mxv(u, min_plus)": method,
+        "w << A.mxv(u, min_plus)": plain,
+    }.items():
+        call()
+        runs = [milliseconds(lambda call=call: [call() for _ in range(calls)]) for _ in range(9)]
+        print(f"  {name:<44}{1e3 * median(runs) / calls:>10.1f} us")
+
+
+def memory(quick: bool) -> None:
+    print("\nPeak memory of building from COO, beyond the inputs, over the size of the result")
+    rng, n, nvals = np.random.default_rng(3), 1 << 20, (1 << 18 if quick else 1 << 23)
+    rows, columns = rng.integers(0, n, (2, nvals), dtype=np.int64)
+    for dtype in (np.float64, np.float32, np.bool_):
+        values = rng.random(nvals).astype(dtype)
+        for note, (i, j) in {
+            "int64 indices": (rows, columns),
+            "int32 indices": (rows.astype(np.int32), columns.astype(np.int32)),
+        }.items():
+            tracemalloc.start()
+            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op=gl.binary.second)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            size = sum(array.nbytes for array in A.to_csr()[:1]) + A.nvals * (4 + values.itemsize)
+            print(f"  {np.dtype(dtype).name:<9}{note:<16}{peak / size:>8.2f} x")
+
+
+sections = {f.__name__: f for f in (imports, latency, bfs, spmv, memory)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("sections", nargs="*", help=f"some of {', '.join(sections)}")
+    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
+    options = parser.parse_args()
+    if unknown := set(options.sections) - set(sections):
+        parser.error(f"unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")
+    versions = {"Python": platform.python_version(), "NumPy": np.__version__}
+    versions |= {"SciPy": scipy.__version__, "graphla": gl.__version__}
+    try:
+        import numba
+
+        versions["Numba"] = numba.__version__
+    except ImportError:
+        pass
+    if graphblas:
+        versions["python-graphblas"] = graphblas.__version__
+    print(f"{processor()}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}")
+    print(", ".join(f"{name} {version}" for name, version in versions.items()))
+    for name in options.sections or sections:
+        sections[name](options.quick)
+
+
+def processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown processor"
+
+
+if __name__ == "__main__":
+    main()
