@@ -1,4 +1,4 @@
-"""The CPU figures of docs/benchmarks.md: each against what one would use instead, side by side in one run.
+"""The CPU figures of docs/benchmarks.md, each beside what one would use instead, in one run.
 
     make bench                          every section
     python benchmarks/cpu.py bfs spmv   some of them
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -59,7 +60,7 @@ def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[st
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
-    """A row each: median, least, ratio of medians to the first; edges per second where they count."""
+    """A row each: median, least, ratio of medians to the first, and edges per second."""
     print(f"\n{title}")
     reference = median(next(iter(times.values())))
     for name, row in times.items():
@@ -97,7 +98,7 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """A level is one more than its parent's, every parent is a neighbour, and csgraph reaches as many."""
+    """A level is one more than its parent's, parents are neighbours, csgraph reaches as many."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
@@ -280,8 +281,8 @@ def main() -> None:
 
 def processor() -> str:
     try:
-        with open("/proc/cpuinfo") as lines:
-            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or "unknown processor"
 
