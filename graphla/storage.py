@@ -79,13 +79,15 @@ class FullVector:
 class VectorMask:
     """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
 
-    `present` (bool[size]) or `indices` (sorted int32), or both, say the same; at least one is there.
+    `present` (bool[size]) or `indices` (int32, sorted unless `is_sorted` is False), or both, say
+    the same; at least one is there.
     """
 
     size: int
     present: Array | None
     indices: Array | None
     complement: bool
+    is_sorted: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
+from graphla.settings import devices
 from semirings.exceptions import InvalidValue
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     AnyVector = SparseVector | BitmapVector | FullVector
     Dense = BitmapVector | FullVector
 
-devices = ("cpu",)
 Side = Literal["mxv", "vxm"]
 
 
@@ -109,9 +109,16 @@ class Backend(Protocol):
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
-    def apply(self, a: Any, op: TypedUnaryOp) -> Any: ...
+    def cast(self, a: Any, dtype: Any) -> Any:
+        """Any storage with its values `astype` of a numpy dtype (iso stays iso, nothing warns)."""
+        ...
+
+    def apply(self, a: Any, op: TypedUnaryOp) -> Any:
+        """Value by value; `a` may be a BitmapVector or FullVector as well."""
+        ...
+
     def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
-        """`side` "left": op(scalar, x); "right": op(x, scalar)."""
+        """`side` "left": op(scalar, x); "right": op(x, scalar). As apply, unless op is positional."""
         ...
 
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...

@@ -1,0 +1,382 @@
+"""What a matrix, vector or scalar holds: its forms, each made on first need and kept.
+
+Forms are frozen to everyone but `take`: a noun changes by holding other forms, so whoever holds
+these keeps seeing the same entries.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphla.backends import backend
+from graphla.storage import (
+    BitmapVector,
+    Csr,
+    FullVector,
+    MatrixMask,
+    SparseVector,
+    VectorMask,
+    is_iso,
+)
+
+from semirings.dtypes import BOOL
+
+if TYPE_CHECKING:
+    from graphla.backends import AnyVector, Dense
+    from semirings.dtypes import DataType
+
+
+class VectorForms:
+    """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
+
+    __slots__ = ("_bitmap", "_counted", "_full", "_lock", "_merged", "_sparse", "device", "dtype")
+
+    def __init__(self, device: str, dtype: DataType, storage: AnyVector) -> None:
+        self.device = device
+        self.dtype = dtype
+        self._sparse = storage if isinstance(storage, SparseVector) else None
+        self._bitmap = storage if isinstance(storage, BitmapVector) else None
+        self._full = storage if isinstance(storage, FullVector) else None
+        self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
+        self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
+        self._lock = RLock()
+
+    @classmethod
+    def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
+        """No entries."""
+        xp = backend(device).xp
+        none = SparseVector(size, xp.empty(0, xp.int32), xp.empty(0, dtype.np_type))
+        return cls(device, dtype, none)
+
+    @property
+    def size(self) -> int:
+        """Number of indices."""
+        return self.at_hand.size
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.at_hand.nvals
+
+    @property
+    def at_hand(self) -> AnyVector:
+        """A form that is there already: full before bitmap before sparse."""
+        # Again if none was seen: another thread was in the midst of `full`.
+        return self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether `dense` costs nothing."""
+        return self._bitmap is not None or self._full is not None
+
+    @property
+    def has_sparse(self) -> bool:
+        """Whether `sparse(sorted=False)` costs nothing."""
+        return self._sparse is not None
+
+    def sparse(self, sorted: bool = True) -> SparseVector:
+        """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
+        v = self._sparse
+        if v is not None and (v.is_sorted or not sorted):
+            return v
+        if self._full is not None:
+            return backend(self.device).to_sparse(self._full)
+        with self._lock:
+            v = self._sparse
+            if v is None:
+                v = backend(self.device).to_sparse(self.at_hand)
+            if sorted and not v.is_sorted:
+                v = backend(self.device).sort(v)
+            self._sparse = v
+        return v
+
+    def bitmap(self) -> BitmapVector:
+        """Which indices have an entry, and a value for each index."""
+        v = self._bitmap
+        if v is not None and self._counted:
+            return v
+        if self._full is not None:
+            return backend(self.device).to_bitmap(self._full)
+        with self._lock:
+            v = self._bitmap
+            if v is None:
+                v = backend(self.device).to_bitmap(self._sparse)
+            elif not self._counted:
+                v = BitmapVector(v.size, v.present, v.values, int(v.present.sum()))
+            self._bitmap, self._counted = v, True
+        return v
+
+    def full(self) -> FullVector | None:
+        """A value for each index; None where some index has no entry."""
+        if self._full is None and self.nvals == self.size:
+            values = self.bitmap().values
+            with self._lock:
+                # The others can be had from it at no cost but a range, and would share its values.
+                self._full = FullVector(values.size, values)
+                self._bitmap = self._sparse = None
+        return self._full
+
+    def dense(self) -> Dense:
+        """Full where every index has an entry, else the bitmap."""
+        return self.full() or self.bitmap()
+
+    def mask(self, structural: bool, complement: bool) -> VectorMask | None:
+        """Where the entries are (`structural`), or the true entries; None where that is all."""
+        size = self.size
+        if self._full is None and self._bitmap is None:
+            return _sparse_mask(self._sparse, structural, complement)
+        v = self.dense()
+        if structural or is_iso(v.values):
+            if not structural and not bool(v.values[0]):
+                return VectorMask(size, None, v.values[:0].astype("int32"), complement)
+            if isinstance(v, FullVector):
+                if not complement:
+                    return None
+                return VectorMask(size, None, v.values[:0].astype("int32"), False)
+            indices = self._sparse and self._sparse.indices
+            is_sorted = self._sparse is None or self._sparse.is_sorted
+            return VectorMask(size, v.present, indices, complement, is_sorted)
+        true = v.values.astype(bool)
+        if isinstance(v, BitmapVector):
+            true &= v.present
+        return VectorMask(size, true, None, complement)
+
+    def base_for_write(self, entries: int) -> AnyVector:
+        """The form to merge `entries` new entries into: dense once merging has cost that much.
+
+        A sparse merge rewrites all entries; going dense costs O(size) once, after which `take`
+        lets a write cost O(entries). So, as one who rents until the rent paid reaches the price,
+        we go dense when the entries rewritten so far reach a fraction of the size. Huge, nearly
+        empty vectors stay sparse.
+        """
+        if not self.has_dense:
+            self._merged += self.nvals + entries
+            size = self.size
+            if self._merged * 4 >= size and (size <= 1 << 27 or self.nvals * 16 >= size):
+                self.dense()
+        return self.at_hand
+
+    def successor(self, storage: AnyVector) -> VectorForms:
+        """The forms of a vector that was these and now holds `storage`."""
+        forms = VectorForms(self.device, self.dtype, storage)
+        forms._merged = self._merged
+        return forms
+
+
+class MatrixForms:
+    """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
+
+    The two are one object where the matrix is known to be symmetric.
+    """
+
+    __slots__ = ("_flipped", "_pair", "device", "dtype")
+
+    def __init__(
+        self, device: str, dtype: DataType, csr: Csr | None = None, csc: Csr | None = None
+    ) -> None:
+        self.device = device
+        self.dtype = dtype
+        self._pair = _Pair(csr, csc)
+        self._flipped = False
+
+    @classmethod
+    def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
+        """No entries."""
+        xp = backend(device).xp
+        indptr, indices = xp.zeros(nrows + 1, xp.int32), xp.empty(0, xp.int32)
+        return cls(device, dtype, Csr(nrows, ncols, indptr, indices, xp.empty(0, dtype.np_type)))
+
+    @property
+    def csr(self) -> Csr:
+        """The entries by rows."""
+        return self._pair.form(self._flipped) or self._pair.make(self._flipped, self.device)
+
+    @property
+    def csc(self) -> Csr:
+        """The entries by columns: the Csr of the transpose."""
+        return self._pair.form(not self._flipped) or self._pair.make(not self._flipped, self.device)
+
+    @property
+    def has_csr(self) -> bool:
+        """Whether `csr` costs nothing."""
+        return self._pair.form(self._flipped) is not None
+
+    @property
+    def has_csc(self) -> bool:
+        """Whether `csc` costs nothing."""
+        return self._pair.form(not self._flipped) is not None
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        csr = self._pair.form(self._flipped)
+        return csr.nrows if csr is not None else self.csc.ncols
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        csr = self._pair.form(self._flipped)
+        return csr.ncols if csr is not None else self.csc.nrows
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return (self._pair.by_rows or self._pair.by_columns).indices.size  # pyright: ignore[reportOptionalMemberAccess]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is known to equal its transpose, its forms being one object."""
+        return self._pair.by_rows is self._pair.by_columns
+
+    @property
+    def T(self) -> MatrixForms:
+        """The transpose: the same forms, swapped; what either makes, both have."""
+        forms = object.__new__(MatrixForms)
+        forms.device, forms.dtype = self.device, self.dtype
+        forms._pair, forms._flipped = self._pair, not self._flipped
+        return forms
+
+    def mask(self, structural: bool, complement: bool) -> MatrixMask:
+        """Where the entries are (`structural`), or the true entries."""
+        pattern = self.csr
+        if not structural:
+            values = pattern.values
+            if not is_iso(values) or not bool(values[0]):
+                pattern = backend(self.device).keep(pattern, values.astype(bool))
+        return MatrixMask(pattern, complement)
+
+
+class ScalarForms:
+    """One value, or none."""
+
+    __slots__ = ("device", "dtype", "value")
+
+    def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.value = value
+
+    @property
+    def nvals(self) -> int:
+        """One, or zero."""
+        return 0 if self.value is None else 1
+
+
+class _Pair:
+    """The two forms of a matrix and of its transpose."""
+
+    __slots__ = ("by_columns", "by_rows", "lock")
+
+    def __init__(self, by_rows: Csr | None, by_columns: Csr | None) -> None:
+        if by_rows is None and by_columns is None:
+            raise ValueError("a matrix needs its csr or its csc")
+        self.by_rows = by_rows
+        self.by_columns = by_columns
+        self.lock = RLock()
+
+    def form(self, by_columns: bool) -> Csr | None:
+        return self.by_columns if by_columns else self.by_rows
+
+    def make(self, by_columns: bool, device: str) -> Csr:
+        with self.lock:
+            made = self.form(by_columns)
+            if made is None:
+                made = backend(device).transpose(self.form(not by_columns))  # pyright: ignore[reportArgumentType]
+                if by_columns:
+                    self.by_columns = made
+                else:
+                    self.by_rows = made
+        return made
+
+
+def _sparse_mask(v: SparseVector, structural: bool, complement: bool) -> VectorMask | None:  # pyright: ignore
+    indices = v.indices
+    if not structural:
+        if not is_iso(v.values):
+            indices = indices[v.values.astype(bool)]
+        elif not bool(v.values[0]):
+            indices = indices[:0]
+    return VectorMask(v.size, None, indices, complement, v.is_sorted)
+
+
+class Owner(Protocol):
+    """A noun that holds vector forms under this name."""
+
+    _forms: VectorForms
+
+
+def take(owner: Owner) -> BitmapVector | FullVector | None:
+    """The dense storage of `owner`, to write into; None where someone else could see the writing.
+
+    A vector may be written in place only if its forms are held by it alone, the storage by the
+    forms alone, and the arrays by the storage alone, each array owning its memory. CPython counts
+    references, so all of it can be read off: a second noun (`dup`), an expression, a mask, an
+    exported array or a view of it, an imported array its giver still holds, or another thread's
+    local variable, each adds one. The counts to expect are measured once, on forms known to be
+    alone, so that nothing rests on how a Python version counts a local variable. Where there is
+    no such count (a build without the GIL, another Python), nothing is ever taken.
+    See docs/decisions/005-writing-in-place.md.
+
+    Between this call and the moment the owner is given its new forms, the old ones stay valid:
+    they have forgotten their sparse form and count their entries anew if asked, so that a write
+    which stops midway leaves a vector as consistent as a NumPy array half assigned to.
+    """
+    if not owner._forms.has_dense or not _is_alone(owner):
+        return None
+    forms = owner._forms
+    if forms._full is not None:
+        return forms._full
+    storage = forms.bitmap()
+    forms._sparse, forms._counted = None, False
+    return storage
+
+
+def _is_alone(owner: Owner) -> bool:
+    counts = _references(owner)
+    return counts == _references_when_alone(len(counts)) and _owns_arrays(owner)
+
+
+def _references(owner: Owner) -> tuple[int, ...]:
+    """References to the forms of owner, to their dense storage, and to each of its arrays."""
+    forms = owner._forms
+    storage = forms._full or forms._bitmap
+    values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
+    if isinstance(storage, FullVector):
+        return _count(forms), _count(storage), _count(values)
+    present = storage.present  # pyright: ignore[reportOptionalMemberAccess]
+    return _count(forms), _count(storage), _count(values), _count(present)
+
+
+@cache
+def _references_when_alone(kinds: int) -> tuple[int, ...]:
+    """What `_references` gives for a vector, full (3) or bitmap (4), that nobody else can see."""
+    if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return ()
+    return _references(_Lone(_lone_full() if kinds == 3 else _lone_bitmap()))
+
+
+class _Lone:
+    def __init__(self, forms: VectorForms) -> None:
+        self._forms = forms
+
+
+def _lone_full() -> VectorForms:
+    return VectorForms("cpu", BOOL, FullVector(1, backend("cpu").xp.zeros(1, bool)))
+
+
+def _lone_bitmap() -> VectorForms:
+    xp = backend("cpu").xp
+    return VectorForms("cpu", BOOL, BitmapVector(1, xp.zeros(1, bool), xp.zeros(1, bool), 0))
+
+
+def _owns_arrays(owner: Owner) -> bool:
+    """Whether the dense arrays own memory that may be written."""
+    storage = owner._forms._full or owner._forms._bitmap
+    arrays = (storage.values, getattr(storage, "present", storage.values))  # pyright: ignore[reportOptionalMemberAccess]
+    return all(array.flags.owndata and array.flags.writeable for array in arrays)
+
+
+_count = getattr(sys, "getrefcount", lambda _: 0)

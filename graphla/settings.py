@@ -1,0 +1,278 @@
+"""What may be set (`config`), the forced direction of products, and the `Recorder` of what ran.
+
+A setting assigned (`config.threads = 4`) holds for the process; one given to `config.set` and a
+`direction` hold inside their `with` block, for the thread or task that entered it. Threads started
+inside a block begin with what holds for the process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NoReturn
+
+from semirings.exceptions import InvalidValue
+
+devices = ("cpu",)
+
+Direction = Literal["push", "pull", "auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """One value of every setting."""
+
+    device: str = "cpu"
+    compiled: bool | Literal["auto"] = "auto"
+    compile_threshold: int = 10_000
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    deterministic: bool = False
+
+    def but(self, **options: Any) -> _Settings:
+        """These settings with some of them replaced, each checked."""
+        for name, value in options.items():
+            if name not in _checks:
+                _refuse_name(name)
+            _checks[name](name, value)
+        return replace(self, **options)
+
+
+class Config:
+    """The settings; read one as `config.threads`, assign one, or `with config.set(threads=1):`.
+
+    - device: where new matrices and vectors live ("cpu");
+    - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
+      operands hold `compile_threshold` entries or more), True (always) or False (never);
+    - compile_threshold: the entries from which "auto" compiles;
+    - threads: how many threads a compiled loop may use;
+    - deterministic: whether the same input must give the same output where `any` may choose.
+    """
+
+    __slots__ = ()
+
+    @property
+    def device(self) -> str:
+        """Where new matrices and vectors live."""
+        return _current().device
+
+    @device.setter
+    def device(self, value: str) -> None:
+        _assign("device", value)
+
+    @property
+    def compiled(self) -> bool | Literal["auto"]:
+        """Whether hot loops run compiled: "auto", True or False."""
+        return _current().compiled
+
+    @compiled.setter
+    def compiled(self, value: bool | Literal["auto"]) -> None:
+        _assign("compiled", value)
+
+    @property
+    def compile_threshold(self) -> int:
+        """The entries among the operands from which "auto" compiles."""
+        return _current().compile_threshold
+
+    @compile_threshold.setter
+    def compile_threshold(self, value: int) -> None:
+        _assign("compile_threshold", value)
+
+    @property
+    def threads(self) -> int:
+        """How many threads a compiled loop may use."""
+        return _current().threads
+
+    @threads.setter
+    def threads(self, value: int) -> None:
+        _assign("threads", value)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same input must give the same output where `any` may choose."""
+        return _current().deterministic
+
+    @deterministic.setter
+    def deterministic(self, value: bool) -> None:
+        _assign("deterministic", value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _checks:
+            _refuse_name(name)
+        object.__setattr__(self, name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*_checks, "set"]
+
+    @contextmanager
+    def set(self, **options: Any) -> Iterator[Config]:
+        """Settings that hold inside a `with` block: `with config.set(compiled=False): ...`."""
+        token = _override.set(_current().but(**options))
+        try:
+            yield self
+        finally:
+            _override.reset(token)
+
+    def __repr__(self) -> str:
+        now = _current()
+        return "config(" + ", ".join(f"{name}={getattr(now, name)!r}" for name in _checks) + ")"
+
+
+_process = _Settings()
+_override: ContextVar[_Settings | None] = ContextVar("graphla_settings", default=None)
+
+
+def _current() -> _Settings:
+    return _override.get() or _process
+
+
+def _assign(name: str, value: Any) -> None:
+    global _process
+    if _override.get() is not None:
+        raise InvalidValue(
+            f"config.{name} is assigned inside a `with config.set(...)` block; "
+            f"nest `with config.set({name}=...)` instead"
+        )
+    _process = _process.but(**{name: value})
+
+
+def _check_device(name: str, value: Any) -> None:
+    if value not in devices:
+        raise InvalidValue(f"{name} must be one of {', '.join(devices)}, not {value!r}")
+
+
+def _check_compiled(name: str, value: Any) -> None:
+    if not isinstance(value, bool) and value != "auto":
+        raise InvalidValue(f'{name} must be "auto", True or False, not {value!r}')
+
+
+def _check_bool(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InvalidValue(f"{name} must be True or False, not {value!r}")
+
+
+def _check_count(least: int) -> Callable[[str, Any], None]:
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidValue(f"{name} must be an int of at least {least}, not {value!r}")
+
+    return check
+
+
+def _refuse_name(name: str) -> NoReturn:
+    raise AttributeError(f"config has no setting {name!r}; it has {', '.join(_checks)}")
+
+
+_checks: dict[str, Callable[[str, Any], None]] = {
+    "device": _check_device,
+    "compiled": _check_compiled,
+    "compile_threshold": _check_count(0),
+    "threads": _check_count(1),
+    "deterministic": _check_bool,
+}
+
+config = Config()
+
+
+_direction: ContextVar[Direction] = ContextVar("graphla_direction", default="auto")
+
+
+@contextmanager
+def direction(towards: Direction) -> Iterator[None]:
+    """Force matrix-vector products inside a `with` block to "push" or "pull"; "auto" frees them."""
+    if towards not in ("push", "pull", "auto"):
+        raise InvalidValue(f'direction must be "push", "pull" or "auto", not {towards!r}')
+    token = _direction.set(towards)
+    try:
+        yield
+    finally:
+        _direction.reset(token)
+
+
+forced_direction: Callable[[], Direction] = _direction.get
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operation that ran: what, in which direction and why, entries in and out, time."""
+
+    operation: str
+    semiring: str
+    direction: str
+    reason: str
+    nvals_in: int
+    nvals_out: int
+    seconds: float
+
+
+_recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("graphla_recorders", default=())
+
+recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
+"""Those that listen here, often none: `if recorders(): record(Event(...))` costs nothing then."""
+
+
+class Recorder:
+    """Lists the operations that run while it listens: `with Recorder() as recorder: ...`.
+
+    It hears the thread or task it was started in; nested recorders each hear everything.
+    """
+
+    __slots__ = ("events",)
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def start(self) -> None:
+        """Begin to listen; nothing changes if it already does."""
+        if self not in _recorders.get():
+            _recorders.set((*_recorders.get(), self))
+
+    def stop(self) -> None:
+        """Cease to listen; the events stay."""
+        _recorders.set(tuple(r for r in _recorders.get() if r is not self))
+
+    def clear(self) -> None:
+        """Forget the events."""
+        self.events.clear()
+
+    def __enter__(self) -> Recorder:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Recorder of {len(self.events)} events>"
+
+    def __str__(self) -> str:
+        head = ("operation", "semiring", "direction", "why", "in", "out", "ms")
+        rows = [head, *(_cells(event) for event in self.events)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        return "\n".join(_line(row, widths) for row in rows)
+
+
+def record(event: Event) -> None:
+    """Tell every recorder that listens here."""
+    for recorder in _recorders.get():
+        recorder.events.append(event)
+
+
+def _cells(event: Event) -> tuple[str, ...]:
+    return (
+        event.operation,
+        event.semiring,
+        event.direction,
+        event.reason,
+        f"{event.nvals_in:,}",
+        f"{event.nvals_out:,}",
+        f"{event.seconds * 1e3:.3f}",
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    words = [cell.ljust(width) for cell, width in zip(row[:4], widths[:4], strict=True)]
+    numbers = [cell.rjust(width) for cell, width in zip(row[4:], widths[4:], strict=True)]
+    return "  ".join(words + numbers).rstrip()
