@@ -25,7 +25,7 @@ from graphla.storage import (
 from semirings.dtypes import BOOL
 
 if TYPE_CHECKING:
-    from graphla.backends import AnyVector, Dense
+    from graphla.storage import AnyVector, DenseVector
     from semirings.dtypes import DataType
 
 
@@ -119,30 +119,36 @@ class VectorForms:
                 self._bitmap = self._sparse = None
         return self._full
 
-    def dense(self) -> Dense:
+    def dense(self) -> DenseVector:
         """Full where every index has an entry, else the bitmap."""
         return self.full() or self.bitmap()
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
-        size = self.size
-        if self._full is None and self._bitmap is None:
-            return _sparse_mask(self._sparse, structural, complement)
-        v = self.dense()
-        if structural or is_iso(v.values):
-            if not structural and not bool(v.values[0]):
-                return VectorMask(size, None, v.values[:0].astype("int32"), complement)
-            if isinstance(v, FullVector):
-                if not complement:
-                    return None
-                return VectorMask(size, None, v.values[:0].astype("int32"), False)
-            indices = self._sparse and self._sparse.indices
-            is_sorted = self._sparse is None or self._sparse.is_sorted
-            return VectorMask(size, v.present, indices, complement, is_sorted)
+        v = self.dense() if self.has_dense else self.sparse(sorted=False)
+        if structural:
+            return self._structural_mask(v, complement)
+        if is_iso(v.values):
+            if bool(v.values[0]):
+                return self._structural_mask(v, complement)
+            return _mask_of_none(v, complement)
         true = v.values.astype(bool)
+        if isinstance(v, SparseVector):
+            indices = v.indices[true]
+            return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
         if isinstance(v, BitmapVector):
             true &= v.present
-        return VectorMask(size, true, None, complement)
+        return VectorMask(v.size, true, None, complement)
+
+    def _structural_mask(self, v: AnyVector, complement: bool) -> VectorMask | None:
+        if isinstance(v, FullVector):
+            return _mask_of_none(v, False) if complement else None
+        if isinstance(v, SparseVector):
+            return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+        w = self._sparse
+        if w is None:
+            return VectorMask(v.size, v.present, None, complement, True, v.nvals)
+        return VectorMask(v.size, v.present, w.indices, complement, w.is_sorted, v.nvals)
 
     def base_for_write(self, entries: int) -> AnyVector:
         """The form to merge `entries` new entries into: dense once merging has cost that much.
@@ -231,6 +237,14 @@ class MatrixForms:
         """Whether the matrix is known to equal its transpose, its forms being one object."""
         return self._pair.by_rows is self._pair.by_columns
 
+    def owe(self, amount: float) -> float:
+        """Add to what operations have lost for want of the form that is missing; all of it.
+
+        Whoever chooses makes the missing form once this has reached its price.
+        """
+        self._pair.owed += amount
+        return self._pair.owed
+
     @property
     def T(self) -> MatrixForms:
         """The transpose: the same forms, swapped; what either makes, both have."""
@@ -268,13 +282,14 @@ class ScalarForms:
 class _Pair:
     """The two forms of a matrix and of its transpose."""
 
-    __slots__ = ("by_columns", "by_rows", "lock")
+    __slots__ = ("by_columns", "by_rows", "lock", "owed")
 
     def __init__(self, by_rows: Csr | None, by_columns: Csr | None) -> None:
         if by_rows is None and by_columns is None:
             raise ValueError("a matrix needs its csr or its csc")
         self.by_rows = by_rows
         self.by_columns = by_columns
+        self.owed = 0.0
         self.lock = RLock()
 
     def form(self, by_columns: bool) -> Csr | None:
@@ -292,14 +307,9 @@ class _Pair:
         return made
 
 
-def _sparse_mask(v: SparseVector, structural: bool, complement: bool) -> VectorMask | None:  # pyright: ignore
-    indices = v.indices
-    if not structural:
-        if not is_iso(v.values):
-            indices = indices[v.values.astype(bool)]
-        elif not bool(v.values[0]):
-            indices = indices[:0]
-    return VectorMask(v.size, None, indices, complement, v.is_sorted)
+def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
+    none = v.values[:0].astype("int32")
+    return VectorMask(v.size, None, none, complement, nvals=0)
 
 
 class Owner(Protocol):

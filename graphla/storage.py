@@ -12,7 +12,7 @@ Invariants, for every array here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
@@ -80,7 +80,7 @@ class VectorMask:
     """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
 
     `present` (bool[size]) or `indices` (int32, sorted unless `is_sorted` is False), or both, say
-    the same; at least one is there.
+    the same; at least one is there. `nvals`, where known, is how many indices they say.
     """
 
     size: int
@@ -88,6 +88,7 @@ class VectorMask:
     indices: Array | None
     complement: bool
     is_sorted: bool = True
+    nvals: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +97,10 @@ class MatrixMask:
 
     pattern: Csr
     complement: bool
+
+
+AnyVector: TypeAlias = SparseVector | BitmapVector | FullVector
+DenseVector: TypeAlias = BitmapVector | FullVector
 
 
 def is_iso(values: Array) -> bool:
