@@ -1,4 +1,4 @@
-"""The specification: GraphBLAS on dictionaries of entries, as its C API 2.1 words it, never optimised.
+"""The specification: GraphBLAS on dictionaries of entries, in the words of its C API 2.1.
 
 A vector of size n is an n x 1 table, so that each operation is said once. Where the standard lets
 an implementation choose (the `any` monoid) an entry is a `OneOf` its legal values; where it leaves

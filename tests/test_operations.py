@@ -137,7 +137,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
     # Entries that a product of floats would round are kept out: sums must not depend on order.
     strict = (left.kind == "f" or right.kind == "f") and add in ("plus", "times")
     values = [suited(add, dtype) if strict else numbers(dtype) for dtype in (left, right)]
-    if strict and not left == right:
+    if strict and left != right:
         values = [numbers(dtype, wild=False) for dtype in (left, right)]
         assume(left.itemsize < 4 or left.kind == "f")
         assume(right.itemsize < 4 or right.kind == "f")

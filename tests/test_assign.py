@@ -1,0 +1,381 @@
+"""Assign and subassign against the specification: elements, rows, columns, regions, scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import Mask, Table
+from strategies import (
+    ACCUMS,
+    columns,
+    dtypes,
+    mask_of,
+    masks,
+    matrix,
+    numbers,
+    same,
+    selections,
+    sizes,
+    symmetric,
+    tables,
+    vector,
+)
+from test_operations import Operand, draw_output, draw_write, updater
+
+import graphla as gl
+
+data = st.data()
+nonempty = st.tuples(st.integers(1, 6), st.integers(1, 6))
+
+
+def confine(region: Any, view: Any, accum: str | None, replace: bool) -> Any:
+    """C[I, J](mask, accum, replace), with just the arguments that are given."""
+    return updater(region, view, accum, replace)
+
+
+def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -> Operand:
+    """What is assigned to a region of this shape."""
+    return draw_output(draw, shape, kind, inputs)
+
+
+# --- regions ----------------------------------------------------------------------------------
+@given(data)
+def test_assign_to_a_submatrix(data):
+    C = Operand(data.draw, data.draw(tables()))
+    rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    A = draw_value(data.draw, (len(I), len(J)), "matrix", C)
+    mask, view, accum, replace = draw_write(data.draw, C.table.shape, "matrix", (C, A))
+    expected = oracle.assign(C.table, I, J, A.table, mask, accum, replace)
+    if mask is None and accum is None:
+        C.noun[rows, cols] << A.noun
+    else:
+        updater(C.noun, view, accum, replace)[rows, cols] << A.noun
+    same(C.noun, expected)
+
+
+@given(data)
+def test_subassign_to_a_submatrix(data):
+    C = Operand(data.draw, data.draw(tables()))
+    rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    A = draw_value(data.draw, (len(I), len(J)), "matrix", C)
+    mask, view, accum, replace = draw_write(data.draw, (len(I), len(J)), "matrix", (C, A))
+    expected = oracle.subassign(C.table, I, J, A.table, mask, accum, replace)
+    confine(C.noun[rows, cols], view, accum, replace) << A.noun
+    same(C.noun, expected)
+
+
+@given(data)
+def test_assign_of_a_transposed_matrix(data):
+    C = Operand(data.draw, data.draw(tables()))
+    rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    A = draw_value(data.draw, (len(J), len(I)), "matrix", C)
+    mask, view, accum, replace = draw_write(data.draw, C.table.shape, "matrix", (C,))
+    flipped = oracle.transpose(A.table)
+    expected = oracle.assign(C.table, I, J, flipped, mask, accum, replace)
+    updater(C.noun, view, accum, replace)[rows, cols] << A.noun.T
+    same(C.noun, expected)
+
+
+@given(data)
+def test_assign_to_a_subvector(data):
+    w = Operand(data.draw, data.draw(columns()), "vector")
+    index, I = data.draw(selections(w.table.shape[0], duplicates=False))
+    u = draw_value(data.draw, (len(I), 1), "vector", w)
+    mask, view, accum, replace = draw_write(data.draw, w.table.shape, "vector", (w, u))
+    expected = oracle.assign(w.table, I, [0], u.table, mask, accum, replace)
+    if mask is None and accum is None:
+        w.noun[index] = u.noun
+    else:
+        updater(w.noun, view, accum, replace)[index] << u.noun
+    same(w.noun, expected)
+
+
+@given(data)
+def test_subassign_to_a_subvector(data):
+    w = Operand(data.draw, data.draw(columns()), "vector")
+    index, I = data.draw(selections(w.table.shape[0], duplicates=False))
+    u = draw_value(data.draw, (len(I), 1), "vector", w)
+    mask, view, accum, replace = draw_write(data.draw, (len(I), 1), "vector", (w, u))
+    expected = oracle.subassign(w.table, I, [0], u.table, mask, accum, replace)
+    confine(w.noun[index], view, accum, replace) << u.noun
+    same(w.noun, expected)
+
+
+# --- scalars ----------------------------------------------------------------------------------
+@st.composite
+def scalars(draw: st.DrawFn, dtype: Any) -> tuple[Any, Any, np.dtype]:
+    """A scalar as one would write it (a number of C's dtype, or a Scalar), its value and dtype."""
+    if draw(st.booleans()):
+        value = draw(numbers(dtype))
+        return (value.item() if draw(st.booleans()) else value), value, dtype
+    other = draw(dtypes)
+    value = draw(numbers(other, wild=False))
+    return gl.Scalar.from_value(value, other), value, other
+
+
+@pytest.mark.parametrize("confined", [False, True])
+@given(data)
+def test_a_scalar_fills_a_region_of_a_matrix(confined, data):
+    C = Operand(data.draw, data.draw(tables()))
+    rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    scalar, value, dtype = data.draw(scalars(C.table.dtype))
+    shape = (len(I), len(J))
+    A = oracle.filled(shape, value, dtype)
+    span = shape if confined else C.table.shape
+    mask, view, accum, replace = draw_write(data.draw, span, "matrix", (C,))
+    rule = oracle.subassign if confined else oracle.assign
+    expected = rule(C.table, I, J, A, mask, accum, replace)
+    if confined:
+        confine(C.noun[rows, cols], view, accum, replace) << scalar
+    else:
+        updater(C.noun, view, accum, replace)[rows, cols] << scalar
+    same(C.noun, expected)
+
+
+@pytest.mark.parametrize("confined", [False, True])
+@given(data)
+def test_a_scalar_fills_a_region_of_a_vector(confined, data):
+    w = Operand(data.draw, data.draw(columns()), "vector")
+    index, I = data.draw(selections(w.table.shape[0], duplicates=False))
+    scalar, value, dtype = data.draw(scalars(w.table.dtype))
+    A = oracle.filled((len(I), 1), value, dtype)
+    span = (len(I), 1) if confined else w.table.shape
+    mask, view, accum, replace = draw_write(data.draw, span, "vector", (w,))
+    rule = oracle.subassign if confined else oracle.assign
+    expected = rule(w.table, I, [0], A, mask, accum, replace)
+    if confined:
+        confine(w.noun[index], view, accum, replace) << scalar
+    else:
+        updater(w.noun, view, accum, replace)[index] << scalar
+    same(w.noun, expected)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "vector"])
+@given(data)
+def test_a_scalar_is_written_under_a_mask(kind, data):
+    shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
+    C = Operand(data.draw, data.draw(tables(st.just(shape))), kind)
+    scalar, value, dtype = data.draw(scalars(C.table.dtype))
+    mask, view, accum, replace = draw_write(data.draw, shape, kind, (C,))
+    A = oracle.filled(shape, value, dtype)
+    updater(C.noun, view, accum, replace) << scalar
+    same(C.noun, oracle.write(C.table, A, mask, accum, replace))
+
+
+# --- rows and columns: a Vector mask, and replace reaches only the row or the column ----------
+def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Table:
+    """The row, as a vector, is assigned to; the other rows stay."""
+    row = oracle.transpose(oracle.extract(C, [i], range(C.shape[1])))
+    row = rule(row, J, [0], u, *write)
+    others = {key: x for key, x in C.entries.items() if key[0] != i}
+    return Table(C.shape, C.dtype, {**others, **{(i, j): x for (j, _), x in row.entries.items()}})
+
+
+@pytest.mark.parametrize("confined", [False, True])
+@pytest.mark.parametrize("is_scalar", [False, True])
+@pytest.mark.parametrize("by_column", [False, True])
+@given(data)
+def test_assign_to_a_row_or_a_column_takes_a_vector_mask(by_column, is_scalar, confined, data):
+    table = data.draw(tables(nonempty))
+    line = oracle.transpose(table) if by_column else table
+    C = Operand(data.draw, table)
+    i = data.draw(st.integers(0, line.shape[0] - 1))
+    index, J = data.draw(selections(line.shape[1], duplicates=False))
+    u = Operand(data.draw, data.draw(columns(len(J))), "vector")
+    value, assigned = u.noun, u.table
+    if is_scalar:
+        value, number, dtype = data.draw(scalars(table.dtype))
+        assigned = oracle.filled((len(J), 1), number, dtype)
+    size = len(J) if confined else line.shape[1]
+    mask, view, accum, replace = draw_write(data.draw, (size, 1), "vector", (u,))
+    rule = oracle.subassign if confined else oracle.assign
+    expected = row_assign(line, i, rule, J, assigned, mask, accum, replace)
+    where = (index, i) if by_column else (i, index)
+    if confined:
+        confine(C.noun[where], view, accum, replace) << value
+    else:
+        updater(C.noun, view, accum, replace)[where] << value
+    same(C.noun, oracle.transpose(expected) if by_column else expected)
+
+
+@given(data)
+def test_assign_to_a_row_takes_a_matrix_mask_that_spans_the_matrix(data):
+    C = Operand(data.draw, data.draw(tables(nonempty)))
+    i = data.draw(st.integers(0, C.table.shape[0] - 1))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    u = Operand(data.draw, data.draw(columns(len(J))), "vector")
+    mask = data.draw(masks(C.table.shape).filter(lambda mask: mask is not None))
+    accum, replace = data.draw(st.none() | st.sampled_from(ACCUMS)), data.draw(st.booleans())
+    expected = oracle.assign(C.table, [i], J, oracle.transpose(u.table), mask, accum, replace)
+    updater(C.noun, mask_of(mask, matrix(mask.table)), accum, replace)[i, cols] << u.noun
+    same(C.noun, expected)
+
+
+# --- elements ---------------------------------------------------------------------------------
+@given(data)
+def test_assign_to_an_element(data):
+    A = data.draw(tables(nonempty))
+    i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
+    scalar, value, dtype = data.draw(scalars(A.dtype))
+    accum = data.draw(st.none() | st.sampled_from(ACCUMS))
+    one = oracle.filled((1, 1), value, dtype)
+    C = Operand(data.draw, A)
+    if accum is None:
+        C.noun[i, j] = scalar
+    else:
+        C.noun(getattr(gl.binary, accum))[i, j] << scalar
+    same(C.noun, oracle.assign(A, [i], [j], one, None, accum))
+    u = oracle.extract(A, range(A.shape[0]), [0])
+    w = Operand(data.draw, u, "vector")
+    if accum is None:
+        w.noun[i - A.shape[0]] = scalar
+    else:
+        w.noun[i](getattr(gl.binary, accum)) << scalar
+    same(w.noun, oracle.assign(u, [i], [0], one, None, accum))
+
+
+@given(data)
+def test_an_empty_scalar_deletes(data):
+    C = Operand(data.draw, data.draw(tables(nonempty)))
+    i = data.draw(st.integers(0, C.table.shape[0] - 1))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    nothing = Table((1, len(J)), C.table.dtype, {})
+    C.noun[i, cols] << gl.Scalar(C.table.dtype)
+    same(C.noun, oracle.assign(C.table, [i], J, nothing))
+
+
+@given(data)
+def test_del_removes_an_entry_if_it_is_there(data):
+    A = data.draw(tables(nonempty))
+    i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
+    C = matrix(A)
+    del C[i, j]
+    left = {key: x for key, x in A.entries.items() if key != (i, j)}
+    same(C, Table(A.shape, A.dtype, left))
+    u = oracle.extract(A, range(A.shape[0]), [0])
+    w = vector(u)
+    del w[i]
+    same(w, Table(u.shape, u.dtype, {key: x for key, x in u.entries.items() if key != (i, 0)}))
+
+
+@given(data)
+def test_many_single_assignments_keep_other_views_as_they_were(data):
+    u = data.draw(columns(dtype=np.dtype(np.int32)))
+    w = Operand(data.draw, u, "vector")
+    kept, mask = w.noun.dup(), w.noun.S
+    entries = dict(u.entries)
+    for _ in range(data.draw(st.integers(0, 8))):
+        if u.shape[0] == 0:
+            break
+        i = data.draw(st.integers(0, u.shape[0] - 1))
+        x = data.draw(numbers(u.dtype))
+        w.noun[i] = x
+        entries[i, 0] = x
+        if data.draw(st.booleans()):
+            seen = w.noun.dup()
+            same(seen, Table(u.shape, u.dtype, entries))
+    same(w.noun, Table(u.shape, u.dtype, entries))
+    same(kept, u)
+    assert mask is not None
+
+
+# --- arrays, and what is refused --------------------------------------------------------------
+@given(data)
+def test_an_array_is_assigned_entry_by_entry(data):
+    C = Operand(data.draw, data.draw(tables(dtype=np.dtype(np.int64))))
+    rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
+    cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
+    if not I or not J:
+        return
+    values = np.arange(len(I) * len(J)).reshape(len(I), len(J))
+    A = Table(values.shape, values.dtype, {key: x for key, x in np.ndenumerate(values)})
+    C.noun[rows, cols] = values if data.draw(st.booleans()) else values.tolist()
+    same(C.noun, oracle.assign(C.table, I, J, A))
+
+
+def test_a_duplicate_index_is_refused_in_assign():
+    C, w = gl.Matrix(int, 3, 3), gl.Vector(int, 3)
+    with pytest.raises(ValueError):
+        C[[0, 1, 0], :] << gl.Matrix(int, 3, 3)
+    with pytest.raises(ValueError):
+        C[:, [2, -1]] << 1
+    with pytest.raises(ValueError):
+        w[[1, 1]] << 1
+    assert C.nvals == 0 and w.nvals == 0
+
+
+def test_a_mask_of_the_wrong_shape_is_refused():
+    C, m = gl.Matrix(int, 3, 4), gl.Matrix(bool, 4, 3)
+    w = gl.Vector(bool, 3)
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        C(m.S)[:, :] << 1
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        C[[0, 1], [0, 1]](m.S) << 1
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        C(w.S)[0, :] << 1
+    with pytest.raises((TypeError, ValueError)):
+        C[0, 0](m.S) << 1
+    with pytest.raises((TypeError, ValueError)):
+        C(w.S)[[0, 1], :] << 1
+
+
+def test_a_value_of_the_wrong_shape_is_refused():
+    C, w = gl.Matrix(int, 3, 4), gl.Vector(int, 3)
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        C[[0, 1], :] << gl.Matrix(int, 3, 4)
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        C[0, :] << w
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        w[[0, 1]] << w
+    with pytest.raises(ValueError):
+        w[[0, 1]] = [1, 2, 3]
+    with pytest.raises(TypeError):
+        C[0, 0] << w
+
+
+def test_an_index_out_of_range_is_refused():
+    C, w = gl.Matrix(int, 3, 4), gl.Vector(int, 3)
+    for refused in (3, -4, [0, 3], np.array([-4])):
+        with pytest.raises(IndexError):
+            w[refused] = 1
+        with pytest.raises(IndexError):
+            C[refused, 0] = 1
+        with pytest.raises(IndexError):
+            w[refused].new()
+    with pytest.raises((TypeError, IndexError)):
+        w[0.5] = 1
+    with pytest.raises(TypeError):
+        C[0] = 1
+    with pytest.raises(TypeError):
+        w[0, 0] = 1
+
+
+def test_a_symmetric_matrix_may_be_assigned_to_a_part_of_itself():
+    table = Table((3, 3), np.dtype(int), {(0, 1): 1, (1, 0): 1, (2, 2): 5})
+    A = matrix(table, "both")
+    A[[2, 1, 0], :] << A
+    same(A, oracle.assign(table, [2, 1, 0], range(3), table))
+
+
+@given(symmetric(np.dtype(np.int16)))
+def test_a_matrix_is_assigned_its_own_transpose(A):
+    C = matrix(A)
+    C << C.T
+    same(C, A)
+
+
+@given(tables(dtype=np.dtype(np.int16)), st.booleans(), st.booleans())
+def test_a_mask_over_the_output_is_read_before_the_output_changes(A, structural, complement):
+    C = matrix(A)
+    mask = Mask(A, structural, complement)
+    C(mask_of(mask, C), gl.replace) << 7
+    same(C, oracle.write(A, oracle.filled(A.shape, np.int16(7), A.dtype), mask, None, True))
