@@ -1,0 +1,85 @@
+"""What an algorithm asks of its arguments, each refused in one sentence where it does not hold."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from graphla.sparse import Matrix
+from semirings import monoid, select, unary
+from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def adjacency(A: Matrix) -> int:
+    """The number of vertices of the graph whose adjacency matrix is A, which must be square."""
+    if not isinstance(A, Matrix):
+        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(
+            f"A has {A.nrows} rows and {A.ncols} columns, but an adjacency matrix is square"
+        )
+    return A.nrows
+
+
+def vertex(source: Any, n: int) -> int:
+    """`source` as one of the vertices 0..n-1."""
+    if isinstance(source, bool) or not isinstance(source, Integral):
+        raise TypeError(f"source must be an integer, not {source!r} ({type(source).__name__})")
+    if n == 0:
+        raise IndexOutOfBound(f"source is {source}, but the graph has no vertex")
+    if not 0 <= source < n:
+        raise IndexOutOfBound(f"source is {source}, but the vertices are 0 to {n - 1}")
+    return int(source)
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """`value` as an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, not {value!r} ({type(value).__name__})")
+    if value < least:
+        raise InvalidValue(f"{name} is {value}, but must be at least {least}")
+    return int(value)
+
+
+def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
+    """`value` as a number with low <= value <= high."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
+    if not low <= value <= high:
+        raise InvalidValue(f"{name} is {value}, but must lie between {low:g} and {high:g}")
+    return float(value)
+
+
+def nonnegative(A: Matrix) -> None:
+    """Refuse an edge whose weight is below zero, or not a number."""
+    wrong = select.valuelt(A, 0).new()
+    if not wrong.nvals and A.dtype.name.startswith("FP"):
+        wrong = select.valueeq(A.apply(unary.isnan), True).new()
+    if wrong.nvals:
+        i, j = _first_entry(wrong)
+        raise InvalidValue(f"A has weight {A[i, j].value} on edge {i} -> {j}, but must have none below 0")
+
+
+def symmetric(A: Matrix) -> None:
+    """Refuse an edge i -> j without its j -> i."""
+    one_way = A.dup(mask=~A.T.new().S)
+    if one_way.nvals:
+        i, j = _first_entry(one_way)
+        raise InvalidValue(
+            f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
+            f"binary.any(A | A.T) forgets the directions"
+        )
+
+
+def is_floating(A: Matrix) -> bool:
+    """Whether the weights of A are floating-point numbers."""
+    return A.dtype.name.startswith("FP")
+
+
+def _first_entry(A: Matrix) -> tuple[int, int]:
+    rows, columns, _ = A.to_coo(values=False)
+    return int(rows[0]), int(columns[0])

@@ -1,0 +1,59 @@
+"""Connected components: which vertices a path joins, whatever the direction of its edges.
+
+FastSV: Y. Zhang, A. Azad and Z. Hu, *FastSV: A Distributed-Memory Connected Component Algorithm
+with Fast Convergence*, 2020, which LAGraph uses too. Each component grows into a tree of parents
+whose root is its least vertex; trees hook onto each other and are made shallow, all at once, so
+that a dozen rounds do where labels passed along edges would need as many as the longest path.
+
+Invariants, at the head of each round:
+- parent is full, parent(i) <= i lies in the component of i, and never grows: so there is no cycle;
+- grandparent(i) = parent(parent(i)).
+With no grandparent changed by a round, each vertex points at the least vertex of its component.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.algorithms import arguments
+from graphla.sparse import Matrix, Vector
+from semirings import binary
+from semirings.semiring import min_first, min_second
+
+
+def connected_components(A: Matrix) -> Vector:
+    """f(i) = the least j that some path joins with i: a label per vertex, one per component.
+
+    An edge is an entry of A, whatever its value, and joins both ways: for a directed graph these
+    are the weak components. The vector is full.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import connected_components
+    >>> A = Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5)
+    >>> connected_components(A).to_dense().tolist()
+    [0, 1, 2, 1, 1]
+    """
+    n = arguments.adjacency(A)
+    parent = Vector.from_dense(np.arange(n))
+    grandparent, least = parent.dup(), Vector(int, n)
+    settled = n == 0
+    while not settled:
+        # u = A min.second g ⊕ g min.first A: the least grandparent among the neighbours
+        least << min_second(A @ grandparent)
+        least(binary.min) << min_first(grandparent @ A)
+        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees, by their roots where trees are shallow
+        parent(binary.min) << min_first(least @ _selection(parent))
+        # f = f min u min g: vertices hook too, and the trees become shallower
+        parent(binary.min) << least
+        parent(binary.min) << grandparent
+        # g = f(f)
+        before = grandparent.dup()
+        grandparent << parent[parent.to_dense()]
+        settled = grandparent.isequal(before)
+    return parent
+
+
+def _selection(parent: Vector) -> Matrix:
+    """P with P(i, parent(i)) = 1 alone: uP scatters u along the parents."""
+    n = parent.size
+    return Matrix.from_csr(np.arange(n + 1), parent.to_dense(), True, ncols=n)
