@@ -1,0 +1,367 @@
+"""Whether a thing has its laws: a search for the smallest operands that break one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedMonoid, TypedSemiring
+
+from semirings import binary, monoid, semiring
+from semirings.dtypes import DataType, lookup_dtype
+from semirings.exceptions import InvalidValue
+from semirings.laws.declared import declared
+from semirings.laws.domain import (
+    EVERYWHERE,
+    FINITE,
+    NO_NAN,
+    NO_PRODUCT_OVERFLOWS,
+    NO_SUM_OVERFLOWS,
+    NONNEGATIVE,
+    NOWHERE,
+    POSITIVE_FINITE,
+    POSITIVE_ROUNDED,
+    ROUNDED,
+    UNIT,
+    Domain,
+    extremes,
+)
+from semirings.laws.statement import (
+    STATEMENTS,
+    Algebra,
+    LawName,
+    TypedThing,
+    algebra,
+    breaks,
+    broken,
+    law_names,
+)
+
+# Where a law is looked for when nobody said where it holds: the wider first.
+_DOMAINS = {
+    "f": (
+        EVERYWHERE,
+        NO_NAN,
+        FINITE,
+        NONNEGATIVE,
+        POSITIVE_FINITE,
+        UNIT,
+        ROUNDED,
+        POSITIVE_ROUNDED,
+    ),
+    "i": (EVERYWHERE, NO_SUM_OVERFLOWS, NONNEGATIVE, NO_PRODUCT_OVERFLOWS, POSITIVE_FINITE),
+    "u": (EVERYWHERE, NO_SUM_OVERFLOWS, NO_PRODUCT_OVERFLOWS, POSITIVE_FINITE),
+    "b": (EVERYWHERE,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One law at one dtype: where it holds, and the smallest operands that break it."""
+
+    thing: str
+    law: LawName
+    claimed: bool
+    domain: Domain
+    tried: int
+    counterexample: tuple[Any, ...] | None = None
+    sides: tuple[Any, Any] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the law holds wherever it was claimed."""
+        return not self.claimed or self.domain is not NOWHERE
+
+    def __str__(self) -> str:
+        verdict = "BROKEN" if not self.ok else f"holds {self.domain}"
+        if self.ok and self.domain is NOWHERE:
+            verdict = "does not hold"
+        line = f"{self.law.replace('_', ' '):<19}{verdict} ({self.tried:,} tried)"
+        if self.counterexample is None or self.sides is None:
+            return line
+        where = ", ".join(
+            f"{name} = {value}" for name, value in zip("xyz", self.counterexample, strict=False)
+        )
+        left, right = self.sides
+        formula = STATEMENTS[self.law].formula
+        return f"{line}\n  {formula} breaks at {where}: {left} against {right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `check` found: one finding per law and dtype. It prints as a page."""
+
+    thing: str
+    findings: tuple[Finding, ...] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        return all(finding.ok for finding in self.findings)
+
+    @property
+    def broken(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.ok)
+
+    def raise_if_broken(self) -> None:
+        """Raise InvalidValue, with the smallest counterexamples, if a claimed law is broken."""
+        if not self.ok:
+            raise InvalidValue(_page(self.thing, self.broken))
+
+    def __str__(self) -> str:
+        return _page(self.thing, self.findings)
+
+
+def _page(title: str, findings: Iterable[Finding]) -> str:
+    lines: list[str] = []
+    heading = ""
+    for finding in findings:
+        if finding.thing != heading:
+            heading = finding.thing
+            lines.append(heading)
+        lines += [f"  {line}" for line in str(finding).splitlines()]
+    return "\n".join(lines) if lines else f"{title}: no law can be stated, for it is not closed"
+
+
+def check(
+    thing: Any,
+    dtype: Any = None,
+    *,
+    laws: Iterable[str] | None = None,
+    domain: Domain | None = None,
+    seed: int = 0,
+) -> Report:
+    """Try the laws of an operator, a monoid or a semiring, and show the smallest counterexamples.
+
+    What is built in is held to its declared laws. Of anything else, a monoid is held to be
+    commutative and associative with its identity (and terminal), a semiring to distribute too;
+    other laws are tried and told. Values are tried from the simplest to edges and random ones.
+
+    Args:
+        dtype: One dtype; by default, all of the thing's.
+        laws: The laws to hold it to, instead of those above.
+        domain: Where each is to hold; by default, the widest of a list of usual domains is found.
+        seed: Of the random values.
+
+    >>> from semirings import binary, laws
+    >>> print(laws.check(binary.minus, "INT8", laws=["commutative"]))
+    minus[INT8]
+      commutative        BROKEN (2 tried)
+        x ⊕ y = y ⊕ x breaks at x = 0, y = 1: -1 against 1
+    """
+    thing = _find(thing)
+    names = _check_names(laws)
+    findings: list[Finding] = []
+    for typed in _typed(thing, dtype):
+        findings += _check_typed(typed, names, domain, seed)
+    return Report(str(getattr(thing, "name", thing)), tuple(findings))
+
+
+def _find(thing: Any) -> Any:
+    if not isinstance(thing, str):
+        return thing
+    for module in (binary, monoid, semiring):
+        try:
+            return module.from_string(thing)
+        except (ValueError, KeyError, AttributeError):
+            continue
+    raise InvalidValue(f"thing is {thing!r}, but should name a binary operator, monoid or semiring")
+
+
+def _check_names(laws: Iterable[str] | None) -> tuple[LawName, ...] | None:
+    if laws is None:
+        return None
+    names = (laws,) if isinstance(laws, str) else tuple(laws)
+    for name in names:
+        if name not in STATEMENTS and name not in ("distributive", "annihilator"):
+            raise InvalidValue(f"laws has {name!r}, but should be among {', '.join(STATEMENTS)}")
+    return tuple(
+        law
+        for law in STATEMENTS
+        for name in names
+        if law in (name, f"left_{name}", f"right_{name}")
+    )
+
+
+def _typed(thing: Any, dtype: Any) -> Iterator[TypedThing]:
+    if isinstance(thing, TypedBinaryOp | TypedMonoid | TypedSemiring):
+        yield thing
+        return
+    for input_type in thing.types if dtype is None else (lookup_dtype(dtype),):
+        typed = thing[input_type]
+        if dtype is not None or typed.return_type == input_type:
+            yield typed
+
+
+def _check_typed(
+    typed: TypedThing, names: tuple[LawName, ...] | None, domain: Domain | None, seed: int
+) -> Iterator[Finding]:
+    if isinstance(typed, TypedSemiring):
+        yield from _check_typed(typed.monoid, names, domain, seed)
+    a = algebra(typed)
+    if a is None:
+        return
+    declarations = {law.name: law.domain for law in declared(typed)}
+    for name in law_names(typed):
+        if names is not None and name not in names:
+            continue
+        held_to = domain or declarations.get(name)
+        claimed = held_to is not NOWHERE if held_to else name in _claims(typed)
+        domains = _DOMAINS[a.dtype.np_type.kind] if held_to in (None, NOWHERE) else (held_to,)
+        law = _Law(a, name, seed)
+        yield law.find(f"{typed.name}[{a.dtype.name}]", claimed or names is not None, domains)
+
+
+def _claims(typed: TypedThing) -> tuple[LawName, ...]:
+    """What an undeclared thing is held to."""
+    if isinstance(typed, TypedSemiring):
+        return ("left_distributive", "right_distributive")
+    if isinstance(typed, TypedMonoid):
+        idempotent: tuple[LawName, ...] = ("idempotent",) if typed.is_idempotent else ()
+        return ("commutative", "associative", "identity", "terminal", *idempotent)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """A law of one algebra, to be searched for operands that break it."""
+
+    algebra: Algebra
+    name: LawName
+    seed: int
+
+    def find(self, thing: str, claimed: bool, domains: tuple[Domain, ...]) -> Finding:
+        """The first of the domains on which nothing breaks the law, and what broke it before."""
+        smallest, tried = None, 0
+        for domain in domains:
+            operands, count = self.search(domain)
+            tried += count
+            if operands is None:
+                return self.finding(thing, claimed, domain, count, smallest)
+            smallest = smallest or operands
+        return self.finding(thing, claimed, NOWHERE, tried, smallest)
+
+    def finding(
+        self, thing: str, claimed: bool, domain: Domain, tried: int, smallest: Any
+    ) -> Finding:
+        sides = None
+        if smallest is not None:
+            arrays = tuple(np.asarray([x], self.algebra.dtype.np_type) for x in smallest)
+            left, right = STATEMENTS[self.name].sides(self.algebra, *arrays)
+            sides = (left[0], right[0])
+        return Finding(thing, self.name, claimed, domain, tried, smallest, sides)
+
+    def search(self, domain: Domain) -> tuple[tuple[Any, ...] | None, int]:
+        """The smallest operands in the domain that break the law, if any do; and how many tried."""
+        arity = STATEMENTS[self.name].arity
+        dtype = self.algebra.dtype
+        simple = _within(domain, dtype, _simple_values(dtype))
+        rng = np.random.default_rng(self.seed)
+        tried = 0
+        for operands in (_combinations(simple, arity), _random(rng, domain, simple, dtype, arity)):
+            broken_at = np.flatnonzero(broken(self.algebra, self.name, operands, domain.agreement))
+            if broken_at.size:
+                tried += int(broken_at[0]) + 1
+                return self.shrink(tuple(x[broken_at[0]] for x in operands), simple, domain), tried
+            tried += len(operands[0])
+        return None, tried
+
+    def shrink(
+        self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
+    ) -> tuple[Any, ...]:
+        """Replace one operand after the other by a simpler one, as long as the law stays broken."""
+        while True:
+            for place, value in enumerate(operands):
+                simpler = _simpler(value, simple, domain, self.algebra.dtype)
+                attempts = ((*operands[:place], x, *operands[place + 1 :]) for x in simpler)
+                smaller = next(
+                    (a for a in attempts if breaks(self.algebra, self.name, a, domain)), None
+                )
+                if smaller is not None:
+                    operands = smaller
+                    break
+            else:
+                return operands
+
+
+def _simple_values(dtype: DataType) -> np.ndarray:
+    """Small numbers, then powers of two, then edges: from the simplest up."""
+    kind, t = dtype.np_type.kind, dtype.np_type
+    if kind == "b":
+        return np.array([False, True])
+    if kind == "f":
+        info = np.finfo(t)
+        most, eps, tiny = float(info.max), float(info.eps), float(info.tiny)
+        numbers = [0, 1, 2, 3, -1, -2, 0.5, -0.5, 0.1, 10, -3, np.inf, -np.inf, np.nan]
+        numbers += [most, -most, tiny, eps, 1 + eps, 1e-3, 1 / 3, 1e6, most / 2, tiny / 4, -0.0]
+        return np.array(numbers, t)
+    least, most = extremes(t)
+    bits = 8 * t.itemsize
+    numbers = [0, 1, 2, 3, -1, -2, 4, 7, -3, 10, bits - 1, bits, 2 ** (bits // 2), 85, -100]
+    numbers += [most, least, most - 1, least + 1, most // 2, most // 2 + 1, most // 3]
+    return np.array(list(dict.fromkeys(n for n in numbers if least <= n <= most)), t)
+
+
+def _within(domain: Domain, dtype: DataType, values: np.ndarray) -> np.ndarray:
+    return values[domain.contains(dtype, values)]
+
+
+def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
+    """Every choice of operands among values, those of the simplest values first."""
+    ranks = np.indices((len(values),) * arity).reshape(arity, -1)
+    order = np.lexsort((*ranks[::-1], ranks.sum(axis=0), ranks.max(axis=0, initial=0)))
+    return tuple(values[rank[order]] for rank in ranks)
+
+
+def _random(
+    rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
+) -> tuple[np.ndarray, ...]:
+    """Random values of every magnitude in the domain, some beside simple ones."""
+    size = 2000
+    columns = []
+    for _ in range(arity):
+        values = _within(domain, dtype, _random_values(rng, domain, dtype, 4 * size))
+        values = np.concatenate([values, simple])
+        columns.append(rng.choice(values, size) if len(values) else values)
+    return tuple(columns)
+
+
+def _random_values(
+    rng: np.random.Generator, domain: Domain, dtype: DataType, size: int
+) -> np.ndarray:
+    t = dtype.np_type
+    raw = rng.integers(0, 256, size * t.itemsize, np.uint8)
+    if t.kind == "b":
+        return raw < 128
+    if t.kind == "f":
+        low, high = (float(np.clip(bound, -1e6, 1e6)) for bound in domain.bounds(dtype))
+        scattered = raw.view(t)
+        spread = rng.uniform(low, high, size).astype(t) if low < high else scattered
+        return np.where(rng.random(size) < 0.5, scattered, spread)
+    shift = rng.integers(0, 8 * t.itemsize, size).astype(t)
+    return raw.view(t) >> shift
+
+
+def _simpler(
+    value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
+) -> Iterator[np.generic]:
+    """Values in the domain simpler than this one: simple ones, then halves and roundings of it."""
+    for candidate in simple:
+        if candidate == value or (candidate != candidate and value != value):
+            return
+        yield candidate
+    if not np.isfinite(value):
+        return
+    t = dtype.np_type.type
+    number = value.item()
+    whole = int(number)
+    attempts = [whole, *(whole - int(whole / 2**k) for k in range(1, 8 * dtype.np_type.itemsize))]
+    if whole != number:
+        attempts += [round(number, 1), round(number, 3)]
+    for attempt in attempts:
+        candidate = t(attempt)
+        is_new = candidate != value and abs(attempt) <= abs(number)
+        if is_new and bool(domain.contains(dtype, candidate)):
+            yield candidate

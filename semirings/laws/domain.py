@@ -1,0 +1,114 @@
+"""Where a law holds: a range of operands, with or without NaN, and how closely two sides agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+Agreement = Literal["exact", "rounding", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """{x : low <= x <= high}, with NaN or without: every operand of a law is to lie in it.
+
+    Two sides agree exactly (NaN equals NaN, and -0.0 equals 0.0), up to the rounding of a few
+    operations, or, for `any`, up to which operand is picked.
+    """
+
+    name: str
+    limits: Callable[[np.dtype[Any]], tuple[float, float]]
+    nan: bool = False
+    agreement: Agreement = "exact"
+
+    def bounds(self, dtype: DataType) -> tuple[Any, Any]:
+        """The least and the greatest operand of that dtype; low > high if there is none."""
+        low, high = self.limits(dtype.np_type)
+        least, greatest = extremes(dtype.np_type)
+        low, high = max(low, least), min(high, greatest)
+        if dtype.np_type.kind == "f" or low > high:
+            return low, high
+        return math.ceil(low), math.floor(high)
+
+    def contains(self, dtype: DataType, x: Any) -> np.ndarray:
+        """Which elements of x lie in the domain."""
+        x = np.asarray(x, dtype.np_type)
+        low, high = self.bounds(dtype)
+        if low > high:
+            return np.zeros(x.shape, bool)
+        within = (x >= dtype.np_type.type(low)) & (x <= dtype.np_type.type(high))
+        return within | (x != x) if self.nan else within
+
+    def covers(self, other: Domain, dtype: DataType) -> bool:
+        """Whether a law that holds here holds on the other domain too, as closely as it asks."""
+        if self.agreement not in ("exact", other.agreement) or self.nan < other.nan:
+            return False
+        low, high = self.bounds(dtype)
+        other_low, other_high = other.bounds(dtype)
+        return low <= other_low and other_high <= high
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def extremes(np_type: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and the greatest value of a dtype: the infinities where it has them."""
+    if np_type.kind == "f":
+        return -math.inf, math.inf
+    if np_type.kind == "b":
+        return 0, 1
+    return int(np.iinfo(np_type).min), int(np.iinfo(np_type).max)
+
+
+def largest(np_type: np.dtype[Any]) -> Any:
+    """The greatest finite value of a dtype."""
+    return float(np.finfo(np_type).max) if np_type.kind == "f" else extremes(np_type)[1]
+
+
+def _tiny(np_type: np.dtype[Any]) -> Any:
+    return float(np.finfo(np_type).tiny) if np_type.kind == "f" else 1
+
+
+def _moderate(np_type: np.dtype[Any]) -> Any:
+    """A bound below which neither the sum nor the product of three values overflows."""
+    if np_type.kind == "f":
+        return 2.0 ** (np.finfo(np_type).maxexp // 4)
+    return round(largest(np_type) ** (1 / 3)) - 1
+
+
+EVERYWHERE = Domain("always", lambda t: (-math.inf, math.inf), nan=True)
+NOWHERE = Domain("nowhere", lambda t: (math.inf, -math.inf))
+NO_NAN = Domain("without NaN", lambda t: (-math.inf, math.inf))
+FINITE = Domain("on finite values", lambda t: (-largest(t), largest(t)))
+ABOVE_MINUS_INFINITY = Domain("without NaN and -inf", lambda t: (-largest(t), math.inf))
+BELOW_INFINITY = Domain("without NaN and inf", lambda t: (-math.inf, largest(t)))
+NO_SUM_OVERFLOWS = Domain("where no sum overflows", lambda t: (-(largest(t) // 2), largest(t) // 2))
+NONNEGATIVE = Domain("on finite values from 0 up", lambda t: (0, largest(t)))
+POSITIVE = Domain("on values above 0", lambda t: (_tiny(t), math.inf))
+POSITIVE_FINITE = Domain("on finite values above 0", lambda t: (_tiny(t), largest(t)))
+NO_PRODUCT_OVERFLOWS = Domain(
+    "from 0 up, where no product overflows", lambda t: (0, math.isqrt(int(largest(t))))
+)
+UNIT = Domain("on [0, 1]", lambda t: (0, 1))
+ROUNDED = Domain(
+    "up to rounding, where nothing overflows",
+    lambda t: (-_moderate(t), _moderate(t)),
+    agreement="rounding",
+)
+POSITIVE_ROUNDED = Domain(
+    "above 0, up to rounding, where nothing overflows",
+    lambda t: (1 / _moderate(t), _moderate(t)),
+    agreement="rounding",
+)
+ANY_CHOICE = Domain(
+    "always, up to which operand is picked",
+    lambda t: (-math.inf, math.inf),
+    nan=True,
+    agreement="choice",
+)

@@ -1,0 +1,385 @@
+"""What the catalogue holds, how it is reached, and how what does not belong is refused."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semirings
+from semirings import binary, dtypes, indexunary, monoid, op, select, semiring, unary
+from semirings.dtypes import ALL, BOOL, FP64, INT64
+from semirings.exceptions import DomainMismatch, UdfParseError
+from semirings.trace import where
+
+STANDARD: dict[ModuleType, str] = {
+    unary: "identity ainv minv lnot abs bnot",
+    binary: "lor land lxor lxnor bor band bxor bxnor eq ne gt lt ge le pair "
+    "first second min max plus minus times cdiv",
+    indexunary: "rowindex colindex diagindex tril triu diag offdiag colle colgt rowle rowgt "
+    "valueeq valuene valuelt valuele valuegt valuege",
+    monoid: "plus times min max lor land lxor lxnor",
+    semiring: "plus_times min_plus max_plus min_times max_times min_max max_min plus_min "
+    "min_first min_second max_first max_second lor_land land_lor lxor_land lxnor_lor",
+}
+NEEDED: dict[ModuleType, str] = {
+    unary: "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
+    "asinh acosh atanh floor ceil round trunc signum cbrt isnan isinf isfinite one erf lgamma",
+    binary: "any firsti secondi firstj secondj floordiv truediv pow hypot rminus rtruediv "
+    "iseq isne atan2 fmod remainder",
+    select: "tril triu diag offdiag colle colgt rowle rowgt valueeq valuegt",
+    monoid: "any band bor bxor bxnor eq",
+    semiring: "any_pair any_secondi any_firsti any_first any_second plus_pair plus_first "
+    "plus_second min_secondi bor_band",
+}
+# Not taken over: complex numbers, and names that belong to SuiteSparse alone or to its options.
+COMPLEX = {"carg", "cimag", "cmplx", "conj", "creal"}
+NOT_OPERATORS = {"from_string", "get_semiring", "numpy", "ss", "register_new", "register_anonymous"}
+
+
+def operator_names(module: ModuleType) -> list[str]:
+    return [name for name in dir(module) if hasattr(getattr(module, name), "types")]
+
+
+@pytest.mark.parametrize(
+    ("module", "count"), [(unary, 6), (binary, 23), (indexunary, 17), (monoid, 8), (semiring, 16)]
+)
+def test_everything_in_the_c_api_is_there(module: ModuleType, count: int):
+    names = STANDARD[module].split()
+    assert len(set(names)) == count
+    assert [name for name in names if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("module", NEEDED)
+def test_what_algorithms_need_is_there(module: ModuleType):
+    assert [name for name in NEEDED[module].split() if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("module", [unary, binary, indexunary, select, monoid, semiring])
+def test_every_operator_is_a_module_attribute_under_its_own_name(module: ModuleType):
+    for name in operator_names(module):
+        thing = getattr(module, name)
+        assert name in vars(module), f"{name} is not a real attribute, so no editor completes it"
+        assert thing.name == name
+        assert name in repr(thing)
+
+
+@pytest.mark.parametrize("module", [unary, binary, indexunary, select, monoid, semiring])
+def test_every_dtype_that_an_operator_lists_can_be_typed_and_is_typed_once(module: ModuleType):
+    for name in operator_names(module):
+        thing = getattr(module, name)
+        for dtype, result in thing.types.items():
+            typed = thing[dtype]
+            assert typed is thing[dtype.name] is thing[dtype.np_type]
+            assert typed.return_type == result, f"{name}[{dtype}]"
+            assert dtype in thing
+
+
+def test_common_semirings_are_at_the_top_level():
+    for name in ("plus_times", "min_plus", "lor_land", "any_pair", "any_secondi", "min_first"):
+        assert getattr(semirings, name) is getattr(semiring, name)
+        assert name in dir(semirings)
+
+
+def test_completion_lists_operators_and_no_private_names():
+    assert {"min_plus", "any_secondi", "from_string"} <= set(dir(semiring))
+    assert {"plus", "first", "register_new"} <= set(dir(binary))
+    assert not [name for name in dir(binary) if name in ("np", "annotations", "Any")]
+
+
+def test_any_well_formed_name_is_a_semiring():
+    for name in ("max_second", "plus_iseq", "bxor_bor", "times_firstj", "min_hypot"):
+        found = getattr(semiring, name)
+        assert found is getattr(semiring, name) is semiring.from_string(name)
+        assert found.name == name
+        assert found.monoid is getattr(monoid, name.split("_")[0])
+        assert found.binaryop is getattr(binary, name.split("_")[1])
+
+
+def test_a_name_that_is_not_well_formed_is_refused():
+    with pytest.raises(AttributeError, match="plus_nothing"):
+        _ = semiring.plus_nothing
+    with pytest.raises(AttributeError, match="minus_times"):
+        _ = semiring.minus_times
+    for module in (unary, binary, indexunary, select, monoid, semiring):
+        with pytest.raises(ValueError, match="no_such_thing"):
+            module.from_string("no_such_thing")
+
+
+def test_strings_name_operators():
+    assert binary.from_string("plus") is binary.plus
+    assert binary.from_string("+") is binary.plus
+    assert binary.from_string("plus[INT64]") is binary.plus[INT64]
+    assert binary.from_string("//") is binary.floordiv
+    assert unary.from_string("-") is unary.ainv
+    assert monoid.from_string("&") is monoid.land or monoid.from_string("&") is monoid.band
+    assert semiring.from_string("min_plus[FP64]") is semiring.min_plus[FP64]
+    assert semiring.from_string("min.plus") is semiring.min_plus
+    assert select.from_string("tril") is select.tril
+    assert op.from_string("min_plus") is semiring.min_plus
+
+
+def test_an_operator_is_typed_by_anything_that_names_a_dtype():
+    assert binary.plus["FP64"] is binary.plus[FP64] is binary.plus[float] is binary.plus["float64"]
+    assert semiring.min_plus[int].return_type == INT64
+    assert binary.plus["INT32", "FP32"].return_type == FP64
+
+
+def test_two_dtypes_are_promoted_as_numpy_2_does():
+    for a in ALL:
+        for b in ALL:
+            expected = np.promote_types(a.np_type, b.np_type)
+            assert dtypes.unify(a, b).np_type == expected
+            assert binary.plus[a, b].return_type.np_type == expected
+
+
+def test_first_and_second_keep_the_dtype_of_their_side():
+    for a in ALL:
+        for b in ALL:
+            assert binary.first[a, b].return_type == a
+            assert binary.second[a, b].return_type == b
+
+
+def test_a_dtype_that_an_operator_lacks_is_refused():
+    with pytest.raises(DomainMismatch, match=r"band.*FP64"):
+        _ = binary.band["FP64"]
+    assert "FP64" not in binary.band
+    assert "INT64" in binary.band
+    with pytest.raises(ValueError, match="dtype"):
+        _ = binary.plus["nothing"]
+
+
+def test_operators_compute_on_scalars_and_arrays():
+    assert binary.plus(1, 2) == 3
+    assert unary.sqrt(np.float64(9)) == 3
+    np.testing.assert_array_equal(binary.min(np.arange(4), 2), [0, 1, 2, 2])
+    np.testing.assert_array_equal(monoid.max([1, 5], [4, 2]), [4, 5])
+
+
+class Recorded:
+    """An argument that takes operators over."""
+
+    def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> tuple[Any, ...]:
+        return op, args, options
+
+
+def test_an_argument_may_take_the_operator_over():
+    x = Recorded()
+    for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
+        assert thing(x, 2) == (thing, (x, 2), {})
+    assert binary.plus(1, x, left_default=0) == (binary.plus, (1, x), {"left_default": 0})
+    assert binary.plus["INT64"](x) == (binary.plus["INT64"], (x,), {})
+
+
+def test_a_user_defines_each_kind_of_operator_in_one_line():
+    clip = unary.register_anonymous(lambda x: where(x > 1, 1, x), "clip")
+    assert clip(5) == 1
+    smaller = binary.register_anonymous(lambda x, y: where(x < y, x, y), "smaller")
+    assert smaller(2, 3) == 2
+    least = monoid.register_anonymous(smaller, np.inf)
+    assert least["FP64"].identity == np.inf
+    mine = semiring.register_anonymous(least, binary.plus)
+    assert mine["FP64"].monoid is least["FP64"]
+    below = indexunary.register_anonymous(lambda x, i, j, thunk: i > j + thunk, "below")
+    assert below["INT64"].return_type == BOOL
+    kept = select.register_anonymous(lambda x, i, j, thunk: x > thunk, "kept")
+    assert kept["INT64"].return_type == BOOL
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        (unary, lambda x: x + 1),
+        (binary, lambda x, y: x - 2 * y),
+        (indexunary, lambda x, i, j, thunk: i + j + thunk),
+        (select, lambda x, i, j, thunk: i + j > thunk),
+    ],
+)
+def test_register_new_adds_a_module_attribute_and_refuses_a_second(
+    module: ModuleType, function: Any
+):
+    name = f"of_a_test_{module.__name__.rpartition('.')[2]}"
+    module.register_new(name, function)
+    try:
+        found = getattr(module, name)
+        assert found.name == name
+        assert name in dir(module)
+        assert module.from_string(name) is found
+        assert pickle.loads(pickle.dumps(found)) is found
+        with pytest.raises((ValueError, AttributeError, KeyError), match=name):
+            module.register_new(name, function)
+    finally:
+        delattr(module, name)
+
+
+def test_a_branch_on_a_traced_value_is_refused_and_told_of_where():
+    def branch(x: Any, y: Any) -> Any:
+        return x if x > y else y
+
+    def chained(x: Any, y: Any) -> Any:
+        return 0 < x < y
+
+    def both(x: Any, y: Any) -> Any:
+        return (x > 0) and (y > 0)
+
+    def looped(x: Any, y: Any) -> Any:
+        while x > y:
+            x = x - 1
+        return x
+
+    for function in (branch, chained, both, looped):
+        with pytest.raises(UdfParseError, match=r"\bwhere\b"):
+            binary.register_anonymous(function)["INT64"]
+
+
+def test_what_python_would_need_the_value_for_is_refused():
+    for function in (lambda x: float(x), lambda x: int(x), lambda x: range(10)[x]):
+        with pytest.raises((UdfParseError, TypeError)):
+            unary.register_anonymous(function)["INT64"]
+
+
+def test_a_function_of_the_wrong_number_of_arguments_is_refused():
+    with pytest.raises((UdfParseError, TypeError, ValueError)):
+        binary.register_anonymous(lambda x: x)["INT64"]
+    with pytest.raises((TypeError, ValueError)):
+        unary.register_anonymous(3)
+
+
+def test_a_monoid_of_something_that_is_no_binary_operator_is_refused():
+    with pytest.raises((TypeError, ValueError), match="binary"):
+        monoid.register_anonymous(unary.abs, 0)
+    with pytest.raises((TypeError, ValueError), match="monoid"):
+        semiring.register_anonymous(binary.plus, binary.times)
+
+
+def everything() -> list[Any]:
+    return [
+        getattr(module, name)
+        for module in (unary, binary, indexunary, select, monoid, semiring)
+        for name in operator_names(module)
+    ]
+
+
+def test_every_operator_survives_pickling_as_itself():
+    for thing in everything():
+        assert pickle.loads(pickle.dumps(thing)) is thing
+    for thing in (unary.abs, binary.plus, select.tril, monoid.min, semiring.min_plus):
+        assert pickle.loads(pickle.dumps(thing["INT64"])) is thing["INT64"]
+    found = semiring.from_string("max_hypot")
+    assert pickle.loads(pickle.dumps(found)) is found
+
+
+def test_a_monoid_folds_with_its_ufunc_as_with_its_operator():
+    for name in operator_names(monoid):
+        thing = getattr(monoid, name)
+        for dtype in thing.types:
+            typed = thing[dtype]
+            if typed.ufunc is None or typed.type != dtype:
+                continue
+            x = np.array([0, 1, 1, 0, 1, 3, 2, 7]).astype(dtype.np_type)
+            expected = x[0]
+            for value in x[1:]:
+                expected = typed.binaryop.numpy(expected, value)
+            folded = typed.ufunc.reduceat(x, [0]).astype(dtype.np_type)
+            assert folded[0] == expected, f"{name}[{dtype}]"
+
+
+def test_numpy_forms_never_warn_and_return_their_dtype():
+    edges = [0, 1, 2, 255, 127, -1, -128, np.inf, -np.inf, np.nan, 1e300]
+    for name in operator_names(binary):
+        for dtype in getattr(binary, name).types:
+            typed = getattr(binary, name)[dtype]
+            if typed.is_positional:
+                continue
+            with np.errstate(all="ignore"):
+                x = np.array(edges).astype(typed.type.np_type)
+                y = np.array(edges[::-1]).astype(typed.type2.np_type)
+            with np.errstate(all="raise"):
+                result = typed.numpy(x[:, None], y[None, :])
+            assert result.dtype == typed.return_type.np_type, f"{name}[{dtype}]"
+            assert result.shape == (len(edges), len(edges))
+
+
+def test_an_operator_says_which_values_it_reads():
+    assert (binary.first[INT64].reads_x, binary.first[INT64].reads_y) == (True, False)
+    assert (binary.second[INT64].reads_x, binary.second[INT64].reads_y) == (False, True)
+    assert (binary.pair[INT64].reads_x, binary.pair[INT64].reads_y) == (False, False)
+    assert (binary.plus[INT64].reads_x, binary.plus[INT64].reads_y) == (True, True)
+    assert binary.secondi[INT64].is_positional
+    assert not binary.secondi[INT64].reads_y
+    assert not binary.plus[INT64].is_positional
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("firsti", 10), ("firstj", 20), ("secondi", 30), ("secondj", 40)]
+)
+def test_positional_operators_return_the_position_that_they_name(name: str, expected: int):
+    typed = getattr(binary, name)[FP64]
+    assert typed.return_type == INT64
+    arguments = [np.array([v]) for v in (1.5, 10, 20, 2.5, 30, 40)]
+    assert typed.numpy(*arguments).tolist() == [expected]
+
+
+def test_importing_semirings_imports_only_numpy():
+    program = (
+        "import sys, numpy; before = set(sys.modules); import semirings, semirings.laws; "
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
+        "print(sorted(new - set(sys.stdlib_module_names) - {'semirings', 'numpy'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+# Against python-graphblas, where it is installed
+
+
+def theirs() -> Any:
+    pytest.importorskip("graphblas", reason="python-graphblas is not installed")
+    import graphblas
+
+    return graphblas
+
+
+KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore")
+def test_every_name_of_python_graphblas_is_there(kind: str):
+    module = getattr(theirs(), kind)
+    names = {name for name in dir(module) if not name.startswith("_")} - NOT_OPERATORS
+    names -= COMPLEX | NOT_TAKEN.get(kind, set())
+    ours = getattr(semirings, kind)
+    assert sorted(name for name in names if not hasattr(ours, name)) == []
+
+
+NOT_TAKEN: dict[str, set[str]] = {}
+# (kind, name): what differs in `.types`, and why.
+DIFFERENT_TYPES: dict[tuple[str, str], str] = {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore")
+def test_types_are_those_of_python_graphblas(kind: str):
+    module = getattr(theirs(), kind)
+    wrong = []
+    for name in operator_names(getattr(semirings, kind)):
+        other = getattr(module, name, None)
+        if not hasattr(other, "types") or (kind, name) in DIFFERENT_TYPES:
+            continue
+        expected = {
+            str(dtype): str(result)
+            for dtype, result in other.types.items()
+            if not str(dtype).startswith("FC")
+        }
+        found = {str(k): str(v) for k, v in getattr(getattr(semirings, kind), name).types.items()}
+        if found != expected:
+            only = {k: v for k, v in expected.items() if found.get(k) != v}
+            more = {k: v for k, v in found.items() if expected.get(k) != v}
+            wrong.append(f"{name}: theirs {only}, ours {more}")
+    assert not wrong, "\n".join(wrong)

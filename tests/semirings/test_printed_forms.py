@@ -1,0 +1,95 @@
+"""An operator is written once: what it prints as C++ and as Numba computes what NumPy computes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from printing import (
+    Case,
+    Library,
+    cases,
+    differences,
+    numba_groups,
+    numba_module,
+    operands,
+)
+
+from semirings.dtypes import ALL, DataType
+
+RANDOM_ROWS = 3000
+SEEDS = range(20) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else range(1)
+
+
+@pytest.fixture(scope="module")
+def gxx() -> None:
+    """Skips where g++ is absent; in CI it must be there."""
+    if shutil.which("g++") is None:
+        assert "CI" not in os.environ, "g++ is needed in CI"
+        pytest.skip("g++ is not installed, and operators printed as C++ are compiled by it")
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_the_printed_cpp_computes_what_numpy_computes_with_nothing_undefined(
+    dtype: DataType, gxx: None, tmp_path: Path
+):
+    chosen = cases(dtype)
+    library = Library(chosen, tmp_path)
+    for seed in SEEDS:
+        wrong = []
+        for case in chosen:
+            arrays = operands(case, seed, RANDOM_ROWS)
+            expected = case.typed.numpy(*arrays)
+            assert expected.dtype == case.typed.return_type.np_type, case.label
+            wrong += differences(case, arrays, expected, library.run(case, *arrays))
+            wrong += [f"{case.label}: undefined in {line}" for line in library.undefined()]
+        assert not wrong, "\n".join(wrong)
+
+
+@cache
+def samples() -> dict[str, list[Case]]:
+    """Every operator at one of its dtypes, in turn, so that every dtype has some."""
+    found: dict[str, list[Case]] = {}
+    for dtype in ALL:
+        for case in cases(dtype):
+            found.setdefault(case.symbol, []).append(case)
+    chosen = [at[turn % len(at)] for turn, at in enumerate(found.values())]
+    return {dtype.name: [case for case in chosen if case.typed.type == dtype] for dtype in ALL}
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_the_printed_numba_computes_what_numpy_computes(
+    dtype: DataType, numba: None, tmp_path: Path
+):
+    _compare_numba(samples()[dtype.name], tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_every_printed_numba_computes_what_numpy_computes(
+    dtype: DataType, numba: None, tmp_path: Path
+):
+    _compare_numba(cases(dtype), tmp_path)
+
+
+def _compare_numba(chosen: list[Case], folder: Path) -> None:
+    printed = [case for case in chosen if case.typed.source_numba(case.symbol) is not None]
+    module = numba_module(printed, folder)
+    wrong = []
+    for k, group in enumerate(numba_groups(printed)):
+        arrays = operands(group[0], 0, RANDOM_ROWS)
+        outs = [np.zeros(len(arrays[0]), case.typed.return_type.np_type) for case in group]
+        getattr(module, f"run_{k}")(*arrays, *outs)
+        for case, out in zip(group, outs, strict=True):
+            wrong += differences(case, arrays, case.typed.numpy(*arrays), out)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_sample_for_numba_holds_every_operator_and_every_dtype():
+    every = {case.symbol for dtype in ALL for case in cases(dtype)}
+    assert {case.symbol for chosen in samples().values() for case in chosen} == every
+    assert all(samples().values())
