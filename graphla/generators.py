@@ -1,0 +1,285 @@
+"""Made graphs: the same arguments and seed give the same matrix, on every platform.
+
+All are without self-loops and symmetric unless asked otherwise, and hold true for each edge,
+once for all (iso-valued), unless `weights` are wanted: `weights=(low, high)` draws one for each
+edge, uniformly: integers from low to high, both included, or floats from low up to high.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.sparse import Matrix
+from semirings.dtypes import BOOL, FP64, INT64, lookup_dtype
+from semirings.exceptions import InvalidValue
+
+LIMIT = 2**31  # vertices are fewer
+
+_BLOCK = 1 << 16  # edges drawn at a time: a constant, for it decides which random numbers go where
+
+
+def kronecker(
+    scale: int,
+    edge_factor: int = 16,
+    A: float = 0.57,
+    B: float = 0.19,
+    C: float = 0.19,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    self_loops: bool = False,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """The Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale edges drawn.
+
+    Each bit of source and target is drawn together: (0, 0) with probability A, (0, 1) with B,
+    (1, 0) with C, else (1, 1). Then the vertices are renumbered at random. Edges drawn twice
+    count once and self-loops are dropped, so fewer edges remain: at scale 18 about 3.8 of the
+    4.2 million. Chakrabarti, Zhan, Faloutsos: R-MAT (2004); graph500.org.
+    """
+    if not 0 <= scale <= 30:
+        raise InvalidValue(f"scale is {scale}, but should be from 0 to 30")
+    if edge_factor < 0:
+        raise InvalidValue(f"edge_factor is {edge_factor}, but should not be negative")
+    if min(A, B, C) < 0 or A + B + C > 1 + 1e-12:
+        raise InvalidValue(f"A, B, C are {A}, {B}, {C}, but should be probabilities of sum <= 1")
+    rng = np.random.default_rng(seed)
+    n, m = 1 << scale, int(edge_factor * (1 << scale))
+    u, v = np.empty(m, np.int32), np.empty(m, np.int32)
+    for first in range(0, m, _BLOCK):
+        block = slice(first, min(first + _BLOCK, m))
+        _draw_bits(rng, scale, (A, B, C), u[block], v[block])
+    label = rng.permutation(n).astype(np.int32)
+    u, v = label[u], label[v]
+    if not self_loops:
+        u, v = _without_loops(u, v)
+    return _matrix(_keys(u, v, n, symmetric), n, symmetric, weights, dtype, rng, name)
+
+
+def uniform(
+    n: int,
+    m: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    self_loops: bool = False,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """The Erdos-Renyi graph G(n, m): n vertices and exactly m different edges, all as likely."""
+    n = _size("n", n)
+    pairs = n * (n - 1) // 2 if symmetric else n * (n - 1)
+    possible = pairs + n if self_loops else pairs
+    if not 0 <= m <= possible:
+        raise InvalidValue(f"m is {m}, but should be from 0 to {possible}, all possible edges")
+    rng = np.random.default_rng(seed)
+    if m > possible // 2:  # half full or more: choose among all places, which are < 4 m
+        u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
+        wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
+        keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
+    else:
+        keys = _distinct(rng, n, m, symmetric, self_loops)
+    return _matrix(keys, n, symmetric, weights, dtype, rng, name)
+
+
+def grid(
+    *shape: int,
+    drop: float = 0.0,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """The mesh of that shape, in two, three or any number of dimensions: `grid(1000, 1000)`.
+
+    Each vertex is joined with the next one along each axis; vertices are numbered with the last
+    axis first. Each edge is dropped with probability `drop`. Without symmetric, edges lead to
+    the greater number.
+    """
+    sizes = tuple(_size("shape", size) for size in shape)
+    n = _size("the product of shape", int(np.prod(sizes, dtype=object)))
+    if not 0 <= drop <= 1:
+        raise InvalidValue(f"drop is {drop}, but should be a probability")
+    rng = np.random.default_rng(seed)
+    vertices = np.arange(n, dtype=np.int64).reshape(sizes)
+    ends = ([], [])
+    for axis in range(vertices.ndim):
+        ends[0].append(np.delete(vertices, -1, axis).ravel() if vertices.shape[axis] else [])
+        ends[1].append(np.delete(vertices, 0, axis).ravel() if vertices.shape[axis] else [])
+    u, v = (np.concatenate([np.empty(0, np.int64), *end]).astype(np.int64) for end in ends)
+    if drop:
+        kept = rng.random(u.size) >= drop
+        u, v = u[kept], v[kept]
+    return _matrix(_keys(u, v, n, symmetric), n, symmetric, weights, dtype, rng, name)
+
+
+def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
+    """Vertices 0 - 1 - 2 - ... - n-1 in a line. Options as of `grid`."""
+    return grid(_size("n", n), symmetric=symmetric, **options)
+
+
+def cycle(
+    n: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """Vertices 0 - 1 - 2 - ... - n-1 - 0 in a ring, of three or more."""
+    if _size("n", n) < 3:
+        raise InvalidValue(f"n is {n}, but a cycle should have 3 vertices or more")
+    u = np.arange(n, dtype=np.int64)
+    return _fixed(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
+
+
+def star(
+    n: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """Vertex 0 joined with each of 1, 2, ..., n-1."""
+    v = np.arange(1, _size("n", n), dtype=np.int64)
+    return _fixed(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
+
+
+def complete(
+    n: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """Every two of n vertices joined; without symmetric, from the lesser to the greater."""
+    u, v = np.triu_indices(_size("n", n), k=1)
+    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+
+
+def binary_tree(
+    n: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """Vertex v > 0 joined with its parent (v - 1) // 2: levels filled from the left."""
+    v = np.arange(1, _size("n", n), dtype=np.int64)
+    return _fixed((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
+
+
+def _size(what: str, n: Any) -> int:
+    if n != int(n) or not 0 <= n < LIMIT:
+        raise InvalidValue(f"{what} is {n}, but should be a whole number from 0 to 2^31 - 1")
+    return int(n)
+
+
+def _draw_bits(
+    rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
+) -> None:
+    """Draw the bits of u and v, the highest first. Both are written."""
+    A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
+    u[:] = v[:] = 0
+    draw = np.empty(u.size, np.float32)
+    for _ in range(scale):
+        rng.random(dtype=np.float32, out=draw)
+        in_lower = draw >= B  # rows: the source's bit is 1
+        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # (0, 1) or (1, 1)
+        u += u
+        u += in_lower
+        v += v
+        v += in_right
+
+
+def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
+    """The keys of the first m different edges among uniform draws, sorted."""
+    drawn = np.empty(0, np.int64)
+    while True:
+        u, v = rng.integers(0, n, (2, max(m + m // 8 - drawn.size // 2, 64)), np.int32)
+        if not self_loops:
+            u, v = _without_loops(u, v)
+        if symmetric and self_loops:  # half of the places: two for no pair, one for each loop
+            u, v = u[u >= v], v[u >= v]
+        elif symmetric:
+            u, v = np.maximum(u, v), np.minimum(u, v)
+        drawn = np.concatenate([drawn, u.astype(np.int64) * n + v])
+        different, first = np.unique(drawn, return_index=True)
+        if different.size >= m:
+            return different[np.sort(np.argsort(first)[:m])]
+
+
+def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
+    kept = u != v
+    return u[kept], v[kept]
+
+
+def _fixed(
+    u: Any, v: Any, n: int, seed: int, symmetric: bool, weights: Any, dtype: Any, name: Any
+) -> Matrix:
+    rng = np.random.default_rng(seed)
+    return _matrix(_keys(u, v, n, symmetric), n, symmetric, weights, dtype, rng, name)
+
+
+def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
+    """u n + v for each edge, sorted, once; of a symmetric graph the half with u >= v."""
+    if symmetric:
+        u, v = np.maximum(u, v), np.minimum(u, v)
+    keys = u.astype(np.int64)
+    keys *= n
+    keys += v
+    keys.sort()
+    if keys.size:
+        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    return keys
+
+
+def _matrix(
+    keys: Any,
+    n: int,
+    symmetric: bool,
+    weights: tuple[float, float] | None,
+    dtype: Any,
+    rng: np.random.Generator,
+    name: Any,
+) -> Matrix:
+    u, v = np.divmod(keys, max(n, 1))
+    u, v = u.astype(np.int32), v.astype(np.int32)
+    drawn, dtype = _weights(weights, keys.size, dtype, rng)
+    if symmetric:
+        off = u != v
+        u, v = np.concatenate([u, v[off]]), np.concatenate([v, u[off]])
+        if np.ndim(drawn):
+            drawn = np.concatenate([drawn, drawn[off]])
+    return Matrix.from_coo(u, v, drawn, dtype, nrows=n, ncols=n, symmetric=symmetric, name=name)
+
+
+def _weights(
+    weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
+) -> tuple[Any, Any]:
+    """A weight for each of m edges, or one for all; and the dtype."""
+    if weights is None:
+        dtype = BOOL if dtype is None else lookup_dtype(dtype)
+        return dtype.np_type.type(1), dtype
+    low, high = weights
+    if not low <= high:
+        raise InvalidValue(f"weights is {weights}, but should be (low, high) with low <= high")
+    whole = isinstance(low, int) and isinstance(high, int)
+    dtype = lookup_dtype(dtype) if dtype is not None else INT64 if whole else FP64
+    if not whole and not dtype.is_float:
+        raise InvalidValue(f"weights is {weights}, but should be two integers for {dtype}")
+    drawn = rng.integers(low, high, m, endpoint=True) if whole else rng.uniform(low, high, m)
+    return drawn.astype(dtype.np_type), dtype

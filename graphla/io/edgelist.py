@@ -1,0 +1,378 @@
+"""Edge lists: a text file with a line `source target` or `source target weight` for each edge."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
+from graphla.io.files import NumberOutOfRange, ParseError, TextReader, name_of, replacing
+from graphla.io.table import comment_lines, line_of_row, lines_of, rows, shorten
+from graphla.sparse import Matrix
+from graphla.storage import is_iso
+from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
+from semirings.exceptions import DuplicateEntry, InvalidValue
+
+COMMENTS = ("#", "%")
+LIMIT = 2**31  # vertices are fewer
+
+_EDGES_PER_WRITE = 1 << 18
+
+
+def read_edgelist(
+    source: Any,
+    *,
+    directed: bool = True,
+    separator: str | None = None,
+    comments: Sequence[str] = COMMENTS,
+    header: bool | None = None,
+    columns: Sequence[int] | None = None,
+    base: int = 0,
+    n: int | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """A(u, v) = w for every line `u v w`, or true for every line `u v`, with u and v as indices.
+
+    Args:
+        source: a path (plain or .gz) or a file object.
+        directed: False makes A symmetric: each line stands for both directions.
+        separator: one character, or None for what the first line shows: comma, semicolon or any
+            white space.
+        comments: what a comment line starts with.
+        header: whether the first line names the columns; None looks whether it does.
+        columns: positions of source, target and, if weights are wanted, weight in a line. By
+            default a line has two or three fields, in this order.
+        base: the least vertex of the file, 0 or 1.
+        n: the number of vertices; by default the greatest that has an edge, and one more.
+        dtype: of the values; by default BOOL without weights, with them INT64 if all are
+            integers, and else FP64.
+        dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
+            Without weights there is nothing to join: edges listed twice count once.
+        name: the name of the matrix.
+
+    Raises ParseError, which names file and line, for anything that is not well formed. Where
+    vertices have names, or numbers far beyond the count of vertices: `read_labelled_edgelist`.
+    """
+    if base not in (0, 1):
+        raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
+    comments = tuple(comments)
+    with TextReader(source) as text:
+        form = _look(text, separator, comments, header, columns, labelled=False)
+        wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
+        limit = LIMIT if n is None else n
+        try:
+            u, v, w = _read_columns(text, form, comments, wanted, base, limit)
+        except NumberOutOfRange:
+            raise
+        except ParseError:
+            if dtype is not None or not form.weighted:
+                raise
+            wanted = FP64  # if a weight had a point; any other error will come again
+            u, v, w = _read_columns(text, form, comments, wanted, base, limit)
+        if n is None:
+            n = int(max(u.max(), v.max())) + 1 if u.size else 0
+        return _build(text, form, comments, (u, v, w), wanted, n, directed, dup_op, name)
+
+
+def read_labelled_edgelist(
+    source: Any,
+    *,
+    directed: bool = True,
+    separator: str | None = None,
+    comments: Sequence[str] = COMMENTS,
+    header: bool = False,
+    columns: Sequence[int] | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+    name: Any = None,
+) -> tuple[Matrix, list[str]]:
+    """A, labels: A(i, j) = w for every line `labels[i] labels[j] w`; labels as they first appear.
+
+    A label is any text without the separator; between quotes, where the separator is no white
+    space, any text at all. A tab in the first line makes tabs the separator. The rest is as in
+    `read_edgelist`.
+    """
+    comments = tuple(comments)
+    with TextReader(source) as text:
+        form = _look(text, separator, comments, header, columns, labelled=True)
+        numbers: dict[str, int] = {}
+        u, v, weights = [], [], []
+        _skip(text, form.skip)
+        for line, fields in _records(text, form, comments):
+            u.append(numbers.setdefault(fields[0], len(numbers)))
+            v.append(numbers.setdefault(fields[1], len(numbers)))
+            if form.weighted:
+                weights.append((fields[2], line))
+        wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
+        w = wanted.np_type.type(1)
+        if form.weighted:
+            wanted, w = _weights(weights, wanted, dtype is None, text)
+        edges = (np.array(u, np.int32), np.array(v, np.int32), w)
+        lines = [line for _, line in weights]
+        A = _build(text, form, comments, edges, wanted, len(numbers), directed, dup_op, name, lines)
+        return A, list(numbers)
+
+
+def write_edgelist(
+    target: Any,
+    A: Any,
+    *,
+    directed: bool = True,
+    separator: str | None = None,
+    header: bool | None = None,
+    weights: bool | None = None,
+    base: int = 0,
+    labels: Sequence[Any] | None = None,
+) -> None:
+    """A line `u v A(u, v)` for every entry of A.
+
+    The number of vertices and the dtype are not in the file: give them to `read_edgelist`.
+
+    Args:
+        target: a path (.gz is compressed), replaced only when all is written, or a file object.
+        A: what to write.
+        directed: False writes each edge of a symmetric A once.
+        separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
+            for .tsv, and else a space.
+        header: whether to name the columns; by default where the separator is a comma or a tab.
+        weights: whether to write values; by default unless they are all one, held once.
+        base: the number of the first vertex, 0 or 1.
+        labels: what to write for each vertex in place of its number.
+    """
+    if base not in (0, 1):
+        raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
+    as_rows = by_rows(A)
+    indptr, columns, values, shape = as_rows
+    if not directed and not has_symmetry(as_rows, "symmetric"):
+        raise InvalidValue("directed is False, but A is not symmetric")
+    separator = _separator_to_write(separator, target)
+    header = separator in (",", "\t") if header is None else header
+    weights = not (is_iso(values) and values[0] == 1) if weights is None else weights
+    names = None if labels is None else _labels_to_write(labels, shape, separator)
+    with replacing(target) as out:
+        if header:
+            titles = ("source", "target", "weight") if weights else ("source", "target")
+            out.write((separator.join(titles) + "\n").encode())
+        for first in range(0, columns.size, _EDGES_PER_WRITE):
+            part = slice(first, min(first + _EDGES_PER_WRITE, columns.size))
+            u = np.searchsorted(indptr, np.arange(part.start, part.stop), side="right") - 1
+            fields = [u, columns[part].astype(np.int64), values[part]]
+            if not directed:
+                once = fields[0] <= fields[1]
+                fields = [field[once] for field in fields]
+            ends = [end + base if names is None else names[end] for end in fields[:2]]
+            out.write(lines_of([*ends, fields[2]] if weights else ends, separator))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the first line of the file shows."""
+
+    separator: str | None  # None: any white space
+    columns: tuple[int, ...] | None  # positions, or None for all of `width`
+    width: int
+    weighted: bool
+    skip: int  # lines above the first edge
+
+
+def _look(
+    text: TextReader,
+    separator: str | None,
+    comments: tuple[str, ...],
+    header: bool | None,
+    columns: Sequence[int] | None,
+    labelled: bool,
+) -> _Form:
+    if separator is not None and len(separator) != 1:
+        raise InvalidValue(f"separator is {separator!r}, but should be one character")
+    if columns is not None and (len(columns) not in (2, 3) or min(columns) < 0):
+        raise InvalidValue(f"columns is {columns!r}, but should be two or three positions from 0")
+    comment = comment_lines(comments)
+    while (line := text.readline()) and (line.isspace() or comment.match(line)):
+        pass
+    first = line.decode("utf-8", "replace").strip(" \r\n")
+    if separator is None:
+        separator = next((mark for mark in ",;" if mark in first), None)
+        if separator is None and labelled and "\t" in first:
+            separator = "\t"
+    if separator == " " or (separator == "\t" and not labelled):
+        separator = None
+    fields = first.split(separator)
+    if labelled and separator is not None:
+        fields = next(csv.reader([first], delimiter=separator), [])
+    if header is None:
+        header = bool(line) and all(_is_title(field) for field in fields)
+    width = len(fields) if line else 2
+    if columns is None and width not in (2, 3):
+        problem = f"{shorten(first)} has {width} fields where 2 or 3 are expected"
+        raise text.error(f"{problem}; `columns` or `separator` may say how to read it")
+    weighted = (width if columns is None else len(columns)) == 3
+    chosen = None if columns is None else tuple(columns)
+    return _Form(separator, chosen, width, weighted, text.line - bool(line) + header)
+
+
+def _is_title(field: str) -> bool:
+    return re.match(r"""\s*["']?[A-Za-z_]""", field) is not None
+
+
+def _skip(text: TextReader, lines: int) -> None:
+    text.again()
+    while text.line < lines and text.readline():
+        pass
+
+
+def _read_columns(
+    text: TextReader, form: _Form, comments: tuple[str, ...], dtype: DataType, base: int, n: int
+) -> tuple[Any, Any, Any]:
+    _skip(text, form.skip)
+    layout: list[Any] = [("source", np.int64), ("target", np.int64)]
+    if form.weighted:
+        layout.append(("weight", np.int64 if dtype is BOOL else dtype.np_type))
+    ends: tuple[list[Any], list[Any]] = ([], [])
+    weights = []
+    options: dict[str, Any] = {"separator": form.separator, "columns": form.columns}
+    for part, line_of in rows(text, np.dtype(layout), comments=comments, **options):
+        for kept, field in zip(ends, ("source", "target"), strict=True):
+            column = part[field]
+            if column.min() < base or column.max() >= n + base:
+                k = int(np.argmax((column < base) | (column >= n + base)))
+                raise text.error(_out_of_range(field, int(column[k]), base, n), line_of(k))
+            kept.append((column - base).astype(np.int32))
+        if form.weighted:
+            if dtype is BOOL and (bad := (part["weight"] & ~1) != 0).any():
+                k = int(np.argmax(bad))
+                problem = f"the weight of type BOOL is {part['weight'][k]}, not 0 or 1"
+                raise text.error(problem, line_of(k))
+            weights.append(part["weight"].astype(dtype.np_type))
+    u, v = (np.concatenate(kept) if kept else np.empty(0, np.int32) for kept in ends)
+    if not form.weighted:
+        return u, v, dtype.np_type.type(1)
+    return u, v, np.concatenate(weights) if weights else np.empty(0, dtype.np_type)
+
+
+def _out_of_range(field: str, vertex: int, base: int, n: int) -> str:
+    problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
+    if n == LIMIT:
+        problem += "; read_labelled_edgelist takes any numbers, as labels"
+    return problem
+
+
+def _build(
+    text: TextReader,
+    form: _Form,
+    comments: tuple[str, ...],
+    edges: tuple[Any, Any, Any],
+    dtype: DataType,
+    n: int,
+    directed: bool,
+    dup_op: Any,
+    name: Any,
+    lines: Sequence[int] | None = None,
+) -> Matrix:
+    u, v, w = edges
+    symmetry = "general" if directed else "symmetric"
+    if not form.weighted and dup_op is None:
+        dup_op = "any"
+    try:
+        return assemble(u, v, w, dtype, (n, n), symmetry=symmetry, dup_op=dup_op, name=name)
+    except DuplicateEntry:
+        k = first_duplicate(u, v, symmetry)
+        line = lines[k] if lines else line_of_row(text, k, form.skip, comments)
+        problem = "this edge is listed before, and no dup_op says how to join the weights"
+        if not directed:
+            problem += " (directed is False, so u v and v u are one edge)"
+        raise text.error(problem, line) from None
+
+
+def _records(
+    text: TextReader, form: _Form, comments: tuple[str, ...]
+) -> Iterator[tuple[int, list[str]]]:
+    """The number and the fields of each line: source, target and, if there is one, weight."""
+    comment = comment_lines(comments)
+    needed = form.width if form.columns is None else max(form.columns) + 1
+    while block := text.block():
+        first = text.line - block.count(b"\n") + block.endswith(b"\n")
+        try:
+            lines = comment.sub(b"", block).decode().split("\n")
+        except UnicodeDecodeError as error:
+            line = first + block[: error.start].count(b"\n")
+            raise text.error("the line is not UTF-8 text", line) from None
+        for line, fields in _split(lines, form.separator, text, first):
+            if not fields:
+                continue
+            if len(fields) < needed or (form.columns is None and len(fields) != needed):
+                problem = f"the line has {len(fields)} fields where {needed} are expected"
+                raise text.error(problem, line)
+            yield line, fields if form.columns is None else [fields[c] for c in form.columns]
+
+
+def _split(
+    lines: list[str], separator: str | None, text: TextReader, first: int
+) -> Iterator[tuple[int, list[str]]]:
+    if separator is None:
+        yield from ((first + k, line.split()) for k, line in enumerate(lines))
+        return
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    try:
+        yield from ((first + reader.line_num - 1, fields) for fields in reader)
+    except csv.Error as error:
+        raise text.error(
+            f"the line cannot be split ({error})", first + reader.line_num - 1
+        ) from None
+
+
+def _weights(
+    weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
+) -> tuple[DataType, Any]:
+    """The texts as numbers, by the same rules as in a file of numbers alone."""
+    written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
+    reader = TextReader(io.StringIO(written))
+    parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])
+    try:
+        parts = [part["weight"] for part, _ in rows(reader, parsed, comments=())]
+    except ParseError as error:
+        if may_be_float and dtype is INT64 and not isinstance(error, NumberOutOfRange):
+            return _weights(weights, FP64, False, text)
+        raise text.error(error.problem, weights[(error.line or 1) - 1][1]) from None
+    found = np.concatenate(parts) if parts else np.empty(0, dtype.np_type)
+    if dtype is BOOL and (bad := (found & ~1) != 0).any():
+        k = int(np.argmax(bad))
+        raise text.error(f"the weight of type BOOL is {found[k]}, not 0 or 1", weights[k][1])
+    return dtype, found.astype(dtype.np_type, copy=False)
+
+
+def _separator_to_write(separator: str | None, target: Any) -> str:
+    if separator is not None:
+        if len(separator) != 1:
+            raise InvalidValue(f"separator is {separator!r}, but should be one character")
+        return separator
+    name = name_of(target).lower().removesuffix(".gz")
+    return "," if name.endswith(".csv") else "\t" if name.endswith(".tsv") else " "
+
+
+def _labels_to_write(labels: Sequence[Any], shape: tuple[int, int], separator: str) -> Any:
+    if len(labels) < max(shape):
+        raise InvalidValue(f"labels has {len(labels)} labels, but A has {max(shape)} vertices")
+    return np.array([_label_to_write(str(label), separator) for label in labels], object)
+
+
+def _label_to_write(label: str, separator: str) -> str:
+    written = label
+    if not separator.isspace():
+        line = io.StringIO()
+        csv.writer(line, delimiter=separator, lineterminator="").writerow([label])
+        written = line.getvalue()
+    broken = "\n" in label or "\r" in label or not label.strip() or label != label.strip()
+    if broken or label.startswith(COMMENTS) or (separator == " " and len(label.split()) > 1):
+        raise InvalidValue(f"labels holds {label!r}, which could not be read back from the file")
+    if separator == "\t" and ("\t" in label or '"' in label):
+        raise InvalidValue(f"labels holds {label!r}, which could not be read back from the file")
+    return written

@@ -1,0 +1,189 @@
+"""Files as readers and writers see them: numbered lines, and writes that happen whole or not."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from semirings.exceptions import InvalidValue
+
+BLOCK = 1 << 24  # bytes parsed at a time, so that the text of a huge file is never all in memory
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+
+
+class ParseError(InvalidValue):
+    """A file that does not say what its format asks for: `file`, `line` (or None) and `problem`."""
+
+    def __init__(self, problem: str, file: str, line: int | None = None):
+        super().__init__(problem, file, line)
+        self.problem = problem
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{where}: {self.problem}"
+
+
+class NumberOutOfRange(ParseError):
+    """A number that is well written and does not fit the dtype that it is read as."""
+
+
+class TextReader:
+    """Lines of a path (plain, .gz, .bz2 or .xz, told by its first bytes) or of a file object.
+
+    `line` is the number of the last line handed out, from 1. `again()` starts over, so that
+    an error found late can still name its line.
+    """
+
+    def __init__(self, source: Any):
+        self.name = name_of(source)
+        self._source = _hold(source)
+        self._stream = self._open()
+        self.line = 0
+
+    def __enter__(self) -> TextReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    def again(self) -> TextReader:
+        """The same text, from its first line."""
+        self._stream.close()
+        self._stream = self._open()
+        self.line = 0
+        return self
+
+    def readline(self) -> bytes:
+        """The next line with its end, or b"" after the last."""
+        with self._damage_named():
+            line = self._stream.readline()
+        if self.line == 0:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        self.line += bool(line)
+        return line
+
+    def block(self) -> bytes:
+        """The next whole lines, about BLOCK bytes of them, or b"" after the last."""
+        with self._damage_named():
+            block = self._stream.read(BLOCK)
+            if len(block) == BLOCK and not block.endswith(b"\n"):
+                block += self._stream.readline()
+        if self.line == 0:
+            block = block.removeprefix(_BYTE_ORDER_MARK)
+        self.line += block.count(b"\n") + (bool(block) and not block.endswith(b"\n"))
+        return block
+
+    def error(self, problem: str, line: int | None = None) -> ParseError:
+        """The error to raise: at `line`, or at the last line read."""
+        return ParseError(problem, self.name, self.line if line is None else line)
+
+    def _open(self) -> IO[bytes]:
+        if isinstance(self._source, bytes):
+            opener = _opener(self._source[:6])
+            inner = io.BytesIO(self._source)
+            return opener(inner) if opener else inner
+        with self._source.open("rb") as file:
+            opener = _opener(file.read(6))
+        return opener(self._source) if opener else self._source.open("rb")
+
+    @contextlib.contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the disk, not the data
+            problem = f"the compressed data is damaged or ends too early after this line ({error})"
+            raise self.error(problem) from error
+
+
+def name_of(source: Any) -> str:
+    """How messages call a path or a file object."""
+    if is_file_object(source):
+        name = getattr(source, "name", None)
+        return name if isinstance(name, str) else "<file object>"
+    return os.fspath(source)
+
+
+def is_file_object(thing: Any) -> bool:
+    """Whether it reads or writes, rather than names a path."""
+    return hasattr(thing, "read") or hasattr(thing, "write")
+
+
+@contextlib.contextmanager
+def replacing(target: Any) -> Iterator[IO[bytes]]:
+    """A binary file to write into that takes the place of `target` only once all is written.
+
+    A name that ends in .gz is compressed. A file object, a pipe or a device is written directly.
+    """
+    if is_file_object(target):
+        yield _BytesOf(target)
+        return
+    path = Path(os.path.realpath(os.fspath(target)))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(13, "Permission denied", str(target))
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        file = partial.open("xb")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None
+    try:
+        with file, _compressed(file, path.suffix) as out:
+            yield out
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
+    if suffix == ".gz":
+        return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
+    return contextlib.nullcontext(file)
+
+
+class _BytesOf(io.RawIOBase):
+    """A file object as one that takes bytes, whether it was opened for text or for bytes."""
+
+    def __init__(self, file: Any):
+        self._file = file
+        self._is_text = isinstance(file, io.TextIOBase)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._file.write(bytes(data).decode() if self._is_text else data)
+        return len(data)
+
+
+def _hold(source: Any) -> Path | bytes:
+    """What can be opened twice: a regular file by its path, anything else by its bytes."""
+    if is_file_object(source):
+        data = source.read()
+        return data.encode() if isinstance(data, str) else bytes(data)
+    path = Path(source)
+    if path.is_file() or not path.exists() or path.is_dir():
+        return path
+    return path.read_bytes()
+
+
+def _opener(first_bytes: bytes) -> Any:
+    return next((op for magic, op in _OPENERS.items() if first_bytes.startswith(magic)), None)

@@ -1,0 +1,193 @@
+"""Lines of numbers in columns: each one a full row of numbers that fit, or an error names it."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphla.io.files import NumberOutOfRange, ParseError, TextReader
+
+Rows = Any  # numpy structured array, a field for each column
+LineOf = Callable[[int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    dtype: np.dtype[Any]
+    separator: str | None = None  # None: any white space
+    columns: tuple[int, ...] | None = None
+
+    def fields(self, line: str) -> list[str]:
+        """The texts of the columns of one line; too few or too many where the line has them."""
+        found = line.split(self.separator)
+        if self.columns is None or len(found) <= max(self.columns):
+            return found
+        return [found[column] for column in self.columns]
+
+
+def rows(
+    text: TextReader,
+    dtype: np.dtype,
+    *,
+    separator: str | None = None,
+    comments: tuple[str, ...] = ("%",),
+    columns: tuple[int, ...] | None = None,
+) -> Iterator[tuple[Rows, LineOf]]:
+    """The rest of the text, block by block: rows of `dtype`, and the line that holds the k-th.
+
+    Each line holds the fields of `dtype` and no more, or, where `columns` says so, those at these
+    positions and others that are not looked at.
+    Blank lines and lines that start with one of `comments` are passed over. The numbers are
+    NumPy's to parse (`loadtxt`), which takes no number that it does not take whole.
+    """
+    layout = _Layout(dtype, separator, columns)
+    comment = comment_lines(comments)
+    while block := text.block():
+        first_line = text.line - block.count(b"\n") + block.endswith(b"\n")
+        if any(mark.encode() in block for mark in comments) or (separator and b"\n " in block):
+            block = comment.sub(b"", block)
+
+        def line_of(k: int, block: bytes = block, first_line: int = first_line) -> int:
+            return first_line + _line_index(block, k)
+
+        try:
+            part = _parse(block, layout)
+        except ValueError:
+            raise _first_error(block, first_line, layout, text.name) from None
+        _refuse_overflow(part, block, line_of, layout, text)
+        if part.size:
+            yield part, line_of
+
+
+def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
+    """A comment line, or one of blanks, up to its end, which stays: lines keep their numbers."""
+    marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
+    return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)
+
+
+def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...]) -> int:
+    """The line that holds row k of those after line `after`: a second walk through the file."""
+    comment = comment_lines(comments)
+    text.again()
+    while line := text.readline():
+        if text.line > after and not line.isspace() and not comment.match(line):
+            if k == 0:
+                return text.line
+            k -= 1
+    return text.line
+
+
+def lines_of(columns: Sequence[Any], separator: str, precision: int | None = None) -> bytes:
+    """One line for each row; a float by its shortest digits that read back as the same float."""
+    texts = [_texts(column, precision) for column in columns]
+    lines = [separator.join(fields) for fields in zip(*texts, strict=True)]
+    return ("\n".join(lines) + "\n").encode() if lines else b""
+
+
+def _texts(column: Any, precision: int | None) -> list[str]:
+    if column.dtype == bool:
+        column = column.view(np.uint8) if column.strides[0] else column.astype(np.uint8)
+    if column.dtype.kind == "f" and precision is not None:
+        return [f"{value:.{precision}g}" for value in column.tolist()]
+    if column.dtype == np.float32:
+        return column.astype("U16").tolist()  # digits of float32, not of its float64
+    return list(map(repr, column.tolist())) if column.dtype.kind in "iuf" else column.tolist()
+
+
+def _parse(block: bytes, layout: _Layout) -> Rows:
+    if not block or block.isspace():
+        return np.empty(0, layout.dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # older NumPy only warns where an integer has a point
+        try:
+            return np.loadtxt(
+                io.BytesIO(block),
+                layout.dtype,
+                comments=None,
+                delimiter=layout.separator,
+                usecols=layout.columns,
+                encoding="latin-1",
+                ndmin=1,
+            )
+        except Warning as warning:
+            raise ValueError(str(warning)) from None
+
+
+def _first_error(block: bytes, first_line: int, layout: _Layout, file: str) -> ParseError:
+    lines, start = block.split(b"\n"), 0
+    while len(lines) > 1:
+        half = len(lines) // 2
+        if _parses(b"\n".join(lines[:half]), layout):
+            lines, start = lines[half:], start + half
+        else:
+            lines = lines[:half]
+    return _explain(lines[0].decode("latin-1"), first_line + start, layout, file)
+
+
+def _parses(block: bytes, layout: _Layout) -> bool:
+    try:
+        _parse(block, layout)
+    except ValueError:
+        return False
+    return True
+
+
+def _explain(line: str, number: int, layout: _Layout, file: str) -> ParseError:
+    fields, names = layout.fields(line), layout.dtype.names or ()
+    if len(fields) != len(names):
+        needed = len(names) if layout.columns is None else max(layout.columns) + 1
+        problem = f"{shorten(line)} has {len(fields)} fields where {needed} are expected"
+        return ParseError(f"{problem} ({', '.join(names)})", file, number)
+    for field, name in zip(fields, names, strict=True):
+        kind = layout.dtype[name]
+        if not field.strip() or not _parses(
+            field.encode("latin-1"), _Layout(np.dtype([(name, kind)]))
+        ):
+            break
+    if kind.kind == "f":
+        return ParseError(f"{name} is {shorten(field)}, which is not a number", file, number)
+    if not re.fullmatch(r"[+-]?[0-9]+", field.strip(), re.ASCII):
+        return ParseError(f"{name} is {shorten(field)}, which is not an integer", file, number)
+    bounds = np.iinfo(kind)
+    problem = f"{name} is {shorten(field)}, outside {kind} ({bounds.min} to {bounds.max})"
+    return NumberOutOfRange(problem, file, number)
+
+
+def shorten(text: str) -> str:
+    """The text in quotes, cut where it is long."""
+    text = text.strip()
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _line_index(block: bytes, k: int) -> int:
+    for index, line in enumerate(block.split(b"\n")):
+        if line and not line.isspace():
+            if k == 0:
+                return index
+            k -= 1
+    raise IndexError(k)
+
+
+def _refuse_overflow(
+    part: Rows, block: bytes, line_of: LineOf, layout: _Layout, text: TextReader
+) -> None:
+    """A number such as 1e999 is not infinity: only `inf` is."""
+    floats = [name for name in part.dtype.names if part.dtype[name].kind == "f"]
+    found = {name: np.isinf(part[name]) for name in floats}
+    count = sum(int(np.count_nonzero(mask)) for mask in found.values())
+    if not count or count == block.lower().count(b"inf"):
+        return
+    lines = [line for line in block.split(b"\n") if line and not line.isspace()]
+    for name, mask in found.items():
+        column = part.dtype.names.index(name)
+        for k in np.flatnonzero(mask).tolist():
+            field = layout.fields(lines[k].decode("latin-1"))[column]
+            if "inf" not in field.lower():
+                problem = f"{name} is {shorten(field)}, too large for {part.dtype[name]}"
+                raise NumberOutOfRange(problem, text.name, line_of(k))
