@@ -1,0 +1,230 @@
+"""The binary operators: z = f(x, y), entry by entry, or as the multiply of a semiring.
+
+`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+from semirings import naming as _naming
+from semirings import trace as _t
+from semirings.dtypes import BOOL as _BOOL
+from semirings.dtypes import INT64 as _INT64
+from semirings.dtypes import INTEGERS as _INTEGERS
+from semirings.dtypes import float_of as _float_of
+from semirings.operators import BinaryOp as _BinaryOp
+
+SIGNS = {
+    "+": "plus",
+    "-": "minus",
+    "*": "times",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "&": "land",
+    "|": "lor",
+    "^": "lxor",
+    "==": "eq",
+    "!=": "ne",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+}
+
+
+def from_string(name: str) -> _Any:
+    """The binary operator of that name: `plus`, `+`, or typed, `plus[INT64]`."""
+    return _naming.find(globals(), "binary", SIGNS, name)
+
+
+def register_anonymous(
+    func: _Callable[..., _Any],
+    name: str | None = None,
+    *,
+    parameterized: bool = False,
+    is_udt: bool = False,
+) -> _Any:
+    """A binary operator of a Python function that is traced, and in no module.
+
+    >>> register_anonymous(lambda x, y: x * y + 1)(3, 4)
+    np.int64(13)
+    """
+    if parameterized:
+        return _parameterized(name or func.__name__, func, is_anonymous=True)
+    return _BinaryOp(name or func.__name__, func, is_anonymous=True)
+
+
+def register_new(
+    name: str,
+    func: _Callable[..., _Any],
+    *,
+    parameterized: bool = False,
+    is_udt: bool = False,
+    lazy: bool = False,
+) -> _Any:
+    """A binary operator of a Python function, from now on `semirings.binary.<name>`.
+
+    With `parameterized`, func returns such a function, and calling the operator with no operands
+    passes parameters to func.
+    """
+    op = _parameterized(name, func) if parameterized else _BinaryOp(name, func)
+    _naming.register(globals(), "binary", name, op)
+    return op
+
+
+def _parameterized(
+    name: str, func: _Callable[..., _Any], *, is_anonymous: bool = False, **options: _Any
+) -> _BinaryOp:
+    """An operator that is func() as it stands, and func(...) where parameters are given."""
+
+    def defaults(x: _Any, y: _Any) -> _Any:
+        return func()(x, y)
+
+    return _BinaryOp(name, defaults, parameterized=func, is_anonymous=is_anonymous, **options)
+
+
+def _on_bool(
+    on_bool: _Callable[..., _Any], otherwise: _Callable[..., _Any]
+) -> _Callable[..., _Any]:
+    """A function that has its own meaning on BOOL."""
+    return lambda x, y: on_bool(x, y) if x.dtype is _BOOL else otherwise(x, y)
+
+
+def _pair(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+    return _t.cast(True, x.dtype if x.dtype is y.dtype else _INT64)
+
+
+def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
+    """A function of both operands as floating numbers."""
+
+    def on_floats(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+        dtype = _float_of(x.dtype)
+        return function(x.astype(dtype), y.astype(dtype))
+
+    return on_floats
+
+
+def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
+    """Whether bit k of x exists, counted from 1, and the number that has only that one."""
+    return (k >= 1) & (k <= x.dtype.bits), _t.cast(True, x.dtype) << (k - 1)
+
+
+def _bget(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
+    return _t.where(_bit(x, k)[0], (x >> (k - 1)) & 1, 0)
+
+
+def _bset(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
+    exists, bit = _bit(x, k)
+    return _t.where(exists, x | bit, x)
+
+
+def _bclr(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
+    exists, bit = _bit(x, k)
+    return _t.where(exists, x & ~bit, x)
+
+
+def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
+    return x << k if k.dtype.kind == "u" else _t.where(k >= 0, x << k, x >> -k)
+
+
+def _abs_with_sign(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+    """|x| with the sign of y, in the type of x."""
+    if x.dtype.is_float:
+        return _t.copysign(x, y)
+    return _t.where(y < 0, -abs(x), abs(x)) if x.dtype.kind == "i" else x
+
+
+def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
+    """Whether |x - y| <= max(rel_tol max(|x|, |y|), abs_tol), or x = y."""
+
+    def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+        if not x.dtype.is_float:
+            x, y = x.astype("FP64"), y.astype("FP64")
+        bound = _t.maximum(rel_tol * _t.maximum(abs(x), abs(y)), abs_tol)
+        return (x == y) | (_t.isfinite(x) & _t.isfinite(y) & (abs(x - y) <= bound))
+
+    return isclose
+
+
+# GraphBLAS C API 2.1
+first = _BinaryOp("first", lambda x, y: x, commutes_to="second", keeps=True)
+second = _BinaryOp("second", lambda x, y: y, commutes_to="first", keeps=True)
+pair = _BinaryOp("pair", _pair, commutes_to="pair", keeps=True)
+oneb = pair
+any = _BinaryOp("any", lambda x, y: x, commutes_to="any")
+plus = _BinaryOp("plus", lambda x, y: x + y, commutes_to="plus")
+minus = _BinaryOp("minus", lambda x, y: x - y, commutes_to="rminus")
+rminus = _BinaryOp("rminus", lambda x, y: y - x, commutes_to="minus")
+times = _BinaryOp("times", lambda x, y: x * y, commutes_to="times")
+cdiv = _BinaryOp("cdiv", _on_bool(lambda x, y: x, _t.truncate_divide), commutes_to="rdiv")
+rdiv = _BinaryOp(
+    "rdiv", _on_bool(lambda x, y: y, lambda x, y: _t.truncate_divide(y, x)), commutes_to="cdiv"
+)
+min = _BinaryOp("min", _t.minimum, commutes_to="min")
+max = _BinaryOp("max", _t.maximum, commutes_to="max")
+eq = _BinaryOp("eq", lambda x, y: x == y, commutes_to="eq")
+ne = _BinaryOp("ne", lambda x, y: x != y, commutes_to="ne")
+lt = _BinaryOp("lt", lambda x, y: x < y, commutes_to="gt")
+le = _BinaryOp("le", lambda x, y: x <= y, commutes_to="ge")
+gt = _BinaryOp("gt", lambda x, y: x > y, commutes_to="lt")
+ge = _BinaryOp("ge", lambda x, y: x >= y, commutes_to="le")
+iseq = _BinaryOp("iseq", lambda x, y: x == y, result="same", commutes_to="iseq")
+isne = _BinaryOp("isne", lambda x, y: x != y, result="same", commutes_to="isne")
+islt = _BinaryOp("islt", lambda x, y: x < y, result="same", commutes_to="isgt")
+isle = _BinaryOp("isle", lambda x, y: x <= y, result="same", commutes_to="isge")
+isgt = _BinaryOp("isgt", lambda x, y: x > y, result="same", commutes_to="islt")
+isge = _BinaryOp("isge", lambda x, y: x >= y, result="same", commutes_to="isle")
+land = _BinaryOp("land", _t.logical_and, result="same", commutes_to="land")
+lor = _BinaryOp("lor", _t.logical_or, result="same", commutes_to="lor")
+lxor = _BinaryOp("lxor", _t.logical_xor, result="same", commutes_to="lxor")
+lxnor = _BinaryOp("lxnor", lambda x, y: (x != 0) == (y != 0), commutes_to="lxnor")
+band = _BinaryOp("band", lambda x, y: x & y, _INTEGERS, commutes_to="band")
+bor = _BinaryOp("bor", lambda x, y: x | y, _INTEGERS, commutes_to="bor")
+bxor = _BinaryOp("bxor", lambda x, y: x ^ y, _INTEGERS, commutes_to="bxor")
+bxnor = _BinaryOp("bxnor", lambda x, y: ~(x ^ y), _INTEGERS, commutes_to="bxnor")
+
+# Division and powers
+truediv = _BinaryOp("truediv", lambda x, y: x / y, commutes_to="rtruediv")
+rtruediv = _BinaryOp("rtruediv", lambda x, y: y / x, commutes_to="truediv")
+floordiv = _BinaryOp("floordiv", lambda x, y: x // y, commutes_to="rfloordiv")
+rfloordiv = _BinaryOp("rfloordiv", lambda x, y: y // x, commutes_to="floordiv")
+mod = _BinaryOp("mod", lambda x, y: x % y, commutes_to="rmod")
+rmod = _BinaryOp("rmod", lambda x, y: y % x, commutes_to="mod")
+fmod = _BinaryOp("fmod", _floating(_t.fmod))
+remainder = _BinaryOp("remainder", _floating(_t.ieee_remainder))
+pow = _BinaryOp("pow", _on_bool(lambda x, y: x | ~y, lambda x, y: x**y), commutes_to="rpow", ulps=4)
+rpow = _BinaryOp("rpow", lambda x, y: y**x, commutes_to="pow", ulps=4)
+
+# Functions of two numbers
+hypot = _BinaryOp("hypot", _t.hypot, commutes_to="hypot", ulps=4)
+atan2 = _BinaryOp("atan2", _t.arctan2, ulps=4)
+copysign = _BinaryOp("copysign", _t.copysign)
+ldexp = _BinaryOp("ldexp", _t.ldexp, keeps=True)
+absfirst = _BinaryOp("absfirst", _abs_with_sign, commutes_to="abssecond")
+abssecond = _BinaryOp("abssecond", lambda x, y: _abs_with_sign(y, x), commutes_to="absfirst")
+binom = _BinaryOp("binom", _t.binom, _INTEGERS)
+isclose = _parameterized("isclose", _isclose, commutes_to="isclose")
+
+# Single bits, counted from 1; shifts to the left, or to the right where the count is negative
+bget = _BinaryOp("bget", _bget, _INTEGERS)
+bset = _BinaryOp("bset", _bset, _INTEGERS)
+bclr = _BinaryOp("bclr", _bclr, _INTEGERS)
+bshift = _BinaryOp("bshift", _bshift, _INTEGERS)
+
+# Places: x = A(i, k) at row ix and column jx, y = B(k, j) at row iy and column jy
+firsti = _BinaryOp("firsti", lambda x, ix, jx, y, iy, jy: ix, keeps=True, is_positional=True)
+firsti1 = _BinaryOp("firsti1", lambda x, ix, jx, y, iy, jy: ix + 1, keeps=True, is_positional=True)
+firstj = _BinaryOp("firstj", lambda x, ix, jx, y, iy, jy: jx, keeps=True, is_positional=True)
+firstj1 = _BinaryOp("firstj1", lambda x, ix, jx, y, iy, jy: jx + 1, keeps=True, is_positional=True)
+secondi = _BinaryOp("secondi", lambda x, ix, jx, y, iy, jy: iy, keeps=True, is_positional=True)
+secondi1 = _BinaryOp(
+    "secondi1", lambda x, ix, jx, y, iy, jy: iy + 1, keeps=True, is_positional=True
+)
+secondj = _BinaryOp("secondj", lambda x, ix, jx, y, iy, jy: jy, keeps=True, is_positional=True)
+secondj1 = _BinaryOp(
+    "secondj1", lambda x, ix, jx, y, iy, jy: jy + 1, keeps=True, is_positional=True
+)

@@ -1,0 +1,158 @@
+"""The eleven types that an entry may have, and the promotion of two of them to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class DataType:
+    """One type of entries: its name in GraphBLAS, in NumPy and in C.
+
+    Equal to everything that `lookup_dtype` takes for it: `INT64 == "INT64" == np.int64`.
+    Its hash is that of its name.
+    """
+
+    __slots__ = ("_hash", "c_type", "name", "np_type")
+
+    name: str
+    np_type: np.dtype[Any]
+    c_type: str
+
+    def __init__(self, name: str, np_type: Any, c_type: str):
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "np_type", np.dtype(np_type))
+        object.__setattr__(self, "c_type", c_type)
+        object.__setattr__(self, "_hash", hash(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a DataType is frozen, so {name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, DataType):
+            return self.name == other.name
+        try:
+            return lookup_dtype(other) is self
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return self._hash  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return lookup_dtype, (self.name,)
+
+    @property
+    def kind(self) -> str:
+        """`b`, `i`, `u` or `f`, as NumPy has it."""
+        return self.np_type.kind
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is one of the eight integer types (BOOL is not)."""
+        return self.np_type.kind in "iu"
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is FP32 or FP64."""
+        return self.np_type.kind == "f"
+
+    @property
+    def bits(self) -> int:
+        """Bits in memory."""
+        return self.np_type.itemsize * 8
+
+
+BOOL = DataType("BOOL", np.bool_, "bool")
+INT8 = DataType("INT8", np.int8, "signed char")
+INT16 = DataType("INT16", np.int16, "short")
+INT32 = DataType("INT32", np.int32, "int")
+INT64 = DataType("INT64", np.int64, "long long")
+UINT8 = DataType("UINT8", np.uint8, "unsigned char")
+UINT16 = DataType("UINT16", np.uint16, "unsigned short")
+UINT32 = DataType("UINT32", np.uint32, "unsigned int")
+UINT64 = DataType("UINT64", np.uint64, "unsigned long long")
+FP32 = DataType("FP32", np.float32, "float")
+FP64 = DataType("FP64", np.float64, "double")
+
+SIGNED = (INT8, INT16, INT32, INT64)
+UNSIGNED = (UINT8, UINT16, UINT32, UINT64)
+INTEGERS = SIGNED + UNSIGNED
+FLOATS = (FP32, FP64)
+ALL = (BOOL, *INTEGERS, *FLOATS)
+
+_BY_NUMPY = {dtype.np_type: dtype for dtype in ALL}
+_KNOWN: dict[Any, DataType] = {
+    **{dtype.name: dtype for dtype in ALL},
+    **{dtype.np_type.name: dtype for dtype in ALL},
+    **{dtype.np_type.type: dtype for dtype in ALL},
+    **_BY_NUMPY,
+    bool: BOOL,
+    int: INT64,
+    float: FP64,
+    "int": INT64,
+    "float": FP64,
+}
+
+
+def lookup_dtype(key: Any) -> DataType:
+    """The DataType that a name, a NumPy type, a Python type or a DataType stands for.
+
+    >>> lookup_dtype("INT64") is lookup_dtype(int) is lookup_dtype("int64")
+    True
+    """
+    if type(key) is DataType:
+        return key
+    try:
+        return _KNOWN[key]
+    except (KeyError, TypeError):
+        pass
+    found = None
+    if isinstance(key, str):
+        found = _KNOWN.get(key.upper())
+    if found is None and key is not None and not isinstance(key, DataType):
+        try:
+            found = _BY_NUMPY.get(np.dtype(key).newbyteorder("="))
+        except (TypeError, ValueError, AttributeError):
+            found = None
+    if found is None:
+        names = ", ".join(dtype.name for dtype in ALL)
+        raise ValueError(f"dtype is {key!r}, but it should be one of {names}, or name one of them")
+    return found
+
+
+def unify(
+    a: Any, b: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False
+) -> DataType:
+    """The type that holds both, by NumPy 2's promotion (INT64 with UINT64 gives FP64).
+
+    A side marked as scalar is a Python scalar, and yields to the other where its kind allows.
+    """
+    left, right = lookup_dtype(a), lookup_dtype(b)
+    if left is right:
+        return left
+    if is_left_scalar and not is_right_scalar and _yields(left, right):
+        return right
+    if is_right_scalar and not is_left_scalar and _yields(right, left):
+        return left
+    return _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
+
+
+def _yields(scalar: DataType, other: DataType) -> bool:
+    """Whether a Python scalar of this type takes on the type of the other operand."""
+    if scalar.kind == "f":
+        return other.kind == "f"
+    return scalar.kind == "b" or other.kind != "b"
+
+
+def float_of(dtype: DataType) -> DataType:
+    """The floating type for functions of such values: FP32 for 16 bits or less, else FP64."""
+    if dtype.is_float:
+        return dtype
+    return FP32 if dtype.bits <= 16 else FP64

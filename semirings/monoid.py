@@ -1,0 +1,114 @@
+"""The monoids: an associative and commutative operator with its identity, and its terminal.
+
+`register_new` gives one a name here, `register_anonymous` makes one of an operator and an identity.
+"""
+
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from semirings import binary as _binary
+from semirings import naming as _naming
+from semirings.dtypes import BOOL as _BOOL
+from semirings.dtypes import DataType as _DataType
+from semirings.operators import BinaryOp as _BinaryOp
+from semirings.primitives import limits as _limits
+from semirings.structures import Monoid as _Monoid
+
+SIGNS = {"+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor", "==": "eq"}
+
+
+def from_string(name: str) -> _Any:
+    """The monoid of that name: `plus`, `+`, or typed, `plus[INT64]`."""
+    return _naming.find(globals(), "monoid", SIGNS, name)
+
+
+def register_anonymous(
+    binaryop: _BinaryOp | str,
+    identity: _Any,
+    name: str | None = None,
+    *,
+    is_idempotent: bool = False,
+    terminal: _Any = None,
+) -> _Monoid:
+    """A monoid of an operator and its identity: a scalar, one per dtype, or a function of it.
+
+    >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
+    5.0
+    """
+    op = _operator(binaryop)
+    return _Monoid(
+        name or op.name, op, identity, terminal, is_idempotent=is_idempotent, is_anonymous=True
+    )
+
+
+def register_new(
+    name: str,
+    binaryop: _BinaryOp | str,
+    identity: _Any,
+    *,
+    is_idempotent: bool = False,
+    terminal: _Any = None,
+    lazy: bool = False,
+) -> _Monoid:
+    """A monoid of an operator and its identity, from now on `semirings.monoid.<name>`."""
+    op = _operator(binaryop)
+    monoid = _Monoid(name, op, identity, terminal, is_idempotent=is_idempotent)
+    _naming.register(globals(), "monoid", name, monoid)
+    if op.monoid is None:
+        op.monoid = monoid
+    return monoid
+
+
+def _operator(binaryop: _Any) -> _BinaryOp:
+    op = _binary.from_string(binaryop) if isinstance(binaryop, str) else binaryop
+    if not isinstance(op, _BinaryOp):
+        raise TypeError(f"binaryop is {binaryop!r}, but it should be a BinaryOp or the name of one")
+    return op
+
+
+def _least(dtype: _DataType) -> _Any:
+    """The least value of a dtype; -inf where there is one."""
+    if dtype.is_float:
+        return float("-inf")
+    return dtype is not _BOOL and _limits(dtype)[0]
+
+
+def _greatest(dtype: _DataType) -> _Any:
+    """The greatest value of a dtype; inf where there is one."""
+    if dtype.is_float:
+        return float("inf")
+    return dtype is _BOOL or _limits(dtype)[1]
+
+
+def _least_of_exact(dtype: _DataType) -> _Any:
+    return None if dtype.is_float else _least(dtype)
+
+
+def _greatest_of_exact(dtype: _DataType) -> _Any:
+    return None if dtype.is_float else _greatest(dtype)
+
+
+def _ones(dtype: _DataType) -> int:
+    """The value with every bit set."""
+    return -1 if dtype.kind == "i" else _limits(dtype)[1]
+
+
+# A floating min, max or times has no terminal: NaN would still change it.
+any = _Monoid("any", _binary.any, 0, is_idempotent=True, is_any=True)
+plus = _Monoid("plus", _binary.plus, 0, lambda dtype: True if dtype is _BOOL else None)
+times = _Monoid("times", _binary.times, 1, lambda dtype: None if dtype.is_float else 0)
+min = _Monoid("min", _binary.min, _greatest, _least_of_exact, is_idempotent=True)
+max = _Monoid("max", _binary.max, _least, _greatest_of_exact, is_idempotent=True)
+land = _Monoid("land", _binary.land, True, False, is_idempotent=True, on=_BOOL)
+lor = _Monoid("lor", _binary.lor, False, True, is_idempotent=True, on=_BOOL)
+lxor = _Monoid("lxor", _binary.lxor, False, on=_BOOL)
+lxnor = _Monoid("lxnor", _binary.lxnor, True, on=_BOOL)
+eq = _Monoid("eq", _binary.eq, lambda dtype: True if dtype is _BOOL else None)
+band = _Monoid("band", _binary.band, _ones, 0, is_idempotent=True)
+bor = _Monoid("bor", _binary.bor, 0, _ones, is_idempotent=True)
+bxor = _Monoid("bxor", _binary.bxor, 0)
+bxnor = _Monoid("bxnor", _binary.bxnor, _ones)
+
+for _each in (any, plus, times, min, max, land, lor, lxor, lxnor, eq, band, bor, bxor, bxnor):
+    _each.binaryop.monoid = _each

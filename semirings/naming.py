@@ -1,0 +1,50 @@
+"""How an operator is found by its name, and how a new one gets one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from semirings.exceptions import InvalidValue
+
+
+def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
+    """The operator that a text names: `plus`, `+`, or typed, `plus[INT64]`."""
+    if not isinstance(text, str):
+        raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
+    base, dtypes = split(text)
+    found: Any = names.get(signs.get(base, base).split(".")[0])
+    for part in signs.get(base, base).split(".")[1:]:
+        found = getattr(found, part, None)
+    if getattr(found, "opclass", None) is None:
+        raise InvalidValue(f"{text!r} names no {kind} operator; dir(semirings.{kind}) lists them")
+    return found if dtypes is None else found[dtypes]
+
+
+def split(text: str) -> tuple[str, Any]:
+    """The name and the dtypes of `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
+    match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
+    if match is None:
+        raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")
+    base, inside = match.groups()
+    if inside is None:
+        return base, None
+    dtypes = tuple(part.strip().strip("'\"") for part in inside.split(","))
+    return base, dtypes if len(dtypes) > 1 else dtypes[0]
+
+
+def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:
+    """Puts an operator under its name, which may hold dots and must be new."""
+    *groups, last = name.split(".")
+    if not all(part.isidentifier() for part in (*groups, last)):
+        raise InvalidValue(f"name is {name!r}, but it should be made of identifiers and dots")
+    for group in groups:
+        inner = names.setdefault(group, SimpleNamespace())
+        if not isinstance(inner, SimpleNamespace):
+            raise InvalidValue(f"semirings.{kind}.{group} is taken by {inner!r}")
+        names = vars(inner)
+    if last in names:
+        raise InvalidValue(f"semirings.{kind}.{name} is taken by {names[last]!r}")
+    names[last] = op

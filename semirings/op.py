@@ -1,0 +1,39 @@
+"""Every operator under one roof: unary, binary and semirings, by their names."""
+
+# ruff: noqa: F403
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from semirings import binary as _binary
+from semirings import naming as _naming
+from semirings import semiring as _semiring
+from semirings import unary as _unary
+from semirings.exceptions import InvalidValue as _InvalidValue
+from semirings.semiring import *
+from semirings.unary import *  # isort: split
+
+from semirings.binary import *
+
+
+def from_string(name: str) -> _Any:
+    """The operator of that name, sought among binary, unary and semirings, in this order."""
+    for module in (_binary, _unary, _semiring):
+        try:
+            return module.from_string(name)
+        except _InvalidValue:
+            continue
+    raise _InvalidValue(f"{name!r} names no operator; dir(semirings.op) lists them")
+
+
+def __getattr__(name: str) -> _Any:
+    if not name.startswith("_"):
+        for module in (_binary, _unary, _semiring):
+            found = getattr(module, name, None)
+            if getattr(found, "opclass", None) is not None:
+                return found
+    raise AttributeError(f"module 'semirings.op' has no attribute {name!r}")
+
+
+del SIGNS, register_anonymous, register_new  # each module has its own
+_ = _naming

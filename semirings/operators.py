@@ -1,0 +1,587 @@
+"""Operators: functions of one entry or two, of an entry and its place, and predicates for select.
+
+An operator without a dtype (`binary.plus`) is a name and a Python function; typed (`plus["INT64"]`)
+it is an expression that prints itself as NumPy, Numba and CUDA C++. Typing is lazy and kept, so
+that `op[dtype] is op[dtype]`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from semirings import printing
+from semirings.dtypes import ALL, BOOL, INT64, DataType, lookup_dtype, unify
+from semirings.exceptions import DomainMismatch, GraphblasException, UdfParseError
+from semirings.primitives import Node
+from semirings.trace import Symbol, as_symbol, cast, trace
+
+Result = str | DataType | None  # "same": the type of the operands; None: whatever comes out
+
+
+class Operator:
+    """What all untyped operators share: a name, typing, calling, pickling by name."""
+
+    opclass: ClassVar[str]
+    kind: ClassVar[str]
+    name: str
+    is_anonymous: bool
+    is_positional: bool = False
+    _cache: dict[Any, Any]
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._cache[key]
+        except (KeyError, TypeError):
+            return self._lookup(key)
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            self[key]
+        except (DomainMismatch, ValueError):
+            return False
+        return True
+
+    def _lookup(self, key: Any) -> Any:
+        keys = key if isinstance(key, tuple) else (key,)
+        typed = self._typed(*(lookup_dtype(each) for each in keys))
+        self._cache[key] = typed
+        return typed
+
+    def _typed(self, *dtypes: DataType) -> Any:
+        raise NotImplementedError
+
+    def _mismatch(self, *dtypes: DataType) -> DomainMismatch:
+        names = ", ".join(dtype.name for dtype in dtypes)
+        supported = ", ".join(dtype.name for dtype in self.types) or "nothing"
+        return DomainMismatch(f"{self!r} is not defined on {names}; it is on {supported}")
+
+    @cached_property
+    def types(self) -> dict[DataType, DataType]:
+        """The dtypes that it is defined on, each with the dtype that comes out."""
+        return {dtype: self[dtype].return_type for dtype in self._domain if dtype in self}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return ALL
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        for each in args:
+            apply = getattr(type(each), "__apply_operator__", None)
+            if apply is not None:
+                return apply(each, self, *args, **options)
+        return self._evaluate(*args, **options)
+
+    def _evaluate(self, *args: Any) -> Any:
+        raise TypeError(f"{self!r} computes on operands of graphla, not on {_types(args)}")
+
+    def trace(self, *args: Any) -> Symbol:
+        """The operator on symbols, as a part of another operator."""
+        raise UdfParseError(f"{self!r} cannot be a part of another operator's function")
+
+    def __repr__(self) -> str:
+        return f"{self.kind}.{self.name}"
+
+    def __reduce__(self) -> Any:
+        if self.is_anonymous:
+            return _remake, (type(self), self._recipe())
+        return named, (self.kind, self.name)
+
+    def _recipe(self) -> dict[str, Any]:
+        """The arguments that make an anonymous one again."""
+        raise NotImplementedError
+
+
+def _remake(cls: type, recipe: dict[str, Any]) -> Any:
+    return cls(**recipe)
+
+
+def named(kind: str, name: str) -> Any:
+    """The operator of that kind that has the name, as pickles refer to it."""
+    found: Any = importlib.import_module(f"semirings.{kind}")
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _types(args: tuple[Any, ...]) -> str:
+    return " and ".join(type(each).__name__ for each in args) or "nothing"
+
+
+class TypedOperator:
+    """What all typed operators share."""
+
+    opclass: ClassVar[str]
+    op: Any
+    name: str
+    type: DataType
+    return_type: DataType
+    is_positional: bool
+    ulps: int
+    expression: Node
+    parameters: dict[str, DataType]
+
+    def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
+        self.op = op
+        self.name = op.name
+        self.type = dtypes[0]
+        self.is_positional = op.is_positional
+        self.ulps = op.ulps
+        self.parameters = self._parameters(dtypes)
+        try:
+            node = trace(op.function, self.parameters)
+        except (GraphblasException, RecursionError):
+            raise
+        except Exception as error:
+            raise UdfParseError(
+                f"the function of {op!r} fails while it is traced: {type(error).__name__}: {error}"
+            ) from error
+        if result is not None:
+            node = cast(Symbol(node), dtypes[0] if result == "same" else result).node
+        self.expression = node
+        self.return_type = node.dtype
+
+    def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
+        raise NotImplementedError
+
+    @cached_property
+    def numpy(self) -> Callable[..., Any]:
+        """The operator on arrays of exactly its dtypes; broadcasts, never warns."""
+        return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
+
+    def source_numba(self, name: str) -> str | None:
+        """A Python function of that name for numba.njit, after `trace.numba_prelude`."""
+        return printing.numba_source(self.expression, self.parameters, name)
+
+    def source_cuda(self, name: str) -> str:
+        """A C++ function of that name, after `trace.cuda_prelude`."""
+        return printing.cuda_source(self.expression, self.parameters, name)
+
+    @cached_property
+    def _uses(self) -> set[str]:
+        return self.expression.uses()
+
+    @property
+    def reads_x(self) -> bool:
+        """Whether the result depends on the value x."""
+        return "x" in self._uses
+
+    @property
+    def reads_y(self) -> bool:
+        """Whether the result depends on the value y."""
+        return "y" in self._uses
+
+    @property
+    def _key(self) -> Any:
+        return self.type.name
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
+
+    def _evaluate(self, *args: Any) -> Any:
+        dtypes = self.parameters.values()
+        if len(args) != len(self.parameters):
+            names = ", ".join(self.parameters)
+            raise TypeError(f"{self!r} takes {names}, but {len(args)} arguments were given")
+        return self.numpy(*(as_array(x, dtype) for x, dtype in zip(args, dtypes, strict=True)))
+
+    def trace(self, *args: Any) -> Symbol:
+        """The operator on symbols, which it casts to its dtypes."""
+        dtypes = self.parameters.values()
+        symbols = (cast(as_symbol(x), dtype) for x, dtype in zip(args, dtypes, strict=True))
+        return cast(as_symbol(self.op.function(*symbols)), self.return_type)
+
+    def __repr__(self) -> str:
+        key = self._key
+        return f"{self.op!r}[{key if isinstance(key, str) else ', '.join(key)}]"
+
+    def __reduce__(self) -> Any:
+        return _typed, (self.op, self._key)
+
+
+def _typed(op: Any, key: Any) -> Any:
+    return op[key]
+
+
+def as_array(x: Any, dtype: DataType) -> Any:
+    """x as an array of that dtype; a Python integer that does not fit raises OverflowError."""
+    if isinstance(x, np.ndarray):
+        return x.astype(dtype.np_type, copy=False)
+    if isinstance(x, float) and not isinstance(x, np.generic) and not dtype.is_float:
+        return np.asarray(x).astype(dtype.np_type)
+    return np.asarray(x, dtype.np_type)
+
+
+def dtype_of(x: Any) -> tuple[DataType, bool]:
+    """The dtype of a number or an array, and whether it is a Python number that yields to others."""
+    is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
+    return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
+
+
+class TypedUnaryOp(TypedOperator):
+    """z = f(x), or of the place: z = f(x, i, j) where `is_positional`."""
+
+    opclass = "UnaryOp"
+
+    def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
+        if self.is_positional:
+            return {"x": dtypes[0], "i": INT64, "j": INT64}
+        return {"x": dtypes[0]}
+
+
+class UnaryOp(Operator):
+    """z = f(x), for each dtype that its function can be traced with."""
+
+    opclass = "UnaryOp"
+    kind = "unary"
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        domain: tuple[DataType, ...] = ALL,
+        result: Result = None,
+        *,
+        ulps: int = 0,
+        is_positional: bool = False,
+        is_anonymous: bool = False,
+    ):
+        self.name = name
+        self.function = function
+        self.ulps = ulps
+        self.is_positional = is_positional
+        self.is_anonymous = is_anonymous
+        self._supported = domain
+        self._result = result
+        self._cache = {}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self._supported
+
+    @property
+    def orig_func(self) -> Callable[..., Any]:
+        """The function that defines it."""
+        return self.function
+
+    def _typed(self, *dtypes: DataType) -> TypedUnaryOp:
+        (dtype,) = dtypes
+        known = self._cache.get(dtype)
+        if known is None:
+            if dtype not in self._supported:
+                raise self._mismatch(dtype)
+            known = self._cache[dtype] = TypedUnaryOp(self, (dtype,), self._result)
+        return known
+
+    def _evaluate(self, *args: Any) -> Any:
+        return self[dtype_of(args[0])[0]]._evaluate(*args)
+
+    def trace(self, *args: Any) -> Symbol:
+        return self[as_symbol(args[0]).dtype].trace(*args)
+
+    def _recipe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "function": self.function,
+            "domain": self._supported,
+            "result": self._result,
+            "ulps": self.ulps,
+            "is_positional": self.is_positional,
+            "is_anonymous": True,
+        }
+
+
+class TypedBinaryOp(TypedOperator):
+    """z = f(x, y), or of places: z = f(x, ix, jx, y, iy, jy) where `is_positional`."""
+
+    opclass = "BinaryOp"
+    type2: DataType
+
+    def __init__(self, op: BinaryOp, dtypes: tuple[DataType, ...], result: Result):
+        self.type2 = dtypes[1]
+        super().__init__(op, dtypes, result)
+
+    def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
+        x, y = dtypes
+        if self.is_positional:
+            return {"x": x, "ix": INT64, "jx": INT64, "y": y, "iy": INT64, "jy": INT64}
+        return {"x": x, "y": y}
+
+    @property
+    def _key(self) -> Any:
+        if self.type is self.type2:
+            return self.type.name
+        return (self.type.name, self.type2.name)
+
+    @property
+    def commutes_to(self) -> TypedBinaryOp | None:
+        """The operator g with f(x, y) = g(y, x)."""
+        flipped = self.op.commutes_to
+        return None if flipped is None else flipped[self.type2, self.type]
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether f(x, y) = f(y, x)."""
+        return self.op.is_commutative
+
+    @property
+    def monoid(self) -> Any:
+        """The typed monoid of that operator, if there is one."""
+        monoid = self.op.monoid
+        return None if monoid is None or self.type not in monoid else monoid[self.type]
+
+
+class BinaryOp(Operator):
+    """z = f(x, y), for each dtype that its function can be traced with.
+
+    Two dtypes are unified first, unless it `keeps` them apart because it returns one of its
+    operands, or reads them in different ways.
+    """
+
+    opclass = "BinaryOp"
+    kind = "binary"
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        domain: tuple[DataType, ...] = ALL,
+        result: Result = None,
+        *,
+        commutes_to: str | None = None,
+        keeps: bool = False,
+        ulps: int = 0,
+        is_positional: bool = False,
+        is_anonymous: bool = False,
+        parameterized: Callable[..., Callable[..., Any]] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ):
+        self.name = name
+        self.function = function
+        self.keeps = keeps
+        self.ulps = ulps
+        self.is_positional = is_positional
+        self.is_anonymous = is_anonymous
+        self.monoid: Any = None  # set by the monoid of the same name
+        self._supported = domain
+        self._result = result
+        self._flipped = commutes_to
+        self._parameterized = parameterized
+        self._parameters = dict(parameters or {})
+        self._cache = {}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self._supported
+
+    @property
+    def orig_func(self) -> Callable[..., Any]:
+        """The function that defines it."""
+        return self.function
+
+    @property
+    def commutes_to(self) -> BinaryOp | None:
+        """The operator g with f(x, y) = g(y, x)."""
+        if self._flipped is None:
+            return None
+        return self if self._flipped == self.name else named("binary", self._flipped)
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether f(x, y) = f(y, x)."""
+        return self._flipped == self.name
+
+    def _typed(self, *dtypes: DataType) -> TypedBinaryOp:
+        x, y = dtypes if len(dtypes) == 2 else dtypes * 2
+        if not self.keeps and x is not y:
+            x = y = unify(x, y)
+        known = self._cache.get((x, y))
+        if known is None:
+            if x not in self._supported or y not in self._supported:
+                raise self._mismatch(*dtypes)
+            known = self._cache[x, y] = TypedBinaryOp(self, (x, y), self._result)
+            if x is y:
+                self._cache[x] = known
+        return known
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if self._parameterized is not None and not args:
+            return self._with(**options)
+        return super().__call__(*args, **options)
+
+    def _with(self, **parameters: Any) -> BinaryOp:
+        assert self._parameterized is not None
+        recipe = self._recipe()
+        recipe["function"] = self._parameterized(**parameters)
+        recipe["parameters"] = parameters
+        return BinaryOp(**recipe)
+
+    def _evaluate(self, *args: Any) -> Any:
+        if self.is_positional or len(args) != 2:
+            return super()._evaluate(*args)
+        (x, is_x_weak), (y, is_y_weak) = map(dtype_of, args)
+        if not self.keeps:
+            x = y = unify(x, y, is_left_scalar=is_x_weak, is_right_scalar=is_y_weak)
+        return self[x, y]._evaluate(*args)
+
+    def trace(self, *args: Any) -> Symbol:
+        """The operator on symbols."""
+        if self.is_positional:
+            return super().trace(*args)
+        x, y = (as_symbol(each) for each in args)
+        weak = [not isinstance(each, (Symbol, np.generic)) for each in args]
+        x_type, y_type = x.dtype, y.dtype
+        if not self.keeps:
+            x_type = y_type = unify(x_type, y_type, is_left_scalar=weak[0], is_right_scalar=weak[1])
+        return self[x_type, y_type].trace(x, y)
+
+    def _recipe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "function": self.function,
+            "domain": self._supported,
+            "result": self._result,
+            "commutes_to": self._flipped if self.is_commutative else None,
+            "keeps": self.keeps,
+            "ulps": self.ulps,
+            "is_positional": self.is_positional,
+            "is_anonymous": True,
+            "parameterized": self._parameterized,
+            "parameters": self._parameters,
+        }
+
+    def __reduce__(self) -> Any:
+        if self.is_anonymous and self._parameters and self._parameterized is not None:
+            return _with_parameters, (named("binary", self.name), self._parameters)
+        return super().__reduce__()
+
+
+def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
+    return op(**parameters)
+
+
+class TypedIndexUnaryOp(TypedOperator):
+    """z = f(x, i, j, thunk): of an entry, its row, its column (0 in a vector) and a scalar."""
+
+    opclass = "IndexUnaryOp"
+    thunk_type: DataType
+
+    def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
+        self.thunk_type = dtypes[1]
+        super().__init__(op, dtypes, result)
+
+    def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
+        return {"x": dtypes[0], "i": INT64, "j": INT64, "thunk": dtypes[1]}
+
+    @property
+    def _key(self) -> Any:
+        return (self.type.name, self.thunk_type.name)
+
+
+class TypedSelectOp(TypedIndexUnaryOp):
+    """Whether to keep an entry: f(x, i, j, thunk), of type BOOL."""
+
+    opclass = "SelectOp"
+
+
+class IndexUnaryOp(Operator):
+    """z = f(x, i, j, thunk), for each dtype that its function can be traced with.
+
+    The thunk has the type of x, or of what is given, unless `thunk` fixes one.
+    """
+
+    opclass = "IndexUnaryOp"
+    kind = "indexunary"
+    _typed_class: type[TypedIndexUnaryOp] = TypedIndexUnaryOp
+    is_positional = True
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        domain: tuple[DataType, ...] = ALL,
+        result: Result = None,
+        *,
+        thunk: DataType | None = None,
+        ulps: int = 0,
+        is_anonymous: bool = False,
+    ):
+        self.name = name
+        self.function = function
+        self.ulps = ulps
+        self.is_anonymous = is_anonymous
+        self._supported = domain
+        self._result = result
+        self._thunk = thunk
+        self._cache = {}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self._supported
+
+    @property
+    def orig_func(self) -> Callable[..., Any]:
+        """The function that defines it."""
+        return self.function
+
+    def _typed(self, *dtypes: DataType) -> TypedIndexUnaryOp:
+        x, thunk = dtypes if len(dtypes) == 2 else dtypes * 2
+        thunk = self._thunk or thunk
+        known = self._cache.get((x, thunk))
+        if known is None:
+            if x not in self._supported:
+                raise self._mismatch(x)
+            known = self._cache[x, thunk] = self._typed_class(self, (x, thunk), self._result)
+            self._cache.setdefault(x, known)
+        return known
+
+    def _evaluate(self, *args: Any) -> Any:
+        if len(args) != 4:
+            raise TypeError(f"{self!r} takes x, i, j, thunk, but {len(args)} arguments were given")
+        (x, _), (thunk, is_weak) = dtype_of(args[0]), dtype_of(args[3])
+        return self[x, unify(thunk, x, is_left_scalar=is_weak)]._evaluate(*args)
+
+    def trace(self, *args: Any) -> Symbol:
+        """The operator on symbols."""
+        x, thunk = as_symbol(args[0]), as_symbol(args[3])
+        return self[x.dtype, thunk.dtype].trace(x, args[1], args[2], thunk)
+
+    def _recipe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "function": self.function,
+            "domain": self._supported,
+            "result": self._result,
+            "thunk": self._thunk,
+            "ulps": self.ulps,
+            "is_anonymous": True,
+        }
+
+
+class SelectOp(IndexUnaryOp):
+    """A predicate f(x, i, j, thunk): which entries select keeps."""
+
+    opclass = "SelectOp"
+    kind = "select"
+    _typed_class = TypedSelectOp
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        domain: tuple[DataType, ...] = ALL,
+        result: Result = BOOL,
+        **options: Any,
+    ):
+        super().__init__(name, function, domain, BOOL, **options)
+
+    @classmethod
+    def of(cls, op: IndexUnaryOp) -> SelectOp:
+        """The select operator that an index-unary operator of type BOOL is."""
+        recipe = op._recipe()
+        recipe["is_anonymous"] = op.is_anonymous
+        return cls(**recipe)

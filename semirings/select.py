@@ -1,0 +1,81 @@
+"""The select operators: which entries to keep, by f(x, i, j, thunk) of type BOOL.
+
+`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+from semirings import indexunary as _indexunary
+from semirings import naming as _naming
+from semirings.operators import IndexUnaryOp as _IndexUnaryOp
+from semirings.operators import SelectOp as _SelectOp
+
+SIGNS = _indexunary.SIGNS
+
+
+def from_string(name: str) -> _Any:
+    """The select operator of that name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
+    return _naming.find(globals(), "select", SIGNS, name)
+
+
+def register_anonymous(
+    func: _Callable[..., _Any],
+    name: str | None = None,
+    *,
+    parameterized: bool = False,
+    is_udt: bool = False,
+) -> _Any:
+    """A select operator of a Python function that is traced, and in no module.
+
+    >>> bool(register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
+    True
+    """
+    if parameterized:
+        return lambda *args, **options: register_anonymous(func(*args, **options), name)
+    return _SelectOp(name or func.__name__, func, is_anonymous=True)
+
+
+def register_new(
+    name: str,
+    func: _Callable[..., _Any],
+    *,
+    parameterized: bool = False,
+    is_udt: bool = False,
+    lazy: bool = False,
+) -> _Any:
+    """A select operator, from now on `semirings.select.<name>`, and index-unary by that name."""
+    if parameterized:
+        op = register_anonymous(func, name, parameterized=True)
+    else:
+        op = _SelectOp(name, func)
+        same = _IndexUnaryOp(name, func, result=_indexunary._BOOL)
+        _naming.register(vars(_indexunary), "indexunary", name, same)
+    _naming.register(globals(), "select", name, op)
+    return op
+
+
+def adopt(op: _IndexUnaryOp) -> None:
+    """Lists an index-unary operator of type BOOL here too."""
+    _naming.register(globals(), "select", op.name, _SelectOp.of(op))
+
+
+tril = _SelectOp.of(_indexunary.tril)
+triu = _SelectOp.of(_indexunary.triu)
+diag = _SelectOp.of(_indexunary.diag)
+offdiag = _SelectOp.of(_indexunary.offdiag)
+rowle = _SelectOp.of(_indexunary.rowle)
+rowgt = _SelectOp.of(_indexunary.rowgt)
+colle = _SelectOp.of(_indexunary.colle)
+colgt = _SelectOp.of(_indexunary.colgt)
+indexle = _SelectOp.of(_indexunary.indexle)
+indexgt = _SelectOp.of(_indexunary.indexgt)
+
+valueeq = _SelectOp.of(_indexunary.valueeq)
+valuene = _SelectOp.of(_indexunary.valuene)
+valuelt = _SelectOp.of(_indexunary.valuelt)
+valuele = _SelectOp.of(_indexunary.valuele)
+valuegt = _SelectOp.of(_indexunary.valuegt)
+valuege = _SelectOp.of(_indexunary.valuege)

@@ -1,0 +1,149 @@
+"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones here, every other on demand.
+
+`semiring.max_abssecond` is made when it is asked for. `register_new` gives one a name of its own,
+`register_anonymous` makes one of a monoid and an operator.
+"""
+
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from semirings import binary as _binary
+from semirings import monoid as _monoid
+from semirings import naming as _naming
+from semirings.exceptions import InvalidValue as _InvalidValue
+from semirings.operators import BinaryOp as _BinaryOp
+from semirings.structures import Monoid as _Monoid
+from semirings.structures import Semiring as _Semiring
+
+
+def from_string(name: str) -> _Any:
+    """The semiring of that name: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`."""
+    if isinstance(name, str):
+        base, dtypes = _naming.split(name)
+        found = globals().get(base)
+        if not isinstance(found, _Semiring):
+            found = _compose(base)
+        if found is not None:
+            return found if dtypes is None else found[dtypes]
+    return _naming.find(globals(), "semiring", {}, name)
+
+
+def _compose(name: str) -> _Semiring | None:
+    """The semiring that a name is made of, or None."""
+    for between in ("_", "."):
+        add, _, multiply = name.partition(between)
+        try:
+            monoid, binaryop = _monoid.from_string(add), _binary.from_string(multiply)
+        except _InvalidValue:
+            continue
+        if isinstance(monoid, _Monoid) and isinstance(binaryop, _BinaryOp):
+            full = f"{monoid.name}_{binaryop.name}"
+            if full not in globals():
+                globals()[full] = _Semiring(full, monoid, binaryop)
+            return globals()[full]
+    return None
+
+
+def __getattr__(name: str) -> _Semiring:
+    found = None if name.startswith("_") else _compose(name)
+    if found is None:
+        raise AttributeError(f"module 'semirings.semiring' has no attribute {name!r}")
+    return found
+
+
+def register_anonymous(
+    monoid: _Monoid | str, binaryop: _BinaryOp | str, name: str | None = None
+) -> _Semiring:
+    """A semiring of a monoid and an operator, in no module.
+
+    >>> register_anonymous("max", "hypot")
+    semiring.max_hypot
+    """
+    add, multiply = _parts(monoid, binaryop)
+    return _Semiring(name or f"{add.name}_{multiply.name}", add, multiply, is_anonymous=True)
+
+
+def register_new(
+    name: str, monoid: _Monoid | str, binaryop: _BinaryOp | str, *, lazy: bool = False
+) -> _Semiring:
+    """A semiring of a monoid and an operator, from now on `semirings.semiring.<name>`."""
+    semiring = _Semiring(name, *_parts(monoid, binaryop))
+    _naming.register(globals(), "semiring", name, semiring)
+    return semiring
+
+
+def _parts(monoid: _Any, binaryop: _Any) -> tuple[_Monoid, _BinaryOp]:
+    add = _monoid.from_string(monoid) if isinstance(monoid, str) else monoid
+    multiply = _binary.from_string(binaryop) if isinstance(binaryop, str) else binaryop
+    if not isinstance(add, _Monoid):
+        raise TypeError(f"monoid is {monoid!r}, but it should be a Monoid or the name of one")
+    if not isinstance(multiply, _BinaryOp):
+        raise TypeError(f"binaryop is {binaryop!r}, but it should be a BinaryOp or its name")
+    return add, multiply
+
+
+# GraphBLAS C API 2.1
+plus_times = _Semiring("plus_times", _monoid.plus, _binary.times)
+min_plus = _Semiring("min_plus", _monoid.min, _binary.plus)
+max_plus = _Semiring("max_plus", _monoid.max, _binary.plus)
+min_times = _Semiring("min_times", _monoid.min, _binary.times)
+min_max = _Semiring("min_max", _monoid.min, _binary.max)
+min_first = _Semiring("min_first", _monoid.min, _binary.first)
+min_second = _Semiring("min_second", _monoid.min, _binary.second)
+max_times = _Semiring("max_times", _monoid.max, _binary.times)
+max_min = _Semiring("max_min", _monoid.max, _binary.min)
+max_first = _Semiring("max_first", _monoid.max, _binary.first)
+max_second = _Semiring("max_second", _monoid.max, _binary.second)
+plus_min = _Semiring("plus_min", _monoid.plus, _binary.min)
+lor_land = _Semiring("lor_land", _monoid.lor, _binary.land)
+land_lor = _Semiring("land_lor", _monoid.land, _binary.lor)
+lxor_land = _Semiring("lxor_land", _monoid.lxor, _binary.land)
+lxnor_lor = _Semiring("lxnor_lor", _monoid.lxnor, _binary.lor)
+
+# More that algorithms use
+any_pair = _Semiring("any_pair", _monoid.any, _binary.pair)
+any_first = _Semiring("any_first", _monoid.any, _binary.first)
+any_second = _Semiring("any_second", _monoid.any, _binary.second)
+any_firsti = _Semiring("any_firsti", _monoid.any, _binary.firsti)
+any_firstj = _Semiring("any_firstj", _monoid.any, _binary.firstj)
+any_secondi = _Semiring("any_secondi", _monoid.any, _binary.secondi)
+any_secondj = _Semiring("any_secondj", _monoid.any, _binary.secondj)
+any_plus = _Semiring("any_plus", _monoid.any, _binary.plus)
+any_times = _Semiring("any_times", _monoid.any, _binary.times)
+min_min = _Semiring("min_min", _monoid.min, _binary.min)
+max_max = _Semiring("max_max", _monoid.max, _binary.max)
+min_pair = _Semiring("min_pair", _monoid.min, _binary.pair)
+max_pair = _Semiring("max_pair", _monoid.max, _binary.pair)
+plus_pair = _Semiring("plus_pair", _monoid.plus, _binary.pair)
+plus_first = _Semiring("plus_first", _monoid.plus, _binary.first)
+plus_second = _Semiring("plus_second", _monoid.plus, _binary.second)
+plus_plus = _Semiring("plus_plus", _monoid.plus, _binary.plus)
+plus_max = _Semiring("plus_max", _monoid.plus, _binary.max)
+plus_minus = _Semiring("plus_minus", _monoid.plus, _binary.minus)
+plus_truediv = _Semiring("plus_truediv", _monoid.plus, _binary.truediv)
+plus_land = _Semiring("plus_land", _monoid.plus, _binary.land)
+plus_iseq = _Semiring("plus_iseq", _monoid.plus, _binary.iseq)
+plus_isne = _Semiring("plus_isne", _monoid.plus, _binary.isne)
+plus_eq = _Semiring("plus_eq", _monoid.plus, _binary.eq)
+plus_ne = _Semiring("plus_ne", _monoid.plus, _binary.ne)
+min_firsti = _Semiring("min_firsti", _monoid.min, _binary.firsti)
+min_firstj = _Semiring("min_firstj", _monoid.min, _binary.firstj)
+min_secondi = _Semiring("min_secondi", _monoid.min, _binary.secondi)
+min_secondj = _Semiring("min_secondj", _monoid.min, _binary.secondj)
+max_firsti = _Semiring("max_firsti", _monoid.max, _binary.firsti)
+max_firstj = _Semiring("max_firstj", _monoid.max, _binary.firstj)
+max_secondi = _Semiring("max_secondi", _monoid.max, _binary.secondi)
+max_secondj = _Semiring("max_secondj", _monoid.max, _binary.secondj)
+lor_first = _Semiring("lor_first", _monoid.lor, _binary.first)
+lor_second = _Semiring("lor_second", _monoid.lor, _binary.second)
+lor_pair = _Semiring("lor_pair", _monoid.lor, _binary.pair)
+lor_lor = _Semiring("lor_lor", _monoid.lor, _binary.lor)
+land_land = _Semiring("land_land", _monoid.land, _binary.land)
+times_times = _Semiring("times_times", _monoid.times, _binary.times)
+times_plus = _Semiring("times_plus", _monoid.times, _binary.plus)
+times_first = _Semiring("times_first", _monoid.times, _binary.first)
+times_second = _Semiring("times_second", _monoid.times, _binary.second)
+bor_band = _Semiring("bor_band", _monoid.bor, _binary.band)
+band_bor = _Semiring("band_bor", _monoid.band, _binary.bor)
+bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)

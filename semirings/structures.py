@@ -1,0 +1,273 @@
+"""Monoids (an operator and its identity) and semirings (a monoid and an operator)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from semirings import printing
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
+from semirings.exceptions import DomainMismatch
+from semirings.operators import BinaryOp, Operator, TypedBinaryOp
+from semirings.trace import Symbol
+
+Values = Any  # a scalar, a mapping from dtype to scalar, or a function of the DataType
+
+
+class TypedMonoid:
+    """⟨⊕, 0⟩ on one dtype."""
+
+    opclass = "Monoid"
+    is_positional = False
+
+    def __init__(self, monoid: Monoid, binaryop: TypedBinaryOp, identity: Any, terminal: Any):
+        self.monoid = self.op = monoid
+        self.name = monoid.name
+        self.binaryop = binaryop
+        self.type = self.type2 = self.return_type = binaryop.return_type
+        self.identity = identity
+        self.terminal = terminal
+        self.is_idempotent = monoid.is_idempotent
+        self.is_any = monoid.is_any
+
+    @cached_property
+    def ufunc(self) -> np.ufunc | None:
+        """The NumPy ufunc that is ⊕; pass `dtype=` to its methods, as add widens small integers."""
+        return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether x ⊕ y = y ⊕ x."""
+        return self.monoid.is_commutative
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
+
+    def _evaluate(self, *args: Any) -> Any:
+        return self.binaryop._evaluate(*args)
+
+    def trace(self, *args: Any) -> Symbol:
+        """⊕ on symbols."""
+        return self.binaryop.trace(*args)
+
+    def __repr__(self) -> str:
+        return f"{self.monoid!r}[{self.type}]"
+
+    def __reduce__(self) -> Any:
+        return _typed, (self.monoid, self.type.name)
+
+
+class Monoid(Operator):
+    """⟨⊕, 0⟩: an associative and commutative operator, and its identity on each dtype.
+
+    `identity` and `terminal` are a scalar, a mapping from dtype, or a function of the DataType. On
+    a dtype where the identity has no value, the monoid is not defined. `on` names one dtype that
+    operands of any dtype are read in.
+    """
+
+    opclass = "Monoid"
+    kind = "monoid"
+
+    def __init__(
+        self,
+        name: str,
+        binaryop: BinaryOp,
+        identity: Values,
+        terminal: Values = None,
+        *,
+        is_idempotent: bool = False,
+        is_any: bool = False,
+        on: DataType | None = None,
+        is_anonymous: bool = False,
+    ):
+        self.name = name
+        self.binaryop = binaryop
+        self.is_idempotent = is_idempotent
+        self.is_any = is_any
+        self.is_anonymous = is_anonymous
+        self._identity = identity
+        self._terminal = terminal
+        self._on = on
+        self._cache = {}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self.binaryop._domain
+
+    @property
+    def identities(self) -> dict[DataType, Any]:
+        """The identity on each dtype."""
+        return {dtype: self[dtype].identity for dtype in self.types}
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether x ⊕ y = y ⊕ x, which the kernels take for granted."""
+        return True
+
+    @property
+    def commutes_to(self) -> Monoid:
+        """Itself: a monoid here commutes."""
+        return self
+
+    def _typed(self, *dtypes: DataType) -> TypedMonoid:
+        asked = dtypes[0] if len(dtypes) == 1 else self.binaryop[dtypes].return_type
+        dtype = self._on or asked
+        known = self._cache.get(dtype)
+        if known is None:
+            known = self._cache[dtype] = self._make(dtype)
+        return known
+
+    def _make(self, dtype: DataType) -> TypedMonoid:
+        binaryop = self.binaryop[dtype]
+        identity = _value(self._identity, dtype)
+        if binaryop.return_type is not dtype or identity is None:
+            raise DomainMismatch(f"{self!r} is not defined on {dtype}")
+        return TypedMonoid(self, binaryop, identity, _value(self._terminal, dtype))
+
+    def _evaluate(self, *args: Any) -> Any:
+        return self.binaryop._evaluate(*args)
+
+    def trace(self, *args: Any) -> Symbol:
+        """⊕ on symbols."""
+        return self.binaryop.trace(*args)
+
+    def _recipe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "binaryop": self.binaryop,
+            "identity": self._identity,
+            "terminal": self._terminal,
+            "is_idempotent": self.is_idempotent,
+            "is_any": self.is_any,
+            "on": self._on,
+            "is_anonymous": True,
+        }
+
+
+def _value(values: Values, dtype: DataType) -> Any:
+    """What a scalar, a mapping or a function gives for one dtype, or None where it does not fit."""
+    value = values
+    if isinstance(values, Mapping):
+        value = next((each for key, each in values.items() if lookup_dtype(key) is dtype), None)
+    elif isinstance(values, Callable):
+        value = values(dtype)
+    if value is None:
+        return None
+    try:
+        scalar = dtype.np_type.type(value)
+    except (OverflowError, ValueError):
+        return None
+    is_same = scalar == value or value != value
+    return scalar if is_same else None
+
+
+class TypedSemiring:
+    """⟨⊕, ⊗, 0⟩ on one pair of dtypes; what ⊗ gives is cast to the type of ⊕."""
+
+    opclass = "Semiring"
+
+    def __init__(self, semiring: Semiring, monoid: TypedMonoid, binaryop: TypedBinaryOp):
+        self.semiring = self.op = semiring
+        self.name = semiring.name
+        self.monoid = monoid
+        self.binaryop = binaryop
+        self.type = binaryop.type
+        self.type2 = binaryop.type2
+        self.return_type = monoid.return_type
+        self.is_positional = binaryop.is_positional
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether both ⊕ and ⊗ commute."""
+        return self.semiring.is_commutative
+
+    @property
+    def commutes_to(self) -> TypedSemiring | None:
+        """The semiring with ⊗ flipped."""
+        flipped = self.semiring.commutes_to
+        return None if flipped is None else flipped[self.type2, self.type]
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
+
+    def _evaluate(self, *args: Any) -> Any:
+        return self.semiring._evaluate(*args)
+
+    @property
+    def _key(self) -> Any:
+        if self.type is self.type2:
+            return self.type.name
+        return (self.type.name, self.type2.name)
+
+    def __repr__(self) -> str:
+        key = self._key
+        return f"{self.semiring!r}[{key if isinstance(key, str) else ', '.join(key)}]"
+
+    def __reduce__(self) -> Any:
+        return _typed, (self.semiring, self._key)
+
+
+class Semiring(Operator):
+    """⟨⊕, ⊗, 0⟩: a monoid that adds and an operator that multiplies."""
+
+    opclass = "Semiring"
+    kind = "semiring"
+
+    def __init__(
+        self, name: str, monoid: Monoid, binaryop: BinaryOp, *, is_anonymous: bool = False
+    ):
+        self.name = name
+        self.monoid = monoid
+        self.binaryop = binaryop
+        self.is_positional = binaryop.is_positional
+        self.is_anonymous = is_anonymous
+        self._cache = {}
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self.binaryop._domain
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether both ⊕ and ⊗ commute."""
+        return self.monoid.is_commutative and self.binaryop.is_commutative
+
+    @property
+    def commutes_to(self) -> Semiring | None:
+        """The semiring with ⊗ flipped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
+        if self.is_commutative:
+            return self
+        flipped = self.binaryop.commutes_to
+        if flipped is None or self.is_anonymous:
+            return None
+        return Semiring(f"{self.monoid.name}_{flipped.name}", self.monoid, flipped)
+
+    def _typed(self, *dtypes: DataType) -> TypedSemiring:
+        multiply = self.binaryop[dtypes if len(dtypes) == 2 else dtypes[0]]
+        known = self._cache.get((multiply.type, multiply.type2))
+        if known is None:
+            known = TypedSemiring(self, self._monoid_of(multiply), multiply)
+            self._cache[multiply.type, multiply.type2] = known
+            if multiply.type is multiply.type2:
+                self._cache[multiply.type] = known
+        return known
+
+    def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
+        """⊕ on what ⊗ gives; a sum of pairs counts them, so that on BOOL it is an INT64."""
+        is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
+        return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
+
+    def _recipe(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "monoid": self.monoid,
+            "binaryop": self.binaryop,
+            "is_anonymous": True,
+        }
+
+
+def _typed(op: Any, key: Any) -> Any:
+    return op[key]
