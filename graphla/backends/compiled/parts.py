@@ -1,0 +1,86 @@
+"""How operands are handed to a loop, and how a loop is cut into parts for threads."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphla.kernels.compiled import Loop
+from graphla.kernels.threads import run
+from graphla.storage import Array
+
+PARALLEL = 1 << 15
+"""Entries from which a loop is worth waking another thread for."""
+PARTS = 8
+"""Parts a thread gets of a loop whose parts cannot be made equal beforehand."""
+
+Parts = list[tuple[int, int]]
+
+UNREAD = np.zeros(1, np.bool_)
+"""Stands for an array that a loop does not read."""
+UNREAD.flags.writeable = False
+
+
+def values_of(values: Array, is_read: bool = True) -> tuple[Array, int]:
+    """Values as loops take them: unread as nothing, iso as one element with a step of 0."""
+    if not is_read:
+        return UNREAD, 0
+    stride = values.strides[0]
+    if stride == values.itemsize:
+        return values, 1
+    if stride == 0:
+        return values[:1], 0
+    return np.ascontiguousarray(values), 1
+
+
+def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: int) -> list[Any]:
+    """What the loop returns for each part."""
+    if len(parts) == 1:
+        return [loop(*arrays, *integers, *parts[0])]
+    return run(lambda *part: loop(*arrays, *integers, *part), parts, threads)
+
+
+def even_parts(size: int, work: int, threads: int) -> Parts:
+    """0..size cut evenly, into one part if there is little work."""
+    parts = threads * PARTS if threads > 1 and work > PARALLEL else 1
+    cuts = [size * part // parts for part in range(parts + 1)]
+    return between(cuts)
+
+
+def row_parts(indptr: Array, threads: int) -> Parts:
+    """Rows cut so that each part has about as many entries."""
+    nrows, nvals = indptr.size - 1, int(indptr[-1])
+    if threads == 1 or nvals + nrows <= PARALLEL:
+        return [(0, nrows)]
+    if nvals < nrows:
+        return even_parts(nrows, nrows, threads)
+    parts = threads * PARTS
+    shares = np.array([nvals * part // parts for part in range(1, parts)], indptr.dtype)
+    cuts = [0, *np.searchsorted(indptr, shares).tolist(), nrows]
+    return between(cuts)
+
+
+def cut(weights: Array, count: int) -> Parts:
+    """0..weights.size cut into up to `count` parts of about the same weight."""
+    ends = np.cumsum(weights, dtype=np.int64)
+    size = weights.size
+    if not size:
+        return []
+    shares = [int(ends[-1]) * part // count for part in range(1, count)]
+    cuts = [0, *(np.searchsorted(ends, shares) + 1).tolist(), size]
+    return between(cuts)
+
+
+def offsets(counts: Array) -> Array:
+    """Where each row begins, given how many entries each has: an indptr."""
+    total = int(counts.sum(dtype=np.int64))
+    indptr = np.zeros(counts.size + 1, np.int32 if total < 2**31 else np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    return indptr
+
+
+def between(cuts: list[int]) -> Parts:
+    """The stretches from each cut to the next, without the empty ones."""
+    return [(start, stop) for start, stop in pairwise(cuts) if start < stop]

@@ -1,0 +1,204 @@
+"""Matrix times vector: the host side of `loops/pull` and `loops/push`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphla.backends.compiled.parts import (
+    PARALLEL,
+    UNREAD,
+    Parts,
+    between,
+    even_parts,
+    row_parts,
+    spread,
+    values_of,
+)
+from graphla.kernels import scratch, specialise
+from graphla.kernels.compiled import load
+from graphla.storage import (
+    Array,
+    BitmapVector,
+    Csr,
+    DenseVector,
+    FullVector,
+    SparseVector,
+    VectorMask,
+)
+
+if TYPE_CHECKING:
+    from graphla.backends import Side
+    from semirings.structures import TypedSemiring
+
+SPARSE = 4
+"""A push over more than size / SPARSE edges makes a bitmap."""
+
+_word = np.dtype(np.uint64)
+_flag = np.dtype(np.bool_)
+
+
+def pull(
+    rows: Csr,
+    u: DenseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask | None,
+    threads: int,
+) -> SparseVector | BitmapVector:
+    """w(o) = (+)_k term(A(o, k), u(k)), over what the mask allows."""
+    a_values, step, u_values, u_step = _operands(rows.values, u.values, semiring, side)
+    u_is_full = isinstance(u, FullVector)
+    u_present = UNREAD if isinstance(u, FullVector) else u.present
+    spec = (specialise.matrix_vector, semiring, side, u_is_full)
+    dtype = semiring.return_type.np_type
+    entries = (rows.indptr, rows.indices, a_values, u_present, u_values)
+    if mask is not None and not mask.complement and _is_short(mask):
+        outputs = mask.indices
+        present, values = np.empty(outputs.size, np.bool_), np.empty(outputs.size, dtype)
+        arrays = (*entries, outputs, present, values)
+        loop = load("pull.pull_listed", spec, arrays)
+        parts = even_parts(outputs.size, outputs.size * 16, threads)
+        counts = spread(loop, arrays, (step, u_step), parts, threads)
+        if sum(counts) < outputs.size:
+            outputs, values = outputs[present], values[present]
+        return SparseVector(rows.nrows, outputs, values, mask.is_sorted)
+    allowed, mask_step, forbidden = _bitmap_of(mask)
+    present, values = np.empty(rows.nrows, np.bool_), np.empty(rows.nrows, dtype)
+    arrays = (*entries, allowed, present, values)
+    loop = load("pull.pull", spec, arrays)
+    parts = row_parts(rows.indptr, threads)
+    counts = spread(loop, arrays, (step, u_step, mask_step, forbidden), parts, threads)
+    return BitmapVector(rows.nrows, present, values, sum(counts))
+
+
+def push(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask | None,
+    threads: int,
+) -> SparseVector | BitmapVector:
+    """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
+    if mask is not None and mask.present is None:
+        return _push_under_list(columns, u, semiring, side, mask, threads)
+    a_values, step, u_values, u_step = _operands(columns.values, u.values, semiring, side)
+    allowed, mask_step, forbidden = _bitmap_of(mask)
+    spec = (specialise.matrix_vector, semiring, side, False)
+    entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
+    steps = (step, u_step, mask_step, forbidden, columns.ncols)
+    dtype = semiring.return_type.np_type
+    result = _push_sparse(columns, u, spec, entries, steps, dtype, threads)
+    if isinstance(result, SparseVector):
+        return result
+    present, values = np.zeros(columns.ncols, np.bool_), np.empty(columns.ncols, dtype)
+    arrays = (*entries, present, values)
+    loop = load("push.push_bitmap", spec, arrays)
+    parts = _output_parts(columns, u.indices, threads if result > PARALLEL else 1)
+    counts = spread(loop, arrays, steps, parts, threads)
+    return BitmapVector(columns.ncols, present, values, sum(counts))
+
+
+def _push_sparse(
+    columns: Csr,
+    u: SparseVector,
+    spec: tuple,
+    entries: tuple,
+    steps: tuple,
+    dtype: Any,
+    threads: int,
+) -> SparseVector | int:
+    """The push into scratch and out of it again, or how many edges u has if those are too many."""
+    size = columns.ncols
+    words = (size + 63) >> 6
+    bits = scratch.take("bits", words, _word)
+    summary = scratch.take("summary", (words + 63) >> 6, _word)
+    sums = scratch.take("values", size, dtype)
+    arrays = (*entries, bits, summary, sums)
+    loop = load("push.push_sparse", spec, arrays)
+    most = max(1, size // SPARSE)
+    count = loop(*arrays, *steps, min(most, PARALLEL) if threads > 1 else most, 0, size)
+    if -most <= count < 0:
+        parts = _output_parts(columns, u.indices, threads)
+        count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
+    if count > 0:
+        indices, values = np.empty(count, np.int32), np.empty(count, dtype)
+        kept = (bits, summary, sums, indices, values)
+        load("marks.drain", (specialise.nothing,), kept)(*kept, size)
+    scratch.give("bits", bits)
+    scratch.give("summary", summary)
+    scratch.give("values", sums)
+    if count < 0:
+        return -count
+    if count == 0:
+        return SparseVector(size, np.empty(0, np.int32), np.empty(0, dtype))
+    return SparseVector(size, indices, values)
+
+
+def _push_under_list(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask,
+    threads: int,
+) -> SparseVector | BitmapVector:
+    """A push whose mask is a list: marked in a bit map kept for that, and unmarked after."""
+    present = scratch.take("mask", mask.size, _flag)
+    present[mask.indices] = True
+    marked = replace(mask, present=present)
+    result = push(columns, u, semiring, side, marked, threads)
+    present[mask.indices] = False
+    scratch.give("mask", present)
+    return result
+
+
+def _operands(
+    a_values: Array, u_values: Array, semiring: TypedSemiring, side: Side
+) -> tuple[Array, int, Array, int]:
+    """The values of both as loops take them, each with its step."""
+    op = semiring.binaryop
+    reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
+    return (*values_of(a_values, reads_a), *values_of(u_values, reads_u))
+
+
+def _is_short(mask: VectorMask) -> bool:
+    """Whether to go along the mask's list rather than over all outputs."""
+    return mask.indices is not None and (mask.present is None or mask.indices.size * 8 < mask.size)
+
+
+def _bitmap_of(mask: VectorMask | None) -> tuple[Array, int, int]:
+    """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
+    if mask is None:
+        return UNREAD, 0, 1
+    present = mask.present
+    if present is None:
+        present = np.zeros(mask.size, np.bool_)
+        present[mask.indices] = True
+    return present, 1, int(mask.complement)
+
+
+def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
+    """Outputs cut so that about as many of the edges from `indices` lead into each part.
+
+    Judged from a sample of the edges. Cuts are multiples of 4096, so that no two parts share a
+    word of a two-level bit map.
+    """
+    size = columns.ncols
+    if threads == 1 or not indices.size:
+        return [(0, size)]
+    sources = indices[:: indices.size // 1024 + 1]
+    starts = columns.indptr[sources].astype(np.int64)
+    degrees = columns.indptr[sources + 1] - starts
+    ends = np.cumsum(degrees)
+    if not ends[-1]:
+        return [(0, size)]
+    edges = np.linspace(0, ends[-1] - 1, 2048).astype(np.int64)
+    owner = np.searchsorted(ends, edges, side="right")
+    sample = np.sort(columns.indices[starts[owner] + edges - (ends - degrees)[owner]])
+    middle = sample[np.arange(1, threads) * sample.size // threads].astype(np.int64)
+    cuts = [0, *np.unique((middle + 2048) >> 12 << 12).tolist(), size]
+    return between(cuts)

@@ -1,0 +1,191 @@
+"""Specialise a loop to its operators, compile it with Numba, and keep it on disk and in memory.
+
+A loop is a file of `graphla.kernels.loops`. Its text, after the text of the typed operators it is
+asked for, makes a module of its own: written whole into the cache folder, named by a digest of all
+it depends on, entered in `sys.modules`, compiled for one signature. Numba keeps the machine code
+beside it, so that a later process only reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from graphla.kernels import specialise
+from graphla.storage import Array
+from semirings.exceptions import GraphblasException
+
+Loop = Callable[..., Any]
+
+_loaded: dict[tuple, Loop] = {}
+_lock = RLock()
+_dtype = attrgetter("dtype")
+
+
+@cache
+def installed() -> bool:
+    """Whether Numba can be imported; it is not imported to find out."""
+    return find_spec("numba") is not None
+
+
+def load(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
+    """The loop `name` ("file.function") for these operators and the dtypes of these arrays.
+
+    `spec` is a function of `graphla.kernels.specialise` and its arguments, called for their text
+    the first time only. Call the loop with the arrays, then its integers.
+    """
+    key = (name, spec, tuple(map(_dtype, arrays)))
+    loop = _loaded.get(key)
+    if loop is None:
+        with _lock:
+            loop = _loaded.get(key)
+            if loop is None:
+                loop = _loaded[key] = _specialise(name, spec, arrays)
+    return loop
+
+
+def _specialise(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
+    file, function = name.split(".")
+    text = _text(file, function, spec, arrays)
+    digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
+    try:
+        return getattr(_module(f"graphla_{file}_{digest}", text), function)
+    except Exception as error:
+        raise GraphblasException(
+            f"Numba {version('numba')} could not compile the loop {name!r} for "
+            f"{specialise.describe(spec, arrays)}; `config.compiled = False` computes in NumPy"
+        ) from error
+
+
+# --- the text of a module ---------------------------------------------------------------------
+
+
+def _text(file: str, function: str, spec: tuple, arrays: Sequence[Array]) -> str:
+    """The operators' text, the loop's after it, and the lines that compile `function`."""
+    loop = (Path(__file__).parent / "loops" / f"{file}.py").read_text(encoding="utf-8")
+    lines = loop.splitlines()
+    endings = []
+    for node in ast.parse(loop).body:
+        if isinstance(node, ast.ImportFrom) and node.module == "graphla.kernels.loops.stand_in":
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+        elif isinstance(node, ast.FunctionDef) and node.name != function:
+            endings.append(f"{node.name} = inlined({node.name})")
+        elif isinstance(node, ast.FunctionDef):
+            parameters = [argument.arg for argument in node.args.args]
+            endings.append(f"{function} = compiled({_signature(parameters, arrays)})({function})")
+    write, *operators = spec
+    return "\n".join((specialise.head, write(*operators), *lines, "", *endings, ""))
+
+
+def _signature(parameters: Sequence[str], arrays: Sequence[Array]) -> str:
+    """The Numba types of the parameters: arrays first, those not written into read-only."""
+    kinds = [
+        f"types.Array(from_dtype(np.dtype('{array.dtype}')), {array.ndim}, 'C', "
+        f"readonly={not parameter.startswith(('out_', 'kept_'))})"
+        for parameter, array in zip(parameters, arrays, strict=False)
+    ]
+    kinds += ["types.int64"] * (len(parameters) - len(arrays))
+    return "(" + ", ".join(kinds) + ",)"
+
+
+def _versions() -> str:
+    return " ".join((version("numba"), np.__version__, platform.python_version()))
+
+
+# --- the cache folder -------------------------------------------------------------------------
+
+
+def _module(name: str, text: str) -> ModuleType:
+    """The module of this text, run from the cache folder.
+
+    Whatever goes wrong with what lies there (damaged, half-written, no room left) the text is
+    compiled afresh, the second time in a folder of this process alone.
+    """
+    try:
+        return _run(name, text, cache_folder())
+    except Exception:
+        for file in (cache_folder() / "__pycache__").glob(f"{name}.*"):
+            with suppress(OSError):
+                file.unlink()
+        return _run(name, text, _private_folder())
+
+
+def _run(name: str, text: str, folder: Path) -> ModuleType:
+    path = folder / f"{name}.py"
+    _write(path, text)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _write(path: Path, text: str) -> None:
+    """The file whole or not at all; its time is fixed, since Numba takes another for a change."""
+    data = text.encode()
+    with suppress(OSError):
+        if path.read_bytes() == data and path.stat().st_mtime == 0:
+            return
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.utime(temporary, (0, 0))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@cache
+def cache_folder() -> Path:
+    """Where compiled loops are kept: GRAPHLA_CACHE_DIR, or the user's cache folder.
+
+    If it cannot be written, a folder of this process alone.
+    """
+    folder = Path(os.environ.get("GRAPHLA_CACHE_DIR") or _user_cache() / "graphla")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder.resolve()
+    except OSError:
+        return _private_folder()
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+@cache
+def _private_folder() -> Path:
+    _private.append(tempfile.TemporaryDirectory(prefix="graphla-", ignore_cleanup_errors=True))
+    return Path(_private[0].name)
+
+
+_private: list[tempfile.TemporaryDirectory] = []
+"""Removed when the interpreter ends."""

@@ -1,0 +1,109 @@
+"""Two-level bit maps: sets of indices that come out in order without a sort.
+
+Bit o of `bits` says that o is in the set; bit w of `summary`, that word w of `bits` is not zero. To
+list a set costs its size and one look at each word of the summary: one for 4096 indices.
+"""
+
+import numpy as np
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+SIX = np.uint64(6)
+LOW = np.uint64(63)
+
+
+def lowest(word):
+    """The place of the lowest set bit of a word that is not zero."""
+    below = (word & (~word + ONE)) - ONE
+    count = ZERO
+    while below:
+        below &= below - ONE
+        count += ONE
+    return count
+
+
+def words_over(size):
+    """Words of the summary of a set of indices below size."""
+    return (np.uint64(size) + np.uint64(4095)) >> np.uint64(12)
+
+
+def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
+    """Each index of the set and its value into `out`; the set is empty after."""
+    t = ZERO
+    for top in range(words_over(size)):
+        words = kept_summary[top]
+        kept_summary[top] = ZERO
+        while words:
+            word = (np.uint64(top) << SIX) | lowest(words)
+            words &= words - ONE
+            bits = kept_bits[word]
+            kept_bits[word] = ZERO
+            while bits:
+                o = (word << SIX) | lowest(bits)
+                bits &= bits - ONE
+                out_indices[t] = np.int32(o)
+                out_values[t] = kept_values[o]
+                t += ONE
+
+
+def reach(
+    a_indptr,
+    a_indices,
+    b_indptr,
+    b_indices,
+    mask_indptr,
+    mask_indices,
+    kept_bits,
+    kept_summary,
+    out_columns,
+    out_counts,
+    is_masked,
+    size,
+    start,
+    stop,
+):
+    """The columns that rows start..stop of A reach through B, less those of the mask, in order.
+
+    They go to `out_columns` one row after the other, their numbers to `out_counts`; returns the
+    number of all.
+    """
+    t = ZERO
+    for i in range(np.uint64(start), np.uint64(stop)):
+        before = t
+        for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
+            k = np.uint64(a_indices[p])
+            for q in range(np.uint64(b_indptr[k]), np.uint64(b_indptr[k + ONE])):
+                j = np.uint64(b_indices[q])
+                word = j >> SIX
+                held = kept_bits[word]
+                if held == ZERO:
+                    kept_summary[word >> SIX] |= ONE << (word & LOW)
+                kept_bits[word] = held | (ONE << (j & LOW))
+        if is_masked:
+            for p in range(np.uint64(mask_indptr[i]), np.uint64(mask_indptr[i + ONE])):
+                j = np.uint64(mask_indices[p])
+                kept_bits[j >> SIX] &= ~(ONE << (j & LOW))
+        for top in range(words_over(size)):
+            words = kept_summary[top]
+            kept_summary[top] = ZERO
+            while words:
+                word = (np.uint64(top) << SIX) | lowest(words)
+                words &= words - ONE
+                bits = kept_bits[word]
+                kept_bits[word] = ZERO
+                while bits:
+                    out_columns[t] = np.int32((word << SIX) | lowest(bits))
+                    bits &= bits - ONE
+                    t += ONE
+        out_counts[i] = t - before
+    return t
+
+
+def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
+    """How many products each row of A times B is made of."""
+    for i in range(np.uint64(start), np.uint64(stop)):
+        total = 0
+        for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
+            k = np.uint64(a_indices[p])
+            total += np.int64(b_indptr[k + ONE]) - np.int64(b_indptr[k])
+        out_products[i] = total

@@ -1,0 +1,47 @@
+"""What a loop is written against: here plus_times on float64, so that each file runs as Python."""
+
+IS_ANY = False
+"""Whether the monoid is `any`: the first value found will do."""
+HAS_TERMINAL = False
+"""Whether a fold that reached TERMINAL may stop."""
+TERMINAL = 0.0
+IDENTITY = 0.0
+U_FULL = False
+"""Whether every entry of the vector is there, so that `u_present` is not read."""
+IS_VECTOR = False
+"""Whether the rows are stretches of one vector, whose entries lie at (index, 0)."""
+
+
+def add(x, y):
+    """The monoid."""
+    return x + y
+
+
+def product(x, y, i, k, j):
+    """What A(i, k) and B(k, j) contribute to C(i, j), of the monoid's type."""
+    return x * y
+
+
+def term(a, u, o, k):
+    """What matrix entry a, between k and o, and u(k) contribute to output o."""
+    return a * u
+
+
+def combine(x, y, i, j):
+    """op(x, y) at (i, j)."""
+    return x + y
+
+
+def left_alone(x, fill, i, j):
+    """What becomes of an entry that the right operand lacks, for which `fill` may stand."""
+    return x
+
+
+def right_alone(y, fill, i, j):
+    """What becomes of an entry that the left operand lacks, for which `fill` may stand."""
+    return y
+
+
+def lift(x):
+    """A value as the monoid's type."""
+    return x

@@ -1,0 +1,137 @@
+"""The text of typed operators under the names that loops use (`graphla.kernels.loops.stand_in`).
+
+Each public function but the last is the head of a `spec`: called with its rest, it returns text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from graphla.storage import Array
+from semirings import unary
+from semirings.dtypes import DataType
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedMonoid, TypedSemiring
+from semirings.trace import numba_prelude
+
+head = f"""\
+import numpy as np
+from numba import from_dtype, njit, types
+
+
+def inlined(function):
+    return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+
+
+def compiled(signature):
+    return njit(signature, nogil=True, error_model="numpy", cache=True)
+
+
+{numba_prelude}
+"""
+
+
+def nothing() -> str:
+    """For a loop over patterns alone."""
+    return ""
+
+
+def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
+    """`add`, and `term` with the operands in the order of `side`."""
+    op = semiring.binaryop
+    if side == "mxv":
+        call = "multiply(a, o, k, u, k, 0)" if op.is_positional else "multiply(a, u)"
+    else:
+        call = "multiply(u, 0, k, a, k, o)" if op.is_positional else "multiply(u, a)"
+    return _join(
+        f"U_FULL = {u_is_full}",
+        _monoid(semiring.monoid),
+        _function(op.source_numba("multiply")),
+        _returning("term(a, u, o, k)", call, op.return_type, semiring.monoid.type),
+    )
+
+
+def matrix_matrix(semiring: TypedSemiring) -> str:
+    """`add` and `product`."""
+    op = semiring.binaryop
+    return _join(
+        _monoid(semiring.monoid),
+        _function(op.source_numba("multiply")),
+        _returning(
+            "product(x, y, i, k, j)",
+            "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)",
+            op.return_type,
+            semiring.monoid.type,
+        ),
+    )
+
+
+def folding(monoid: TypedMonoid) -> str:
+    """`add`, and `lift` to the monoid's type."""
+    return _join(_monoid(monoid), _function(_cast(monoid.type, "lift")))
+
+
+def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
+    """`combine`, and what becomes of an entry that one side alone has: cast, or met with a fill."""
+    call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
+    left = call.format("x", "fill") if fills_right else "cast(x)"
+    right = call.format("fill", "y") if fills_left else "cast(y)"
+    return _join(
+        f"IS_VECTOR = {is_vector}",
+        _function(op.source_numba("multiply")),
+        _function(_cast(op.return_type, "cast")),
+        _function(f"def combine(x, y, i, j):\n    return {call.format('x', 'y')}"),
+        _function(f"def left_alone(x, fill, i, j):\n    return {left}"),
+        _function(f"def right_alone(y, fill, i, j):\n    return {right}"),
+    )
+
+
+def describe(spec: tuple, arrays: Sequence[Array]) -> str:
+    """The operators of a spec and the dtypes they meet, for an error message."""
+    operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "name")]
+    dtypes = ", ".join(str(array.dtype) for array in arrays)
+    return f"{' and '.join(operators) or 'patterns'} on arrays of {dtypes}"
+
+
+def _monoid(monoid: TypedMonoid) -> str:
+    dtype = monoid.type
+    identity = 0 if monoid.is_any else monoid.identity
+    terminal = identity if monoid.terminal is None else monoid.terminal
+    # A float seldom meets its terminal, and asking at every entry costs a third of an SpMV.
+    stops = monoid.terminal is not None and not monoid.is_any and dtype.kind != "f"
+    return _join(
+        f"IS_ANY = {monoid.is_any}",
+        f"HAS_TERMINAL = {stops}",
+        f"IDENTITY = {_constant(identity, dtype)}",
+        f"TERMINAL = {_constant(terminal, dtype)}",
+        _function(monoid.binaryop.source_numba("add")),
+    )
+
+
+def _constant(value: Any, dtype: DataType) -> str:
+    if dtype.name == "BOOL":
+        return str(bool(value))
+    text = f"float('{float(value)!r}')" if dtype.name.startswith("FP") else f"{int(value)}"
+    return f"np.{dtype.np_type.name}({text})"
+
+
+def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
+    """`def head: return call`, cast if it is of another type than wanted."""
+    if dtype == wanted:
+        return _function(f"def {head}:\n    return {call}")
+    return _join(
+        _function(_cast(wanted, "cast")), _function(f"def {head}:\n    return cast({call})")
+    )
+
+
+def _cast(dtype: DataType, name: str) -> str:
+    return unary.identity[dtype].source_numba(name)
+
+
+def _function(source: str) -> str:
+    return f"\n\n@inlined\n{source.strip()}\n"
+
+
+def _join(*texts: str) -> str:
+    return "\n".join(texts)
