@@ -103,11 +103,11 @@ BINARY = {
     "minus": _same(_minus),
     "rminus": _same(lambda x, y: _minus(y, x)),
     "times": _same(lambda x, y: x * y),
-    "min": _same(np.fmin),
-    "max": _same(np.fmax),
+    "min": _same(np.minimum),
+    "max": _same(np.maximum),
     "first": _same(lambda x, y: x),
     "second": _same(lambda x, y: y),
-    "pair": lambda t: (INT64, lambda x, y: np.int64(1)),
+    "pair": _same(lambda x, y: 1),
     "any": lambda t: (t, lambda x, y: OneOf([x, y])),
     "eq": _to_bool(lambda x, y: x == y),
     "ne": _to_bool(lambda x, y: x != y),
@@ -172,7 +172,10 @@ class Op:
 
 
 def binary(name: str, left: Any, right: Any) -> Op:
-    """The operator as NumPy 2 promotes the dtypes; first and second keep their own side's."""
+    """The operator as NumPy 2 promotes the dtypes; first and second keep their own side's.
+
+    A pair of two dtypes is a count, an INT64.
+    """
     left, right = np.dtype(left), np.dtype(right)
     if name in POSITIONAL:
         return Op(name, left, right, INT64, lambda: None)
@@ -180,8 +183,16 @@ def binary(name: str, left: Any, right: Any) -> Op:
         kept = left if name == "first" else right
         return Op(name, left, right, kept, BINARY[name](kept)[1])
     common = np.promote_types(left, right)
+    if name == "pair" and left != right:
+        common = INT64
     dtype, function = BINARY[name](common)
     return Op(name, common, common, dtype, function)
+
+
+def sum_dtype(add: str, mult: Op) -> np.dtype:
+    """The dtype of a semiring's result; pairs are counted in INT64 if they are BOOL."""
+    is_count = mult.name == "pair" and mult.dtype == BOOL and add in ("plus", "times")
+    return INT64 if is_count else monoid_dtype(add, mult.dtype)
 
 
 def monoid_dtype(name: str, dtype: Any) -> np.dtype:
@@ -253,8 +264,9 @@ def mxm(A: Table, B: Table, semiring: str) -> Table:
         for (kk, j), y in sorted(B.entries.items()):
             if k == kk:
                 products.setdefault((i, j), []).append(op(x, y, i, k, k, j))
-    entries = {key: collapse(add, values, op.dtype) for key, values in products.items()}
-    return Table((A.shape[0], B.shape[1]), monoid_dtype(add, op.dtype), entries)
+    dtype = sum_dtype(add, op)
+    entries = {key: collapse(add, values, dtype) for key, values in products.items()}
+    return Table((A.shape[0], B.shape[1]), dtype, entries)
 
 
 def transpose(A: Table) -> Table:
@@ -305,7 +317,8 @@ def apply_bound(A: Table, name: str, scalar: Any, side: str) -> Table:
 
 def apply_index(A: Table, name: str, thunk: int) -> Table:
     """T(i, j) = f(A(i, j), i, j, s)."""
-    return Table(A.shape, INT64, {k: np.int64(INDEX[name](*k, thunk)) for k in A.entries})
+    dtype = A.dtype if A.dtype == np.int32 else INT64
+    return Table(A.shape, dtype, {k: dtype.type(INDEX[name](*k, thunk)) for k in A.entries})
 
 
 def select(A: Table, name: str, thunk: Any) -> Table:
