@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphla.backends.arrays.terms import constant_term
 from graphla.backends.compiled.parts import (
     PARALLEL,
     UNREAD,
@@ -20,6 +21,7 @@ from graphla.backends.compiled.parts import (
 from graphla.kernels import scratch, specialise
 from graphla.kernels.compiled import load
 from graphla.storage import (
+    AnyVector,
     Array,
     BitmapVector,
     Csr,
@@ -28,6 +30,7 @@ from graphla.storage import (
     SparseVector,
     VectorMask,
 )
+from semirings.semiring import any_pair
 
 if TYPE_CHECKING:
     from graphla.backends import Side
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 SPARSE = 4
 """A push over more than size / SPARSE edges makes a bitmap."""
 
+_presence = any_pair["BOOL"]
+"""The semiring of products whose value is known: only where they have entries is left to find."""
 _word = np.dtype(np.uint64)
 _flag = np.dtype(np.bool_)
 
@@ -49,6 +54,9 @@ def pull(
     threads: int,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k term(A(o, k), u(k)), over what the mask allows."""
+    value = _only_value(rows, u, semiring, side)
+    if value is not None:
+        return _holding(value, pull(rows, u, _presence, side, mask, threads))
     a_values, step, u_values, u_step = _operands(rows.values, u.values, semiring, side)
     u_is_full = isinstance(u, FullVector)
     u_present = UNREAD if isinstance(u, FullVector) else u.present
@@ -83,6 +91,9 @@ def push(
     threads: int,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
+    value = _only_value(columns, u, semiring, side)
+    if value is not None:
+        return _holding(value, push(columns, u, _presence, side, mask, threads))
     if mask is not None and mask.present is None:
         return _push_under_list(columns, u, semiring, side, mask, threads)
     a_values, step, u_values, u_step = _operands(columns.values, u.values, semiring, side)
@@ -154,6 +165,25 @@ def _push_under_list(
     present[mask.indices] = False
     scratch.give("mask", present)
     return result
+
+
+def _only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
+    """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
+    monoid = semiring.monoid
+    if semiring is _presence or not (monoid.is_any or monoid.is_idempotent):
+        return None
+    x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
+    return constant_term(semiring, x, y)
+
+
+def _holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
+    """The same entries, each of that value."""
+    if isinstance(result, SparseVector):
+        values = np.broadcast_to(value, (result.nvals,))
+        return SparseVector(result.size, result.indices, values, result.is_sorted)
+    return BitmapVector(
+        result.size, result.present, np.broadcast_to(value, (result.size,)), result.nvals
+    )
 
 
 def _operands(
