@@ -21,7 +21,6 @@ from graphla.storage import (
     VectorMask,
     is_iso,
 )
-
 from semirings.dtypes import BOOL
 
 if TYPE_CHECKING:

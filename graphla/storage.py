@@ -1,4 +1,4 @@
-"""Frozen arrays: how the entries of a matrix or a vector lie in memory, and nothing that acts on them.
+"""Frozen arrays: how the entries of a matrix or vector lie in memory, and nothing that acts on it.
 
 Invariants, for every array here:
 - entries are unique; `indices` are int32 and sorted (within each row for `Csr`; for `SparseVector`

@@ -1,4 +1,4 @@
-"""A backend computes each operation on one kind of device: this is what it must offer, and how one is found.
+"""A backend computes each operation on one kind of device: what it must offer, how it is found.
 
 A backend takes and returns storage (`graphla.storage`), typed operators, and arrays of its own
 device; it never sees a form, a mask view or a noun. Every function leaves its inputs as they were,
@@ -17,10 +17,11 @@ from semirings.exceptions import InvalidValue
 
 if TYPE_CHECKING:
     from graphla.storage import (
+        AnyVector,
         Array,
         BitmapVector,
         Csr,
-        FullVector,
+        DenseVector,
         MatrixMask,
         SparseVector,
         VectorMask,
@@ -33,14 +34,15 @@ if TYPE_CHECKING:
     )
     from semirings.structures import TypedMonoid, TypedSemiring
 
-    AnyVector = SparseVector | BitmapVector | FullVector
-    Dense = BitmapVector | FullVector
 
 Side = Literal["mxv", "vxm"]
 
 
 class Backend(Protocol):
-    """What each backend computes. `V` below is a SparseVector or a Csr: the same kind comes back."""
+    """What each backend computes.
+
+    Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
+    """
 
     xp: ModuleType  # numpy, or what stands for it on the device
 
@@ -58,8 +60,8 @@ class Backend(Protocol):
         """The entries of v in order of index."""
         ...
 
-    def to_sparse(self, v: Dense) -> SparseVector: ...
-    def to_bitmap(self, v: SparseVector | FullVector) -> BitmapVector: ...
+    def to_sparse(self, v: DenseVector) -> SparseVector: ...
+    def to_bitmap(self, v: AnyVector) -> BitmapVector: ...
     def transpose(self, a: Csr) -> Csr: ...
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
@@ -77,9 +79,15 @@ class Backend(Protocol):
         dup_op: TypedBinaryOp | None,
     ) -> Csr: ...
 
-    # --- products: `side` "mxv": w(o) = (+)_k mult(A(o,k), u(k)); "vxm": w(o) = (+)_k mult(u(k), A(k,o))
+    # --- products -----------------------------------------------------------------------------
+    # side "mxv": w(o) = (+)_k mult(A(o, k), u(k)); side "vxm": w(o) = (+)_k mult(u(k), A(k, o)).
     def pull(
-        self, rows: Csr, u: Dense, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+        self,
+        rows: Csr,
+        u: DenseVector,
+        semiring: TypedSemiring,
+        side: Side,
+        mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
         """Row o of `rows` holds the a(o,k) of output o: gather over what the mask allows."""
         ...
@@ -118,11 +126,15 @@ class Backend(Protocol):
         ...
 
     def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
-        """`side` "left": op(scalar, x); "right": op(x, scalar). As apply, unless op is positional."""
+        """`side` "left": op(scalar, x); "right": op(x, scalar). Else as apply."""
         ...
 
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
     def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
+    def keep(self, a: Any, flags: Array) -> Any:
+        """The entries that are flagged."""
+        ...
+
 
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector: ...
@@ -131,11 +143,11 @@ class Backend(Protocol):
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------
-    def extract_vector(self, v: SparseVector, indices: Array | None) -> SparseVector: ...
+    def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
     # --- the write rule ------------------------------------------------------------------------
-    # A region is where an assign may reach: index arrays I (and J), None for all.
+    # t may have entries that the mask forbids; what assign adds to the rule is made above.
     def write_vector(
         self,
         c: AnyVector,
