@@ -271,14 +271,16 @@ def mxm(A: Table, B: Table, semiring: str) -> Table:
 
 def transpose(A: Table) -> Table:
     """T(j, i) = A(i, j)."""
-    return Table(A.shape[::-1], A.dtype, {(j, i): x for (i, j), x in A.entries.items()})
+    rows, columns = A.shape
+    return Table((columns, rows), A.dtype, {(j, i): x for (i, j), x in A.entries.items()})
 
 
 def ewise_mult(A: Table, B: Table, name: str) -> Table:
     """T(i, j) = A(i, j) ⊗ B(i, j), on the intersection."""
     op = binary(name, A.dtype, B.dtype)
     both = A.entries.keys() & B.entries.keys()
-    return Table(A.shape, op.dtype, {k: op(A.entries[k], B.entries[k], *k, *k) for k in both})
+    entries = {(i, j): op(A.entries[i, j], B.entries[i, j], i, j, i, j) for i, j in both}
+    return Table(A.shape, op.dtype, entries)
 
 
 def ewise_add(A: Table, B: Table, name: str) -> Table:

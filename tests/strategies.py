@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from oracle import BINARY, UNDEFINED, Mask, OneOf, Table
+from oracle import BINARY, UNDEFINED, Mask, OneOf, Table, transpose
 
 import graphla as gl
 
@@ -115,8 +115,7 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
     """The table as a Matrix, laid out by `how` it was made."""
     if how == "transposed":
-        flipped = {(j, i): x for (i, j), x in table.entries.items()}
-        return matrix(Table(table.shape[::-1], table.dtype, flipped)).T.new()
+        return matrix(transpose(table)).T.new()
     keys = list(table.entries)
     if how == "backwards":
         keys.reverse()

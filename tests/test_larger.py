@@ -1,0 +1,200 @@
+"""Operands of hundreds of entries against dense NumPy: what small examples cannot reach.
+
+Here sizes pass the points where an implementation changes its way: many rows to a part, long and
+short rows side by side, bitmaps and hash tables that fill, several threads. A dense matrix is a
+pair of arrays, `present` and `values`; absent values are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphla as gl
+
+Dense = tuple[np.ndarray, np.ndarray]
+
+# name -> (dtype, ⊕ as a ufunc, its identity, ⊗)
+SEMIRINGS: dict[str, tuple[Any, np.ufunc, Any, Any]] = {
+    "plus_times": (np.int64, np.add, 0, np.multiply),
+    "min_plus": (np.float64, np.minimum, np.inf, np.add),
+    "lor_land": (np.bool_, np.logical_or, False, np.logical_and),
+    "max_second": (np.int32, np.maximum, np.iinfo(np.int32).min, lambda x, y: y + 0 * x),
+    "plus_pair": (np.int64, np.add, 0, lambda x, y: 0 * (x + y) + 1),
+}
+
+
+@pytest.fixture(scope="module", params=["numpy", "numba"], autouse=True)
+def loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test runs on NumPy and, where it is installed, compiled by Numba on two threads."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    with gl.config.set(compiled=request.param == "numba", threads=2):
+        yield
+
+
+@st.composite
+def generators(draw: st.DrawFn) -> np.random.Generator:
+    return np.random.default_rng(draw(st.integers(0, 2**32)))
+
+
+def draw_dense(rng: np.random.Generator, shape: Any, dtype: Any) -> Dense:
+    """Rows (or entries) of very different density, among them empty and full ones."""
+    density = rng.choice([0, 0.01, 0.1, 0.5, 1], size=shape[:1])
+    present = rng.random(shape) < density.reshape(-1, *[1] * (len(shape) - 1))
+    values = np.zeros(shape, dtype)
+    values[present] = rng.integers(0, 5, int(present.sum())).astype(dtype)
+    return present, values
+
+
+def noun_of(dense: Dense) -> Any:
+    present, values = dense
+    places = np.nonzero(present)
+    if present.ndim == 1:
+        return gl.Vector.from_coo(*places, values[places], size=present.size)
+    nrows, ncols = present.shape
+    return gl.Matrix.from_coo(*places, values[places], nrows=nrows, ncols=ncols)
+
+
+def same(noun: Any, expected: Dense) -> None:
+    present, values = expected
+    *places, got = noun.to_coo()
+    for mine, theirs in zip(places, np.nonzero(present), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert got.dtype == values.dtype and np.array_equal(got, values[present])
+
+
+def product(A: Dense, B: Dense, semiring: str) -> Dense:
+    """Every pair over k at once: (rows, k, columns)."""
+    _, add, identity, mult = SEMIRINGS[semiring]
+    (there, x), (here, y) = A, B
+    both = there[:, :, None] & here[None, :, :]
+    terms = mult(x[:, :, None], y[None, :, :])
+    values = add.reduce(terms, axis=1, where=both, initial=identity).astype(x.dtype)
+    present = both.any(axis=1)
+    return present, np.where(present, values, 0).astype(x.dtype)
+
+
+def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: bool) -> Dense:
+    """C⟨mask, replace⟩ = T, or C + T."""
+    (there, x), (here, y) = C, T
+    present = there | here if accum else here
+    values = np.where(there & here, x + y, np.where(there, x, y)) if accum else y
+    if mask is not None:
+        present = np.where(mask, present, there & (not replace))
+        values = np.where(mask, values, x)
+    return present, np.where(present, values, 0).astype(x.dtype)
+
+
+def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
+    """The expression alone, under masks, and written by the rule."""
+    same(make().new(), T)
+    C, M = draw_dense(rng, T[0].shape, T[1].dtype), draw_dense(rng, T[0].shape, np.int8)
+    truth = M[0] & (M[1] != 0)
+    views = {".S": M[0], "~S": ~M[0], ".V": truth, "~V": ~truth}
+    for kind, allowed in views.items():
+        noun = noun_of(M)
+        view = noun.S if kind[1] == "S" else noun.V
+        view = ~view if kind[0] == "~" else view
+        same(
+            make().new(mask=view),
+            write((T[0] & False, np.zeros_like(T[1])), T, allowed, False, True),
+        )
+        accum, replace = bool(rng.integers(2)), bool(rng.integers(2))
+        D = noun_of(C)
+        options = {"accum": gl.binary.plus} if accum else {}
+        D(view, replace=replace, **options) << make()
+        same(D, write(C, T, allowed, accum, replace))
+
+
+few = settings(max_examples=5)
+
+
+@pytest.mark.parametrize("semiring", SEMIRINGS)
+@few
+@given(generators())
+def test_mxm(semiring, rng):
+    n, k, m = (int(size) for size in rng.integers(1, 60, 3))
+    A, B = (draw_dense(rng, shape, SEMIRINGS[semiring][0]) for shape in ((n, k), (k, m)))
+    op, C, D = getattr(gl.semiring, semiring), noun_of(A), noun_of(B)
+    check(rng, lambda: op(C @ D), product(A, B, semiring))
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("semiring", SEMIRINGS)
+@few
+@given(generators())
+def test_mxv_and_vxm(semiring, direction, rng):
+    n, k = (int(size) for size in rng.integers(1, 250, 2))
+    dtype = SEMIRINGS[semiring][0]
+    A, u = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k,), dtype)
+    op, C, v = getattr(gl.semiring, semiring), noun_of(A), noun_of(u)
+    column = u[0][:, None], u[1][:, None]
+    present, values = product(A, column, semiring)
+    flipped = noun_of((A[0].T, A[1].T))
+    with gl.direction(direction):
+        check(rng, lambda: op(C @ v), (present[:, 0], values[:, 0]))
+        check(rng, lambda: op(flipped.T @ v), (present[:, 0], values[:, 0]))
+        row = product((column[0].T, column[1].T), (A[0].T, A[1].T), semiring)
+        check(rng, lambda: op(v @ flipped), (row[0][0], row[1][0]))
+        check(rng, lambda: op(v @ C.T), (row[0][0], row[1][0]))
+
+
+@few
+@given(generators())
+def test_entrywise_operations_reductions_and_indices(rng):
+    n, m = (int(size) for size in rng.integers(1, 120, 2))
+    A, B = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (n, m), np.int64)
+    C, D = noun_of(A), noun_of(B)
+    both, either = A[0] & B[0], A[0] | B[0]
+    check(rng, lambda: gl.binary.times(C & D), (both, A[1] * B[1]))
+    check(rng, lambda: gl.binary.plus(C | D), (either, A[1] + B[1]))
+    check(rng, lambda: C.T, (A[0].T, A[1].T))
+    check(rng, lambda: C.reduce_rowwise("plus"), (A[0].any(1), A[1].sum(1)))
+    check(rng, lambda: C.reduce_columnwise("plus"), (A[0].any(0), A[1].sum(0)))
+    check(rng, lambda: C.apply("plus", 3), (A[0], np.where(A[0], A[1] + 3, 0)))
+    kept = A[0] & (A[1] > 1)
+    check(rng, lambda: C.select("valuegt", 1), (kept, np.where(kept, A[1], 0)))
+    I, J = rng.integers(0, n, 2 * n), rng.integers(0, m, m)
+    check(rng, lambda: C[I, J], (A[0][np.ix_(I, J)], A[1][np.ix_(I, J)]))
+    total = C.reduce_scalar("plus").new()
+    assert total.is_empty if not A[0].any() else total.value == A[1].sum()
+
+
+@few
+@given(generators())
+def test_assign_to_a_region(rng):
+    n, m = (int(size) for size in rng.integers(2, 80, 2))
+    I = rng.permutation(n)[: int(rng.integers(1, n))]
+    J = rng.permutation(m)[: int(rng.integers(1, m))]
+    C, A = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (I.size, J.size), np.int64)
+    expected = C[0].copy(), C[1].copy()
+    for whole, part in zip(expected, A, strict=True):
+        whole[np.ix_(I, J)] = part
+    D = noun_of(C)
+    D[I, J] << noun_of(A)
+    same(D, expected)
+    D = noun_of(C)
+    D(gl.binary.plus)[I, J] << noun_of(A)
+    expected = C[0].copy(), C[1].copy()
+    expected[0][np.ix_(I, J)] |= A[0]
+    expected[1][np.ix_(I, J)] += A[1]
+    same(D, expected)
+
+
+@few
+@given(generators())
+def test_building_from_unsorted_entries_with_duplicates(rng):
+    n, m, count = (int(size) for size in rng.integers(1, 300, 3))
+    rows, cols = rng.integers(0, n, count), rng.integers(0, m, count)
+    values = rng.integers(-9, 9, count)
+    expected = np.zeros((n, m), bool), np.zeros((n, m), np.int64)
+    expected[0][rows, cols] = True
+    np.add.at(expected[1], (rows, cols), values)
+    shape = {"nrows": n, "ncols": m}
+    same(gl.Matrix.from_coo(rows, cols, values, dup_op="plus", **shape), expected)
