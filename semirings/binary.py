@@ -131,13 +131,6 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
     return x << k if k.dtype.kind == "u" else _t.where(k >= 0, x << k, x >> -k)
 
 
-def _abs_with_sign(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
-    """|x| with the sign of y, in the type of x."""
-    if x.dtype.is_float:
-        return _t.copysign(x, y)
-    return _t.where(y < 0, -abs(x), abs(x)) if x.dtype.kind == "i" else x
-
-
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
     """Whether |x - y| <= max(rel_tol max(|x|, |y|), abs_tol), or x = y."""
 
@@ -204,8 +197,8 @@ hypot = _BinaryOp("hypot", _t.hypot, commutes_to="hypot", ulps=4)
 atan2 = _BinaryOp("atan2", _t.arctan2, ulps=4)
 copysign = _BinaryOp("copysign", _t.copysign)
 ldexp = _BinaryOp("ldexp", _t.ldexp, keeps=True)
-absfirst = _BinaryOp("absfirst", _abs_with_sign, commutes_to="abssecond")
-abssecond = _BinaryOp("abssecond", lambda x, y: _abs_with_sign(y, x), commutes_to="absfirst")
+absfirst = _BinaryOp("absfirst", lambda x, y: _t.absolute(x), commutes_to="abssecond")
+abssecond = _BinaryOp("abssecond", lambda x, y: _t.absolute(y), commutes_to="absfirst")
 binom = _BinaryOp("binom", _t.binom, _INTEGERS)
 isclose = _parameterized("isclose", _isclose, commutes_to="isclose")
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from semirings import binary as _binary
-from semirings import naming as _naming
 from semirings import semiring as _semiring
 from semirings import unary as _unary
 from semirings.exceptions import InvalidValue as _InvalidValue
@@ -35,5 +34,4 @@ def __getattr__(name: str) -> _Any:
     raise AttributeError(f"module 'semirings.op' has no attribute {name!r}")
 
 
-del SIGNS, register_anonymous, register_new  # each module has its own
-_ = _naming
+del SIGNS, register_anonymous, register_new  # noqa: F821  each module has its own

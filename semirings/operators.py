@@ -217,7 +217,7 @@ def as_array(x: Any, dtype: DataType) -> Any:
 
 
 def dtype_of(x: Any) -> tuple[DataType, bool]:
-    """The dtype of a number or an array, and whether it is a Python number that yields to others."""
+    """The dtype of a number or an array, and whether it is a Python number, which yields."""
     is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 

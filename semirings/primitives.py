@@ -1,4 +1,4 @@
-"""Expressions, and the steps that they are made of, each with its text in NumPy, in Numba and in CUDA C++.
+"""Expressions, and the steps they are made of, each with its text in NumPy, Numba and CUDA C++.
 
 The three texts of a step give the same bits for the same input, whatever it is (a NaN is equal to a
 NaN), save for the transcendental functions. What each language leaves open is settled here, for all
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from semirings.dtypes import DataType
+from semirings.prelude import LGAMMA_SERIES, LGAMMA_SLOPE
 
 Text = str | dict[str, str]
 
@@ -185,7 +186,7 @@ _define(
     },
     is_quiet="b",
 )
-_define("fmod", "np.fmod({0}, {1})", "{T}(math.fmod({0}, {1}))", "fmod{f}({0}, {1})")
+_define("fmod", "np.fmod({0}, {1})", "{T}(np.fmod({0}, {1}))", "fmod{f}({0}, {1})")
 _define(
     "ieee_remainder",
     "_ieee_remainder({0}, {1})",
@@ -295,8 +296,9 @@ for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh"):
 for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh"):
     _numpy = f"np.arc{_name}({{0}})"
     _define(f"a{_name}", _numpy, f"{{T}}({_numpy})", f"a{_name}{{f}}({{0}})")
-for _name in ("erf", "erfc", "lgamma"):
+for _name in ("erf", "erfc"):
     _define(_name, f"_{_name}({{0}})", f"{{T}}(math.{_name}({{0}}))", f"{_name}{{f}}({{0}})")
+_define("lgamma", "_lgamma({0})", "{T}(_lgamma(np.float64({0})))", "lgamma{f}({0})")
 _define("tgamma", "_tgamma({0})", "{T}(_tgamma({0}))", "tgamma{f}({0})")
 _define("hypot", "np.hypot({0}, {1})", "{T}(math.hypot({0}, {1}))", "hypot{f}({0}, {1})")
 _define("atan2", "np.arctan2({0}, {1})", "{T}(math.atan2({0}, {1}))", "atan2{f}({0}, {1})")
@@ -389,9 +391,22 @@ def _elementwise(function: Callable[..., float]) -> Callable[..., Any]:
 
 
 def _lgamma_of(x: float) -> float:
+    if 0.5 <= x < 2.5:
+        return _lgamma_near_2(x - 1) - math.log1p(x - 1) if x < 1.5 else _lgamma_near_2(x - 2)
     if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
-    return math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
+
+
+def _lgamma_near_2(x: float) -> float:
+    """lgamma(2 + x) by its series, as math.lgamma is not exact near its zeros."""
+    total = 0.0
+    for term in reversed(LGAMMA_SERIES):
+        total = total * x + term
+    return x * (LGAMMA_SLOPE + x * total)
 
 
 def _tgamma_of(x: float) -> float:
@@ -402,7 +417,7 @@ def _tgamma_of(x: float) -> float:
     try:
         return math.gamma(x)
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, x)
 
 
 def _binom(n: Any, k: Any) -> Any:

@@ -122,7 +122,7 @@ def _is_quiet(node: Node) -> bool:
     if isinstance(node.operation, Primitive):
         return node.arguments[0].dtype.kind in node.operation.is_quiet
     if node.operation == "cast":
-        return not (node.dtype is FP32 and node.arguments[0].dtype.is_float)
+        return not (node.dtype in (FP32, BOOL) and node.arguments[0].dtype.is_float)
     return True
 
 
