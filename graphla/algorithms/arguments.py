@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphla.sparse import Matrix
-from semirings import monoid, select, unary
+from semirings import select, unary
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def adjacency(A: Matrix) -> int:
@@ -56,12 +53,24 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
+    if A.dtype.name.startswith("U") or A.dtype == "BOOL":
+        return
     wrong = select.valuelt(A, 0).new()
-    if not wrong.nvals and A.dtype.name.startswith("FP"):
+    if not wrong.nvals and is_floating(A):
         wrong = select.valueeq(A.apply(unary.isnan), True).new()
     if wrong.nvals:
         i, j = _first_entry(wrong)
-        raise InvalidValue(f"A has weight {A[i, j].value} on edge {i} -> {j}, but must have none below 0")
+        raise InvalidValue(
+            f"A has weight {A[i, j].value} on edge {i} -> {j}, but must have none below 0"
+        )
+
+
+def at_most(A: Matrix, most: int) -> None:
+    """Refuse an edge of greater weight."""
+    wrong = select.valuegt(A, most).new()
+    if wrong.nvals:
+        i, j = _first_entry(wrong)
+        raise InvalidValue(f"A has weight {A[i, j].value} on edge {i} -> {j}, but at most {most} fits")
 
 
 def symmetric(A: Matrix) -> None:

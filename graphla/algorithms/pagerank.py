@@ -33,12 +33,12 @@ def pagerank(
     personalization: Vector | Mapping[int, float] | None = None,
     weighted: bool = False,
 ) -> Vector:
-    """r = d·(r / degree)A + (1 - what that carried)·jump, until r rests: PageRank, which adds up to 1.
+    """r = d·(r / degree)A + (1 - what that carried)·jump, until r rests: PageRank, a share of 1.
 
     The walker follows an out-edge with probability `damping`, each alike, or in proportion to its
     weight if `weighted`; and else jumps to any vertex alike, or in proportion to `personalization`.
-    A round that changes the ranks by less than `tolerance` in all (the sum of |change|) is the last;
-    where `max_iterations` rounds do not suffice, ConvergenceError is raised.
+    The last round is the first to change the ranks by less than `tolerance` in all (the sum of
+    |change|); where `max_iterations` do not suffice, ConvergenceError is raised.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import pagerank
@@ -62,6 +62,7 @@ def pagerank(
     share = binary.truediv(damping, degree.select("!=", 0)).new()
     follow = plus_times if weighted else plus_first
 
+    changed = 0.0
     rank, following, change = jump.dup(), Vector(float, n), Vector(float, n)
     for _ in range(max_iterations):
         # r' = (share ∘ r)A
@@ -71,12 +72,13 @@ def pagerank(
         following(binary.plus) << binary.times(jump, left)
         # |r' - r| in all
         change << unary.abs(binary.minus(following & rank))
+        changed = change.reduce(monoid.plus).get(0)
         rank, following = following, rank
-        if change.reduce(monoid.plus).get(0) < tolerance:
+        if changed < tolerance:
             return rank
     raise ConvergenceError(
-        f"PageRank still changed by {change.reduce(monoid.plus).value:.3g} in round {max_iterations}, "
-        f"not less than the tolerance of {tolerance:g}: allow more max_iterations"
+        f"max_iterations is {max_iterations}, but PageRank still changed by {changed:.3g} in the "
+        f"last, not by less than the tolerance of {tolerance:g}"
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.expression import replace
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, semiring, select
+from semirings import binary, monoid, select, semiring, where
 
 LONGEST = int(np.iinfo(np.int64).max)
 
@@ -40,6 +40,8 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     n = arguments.adjacency(A)
     source = arguments.vertex(source, n)
     arguments.nonnegative(A)
+    if A.dtype == "UINT64":
+        arguments.at_most(A, LONGEST)
     dtype = "FP64" if arguments.is_floating(A) else "INT64"
     if delta is None:
         delta = 8 * A.reduce_scalar(monoid.plus["FP64"]).get(0) / max(A.nvals, 1)
@@ -64,7 +66,7 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
         pending(found.S) << found
     if dtype == "INT64" and distance.reduce(monoid.max).value == LONGEST:
         raise OverflowError(
-            f"A has a shortest path from {source} of length {LONGEST} or more, which INT64 cannot hold"
+            f"A has a shortest path from {source} of {LONGEST} or more, which INT64 cannot hold"
         )
     return distance
 

@@ -1,0 +1,99 @@
+"""Facts: what is installed, how graphla is set, and what a graph is like."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from graphla import datasets
+from graphla.cli.answers import number
+from graphla.kernels import compiled
+from graphla.settings import config, devices
+from graphla.sparse import Matrix
+
+_OPTIONAL = {
+    "numba": "compiles the hot loops",
+    "networkx": "graphs to and from it",
+    "matplotlib": "draws the pictures of the demo",
+}
+
+
+def own_version() -> str:
+    """The version of graphla that is installed."""
+    return _version("graphla") or "of a source tree that is not installed"
+
+
+def installation() -> list[tuple[str, str]]:
+    """Versions, devices, settings, the folder of compiled loops, datasets."""
+    facts = [
+        ("graphla", own_version()),
+        ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+    ]
+    facts += [(name, _version(name) or "not installed") for name in ("numpy", "scipy")]
+    facts += [
+        (name, _version(name) or f"not installed ({purpose})")
+        for name, purpose in _OPTIONAL.items()
+    ]
+    facts += [
+        ("devices", ", ".join(devices)),
+        ("compiled", _compiled()),
+        ("threads", f"{config.threads} of {os.cpu_count()} cores"),
+        ("datasets", ", ".join(datasets.names())),
+    ]
+    return facts
+
+
+def graph(A: Matrix) -> list[tuple[str, str]]:
+    """Vertices, entries, symmetry, self-loops, degrees and weights of a graph."""
+    n = A.nrows
+    indptr, columns, weights = A.to_csr()
+    out_degrees = np.diff(indptr)
+    in_degrees = np.bincount(columns, minlength=n)
+    loops = int(np.count_nonzero(np.repeat(np.arange(n), out_degrees) == columns))
+    facts = [("vertices", number(n)), ("entries", number(columns.size)), ("dtype", A.dtype.name)]
+    if _is_symmetric(A):
+        edges = (columns.size - loops) // 2
+        facts.append(("symmetric", f"yes: {number(edges, 'undirected edge')}"))
+    else:
+        facts.append(("symmetric", "no: the edges are directed"))
+    facts.append(("self-loops", number(loops)))
+    if n:
+        alone = np.count_nonzero((out_degrees == 0) & (in_degrees == 0))
+        facts += [
+            ("isolated", number(alone, "vertex")),
+            ("out-degree", _spread(out_degrees)),
+            ("in-degree", _spread(in_degrees)),
+        ]
+    if columns.size:
+        facts.append(("weights", _spread(weights)))
+    return facts
+
+
+def _is_symmetric(A: Matrix) -> bool:
+    by_rows, by_columns = A.to_csr(), A.to_csc()
+    return all(np.array_equal(x, y) for x, y in zip(by_rows, by_columns, strict=True))
+
+
+def _spread(values: np.ndarray) -> str:
+    if values.dtype == bool:
+        values = values.view(np.uint8) if values.strides[0] else values[:1].astype(np.uint8)
+    low, high = values.min(), values.max()
+    if low == high:
+        return f"all {number(low)}"
+    return f"{number(low)} to {number(high)}, {number(values.mean(dtype=float))} on average"
+
+
+def _compiled() -> str:
+    if not compiled.installed():
+        return "never: numba is not installed"
+    return f"{config.compiled}, kept in {compiled.cache_folder()}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,139 @@
+"""What a command found, as a table on the screen and as a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import numpy as np
+
+from graphla import io
+from graphla.io.files import replacing
+from graphla.io.table import lines_of
+from graphla.sparse import Matrix, Vector
+from semirings.exceptions import InvalidValue
+
+OUTPUTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".mtx", ".mtx.gz")
+
+_OF_VERTICES = ("vertex", "parent", "component")  # columns whose values are vertices
+_ROWS_PER_WRITE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """The few rows worth a look."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Facts for the screen; a value for each vertex, or one in total, for the file."""
+
+    facts: list[tuple[str, str]]
+    columns: dict[str, Vector] = field(default_factory=dict)  # entries at the same vertices
+    top: Top | None = None
+    total: tuple[str, int] | None = None
+    edges: int | None = None  # traversed: for the speed
+
+
+def number(value: Any, noun: str = "") -> str:
+    """1,234 or 0.00123457; with a noun, in the singular or plural: 1 vertex, 2 vertices."""
+    if isinstance(value, float | np.floating):
+        text = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    else:
+        text = f"{int(value):,}"
+    if not noun:
+        return text
+    if value == 1:
+        return f"{text} {noun}"
+    return f"{text} {'vertices' if noun == 'vertex' else noun + 's'}"
+
+
+def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:
+    """Facts as two aligned columns, and the rows of `top` as a table below."""
+    width = max((len(name) for name, _ in facts), default=0)
+    for name, text in facts:
+        print(f"{name:<{width}}  {text}", file=out)
+    if top is None or not top.rows:
+        return
+    rows = [top.header, *top.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print(f"\n{top.title}", file=out)
+    for row in rows:
+        cells = (f"{cell:>{size}}" for cell, size in zip(row, widths, strict=True))
+        print("  " + "  ".join(cells), file=out)
+
+
+def check_output(path: str) -> None:
+    """Refuse a name that says no format, before any work is done."""
+    if path != "-" and not path.lower().endswith(OUTPUTS):
+        raise InvalidValue(f"--output is {path!r}, but should end in one of {', '.join(OUTPUTS)}")
+
+
+def save(answer: Answer, labels: Sequence[str] | None, path: str) -> None:
+    """The file = a row for each vertex that has a value; `-` is CSV on standard output."""
+    name = path.lower()
+    if name.endswith((".mtx", ".mtx.gz")):
+        _save_matrix(answer, path)
+        return
+    table = _table(answer, labels)
+    with replacing(sys.stdout if path == "-" else path) as out:
+        if name.endswith(".npz"):
+            np.savez_compressed(out, **table)
+        else:
+            _save_text(table, out, "\t" if name.endswith((".tsv", ".tsv.gz")) else ",")
+
+
+def _table(answer: Answer, labels: Sequence[str] | None) -> dict[str, Any]:
+    """Columns of one length: the vertices, then each column of the answer; or the total alone."""
+    if answer.total is not None:
+        name, value = answer.total
+        return {name: np.array([value])}
+    vertices = next(iter(answer.columns.values())).to_coo(values=False)[0]
+    table = {"vertex": vertices}
+    table |= {name: vector.to_coo()[1] for name, vector in answer.columns.items()}
+    if labels is not None:
+        names = np.array(labels)
+        table |= {name: names[table[name]] for name in _OF_VERTICES if name in table}
+    return table
+
+
+def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
+    out.write((separator.join(table) + "\n").encode())
+    columns = [_quoted(column, separator) for column in table.values()]
+    for first in range(0, columns[0].size, _ROWS_PER_WRITE):
+        part = slice(first, first + _ROWS_PER_WRITE)
+        out.write(lines_of([column[part] for column in columns], separator))
+
+
+def _quoted(column: Any, separator: str) -> Any:
+    """Texts as CSV wants them: quoted where they hold a separator or a quote."""
+    if column.dtype.kind != "U":
+        return column
+    special = (separator, '"')
+    return np.array(
+        [
+            '"' + text.replace('"', '""') + '"' if any(mark in text for mark in special) else text
+            for text in column.tolist()
+        ]
+    )
+
+
+def _save_matrix(answer: Answer, path: str) -> None:
+    """One column of the matrix for each column of the answer, a row for each vertex."""
+    if answer.total is not None:
+        name, value = answer.total
+        io.mmwrite(path, Matrix.from_coo([0], [0], [value], nrows=1, ncols=1), comment=name)
+        return
+    entries = [vector.to_coo() for vector in answer.columns.values()]
+    rows = np.concatenate([vertices for vertices, _ in entries])
+    columns = np.repeat(np.arange(len(entries)), [vertices.size for vertices, _ in entries])
+    values = np.concatenate([values for _, values in entries])
+    n = next(iter(answer.columns.values())).size
+    A = Matrix.from_coo(rows, columns, values, nrows=n, ncols=len(entries))
+    io.mmwrite(path, A, comment="columns: " + ", ".join(answer.columns))

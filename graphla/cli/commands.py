@@ -1,0 +1,111 @@
+"""Arguments in, exit code out: 0 done, 1 a problem with the input, 2 a command that is not one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from graphla import io
+from graphla.cli import about, answers, graphs
+from graphla.cli.catalogue import Algorithm
+from graphla.cli.parser import parser
+from graphla.cli.progress import progress
+from graphla.settings import Recorder, config
+from semirings.exceptions import GraphblasException
+
+_PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # of the input, not ours
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line `graphla ARGUMENTS`, by default the one of this process."""
+    options = parser().parse_args(arguments)
+    try:
+        with config.set(**_settings(options)):
+            _COMMANDS[options.command](options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        print("graphla: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except _PROBLEMS as error:
+        print(f"graphla: {_one_line(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(options: Namespace) -> None:
+    """Read the graph, run the algorithm, show and save what it found."""
+    algorithm: Algorithm = options.algorithm
+    if options.output is not None:
+        answers.check_output(options.output)
+    start = time.perf_counter()
+    with progress(f"reading {options.graph}"):
+        graph = graphs.read(options)
+        if algorithm.ignores_direction:
+            graph = graphs.Graph(graphs.undirected(graph.A), graph.labels)
+    middle = time.perf_counter()
+    with progress(f"{algorithm.name} on {options.graph}"), _recorder(options) as record:
+        answer = algorithm.run(graph, options)
+    end = time.perf_counter()
+    if options.output is not None:
+        with progress(f"writing {options.output}"):
+            answers.save(answer, graph.labels, options.output)
+    A = graph.A
+    size = f"{answers.number(A.nrows, 'vertex')}, {answers.number(A.nvals, 'entry')}"
+    took = f"{end - middle:.3g} s, after {middle - start:.3g} s to read the graph"
+    if answer.edges is not None:
+        took += f"; {answers.number(answer.edges / (end - middle))} edges per second"
+    facts = [("graph", f"{options.graph}: {size}"), *answer.facts, ("time", took)]
+    # What goes to a file or a pipe on standard output is the result alone.
+    answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)
+    if record is not None:
+        print(f"\n{record}", file=sys.stderr)
+
+
+def _convert(options: Namespace) -> None:
+    with progress(f"reading {options.graph}"):
+        A, _ = graphs.read_matrix(options)
+    with progress(f"writing {options.target}"):
+        io.write(options.target, A)
+
+
+def _info(options: Namespace) -> None:
+    if options.graph is None:
+        answers.show(about.installation(), None, sys.stdout)
+        return
+    with progress(f"reading {options.graph}"):
+        graph = graphs.read(options)
+    answers.show(about.graph(graph.A), None, sys.stdout)
+
+
+def _recorder(options: Namespace) -> Any:
+    return Recorder() if options.explain else nullcontext()
+
+
+def _settings(options: Namespace) -> dict[str, Any]:
+    """What the options say about how to compute."""
+    given: dict[str, Any] = {}
+    if getattr(options, "threads", None) is not None:
+        given["threads"] = options.threads
+    if getattr(options, "no_compile", False):
+        given["compiled"] = False
+    return given
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError) and not str(error):
+        return "out of memory"
+    return " ".join(str(error).split())
+
+
+_COMMANDS = {"algorithm": _run, "info": _info, "convert": _convert}

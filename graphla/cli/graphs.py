@@ -1,0 +1,97 @@
+"""The graph that a command line names: a file or a dataset, read as its options say."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphla import datasets, io
+from graphla.sparse import Matrix
+from semirings import binary
+from semirings.exceptions import DimensionMismatch, InvalidValue
+
+_EDGE_LIST_OPTIONS = ("base", "separator", "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A square adjacency matrix; labels where the file names its vertices."""
+
+    A: Matrix
+    labels: Sequence[str] | None = None
+
+    def label(self, vertex: int) -> str:
+        """The name of a vertex, or its number."""
+        return str(int(vertex)) if self.labels is None else self.labels[int(vertex)]
+
+    def vertex(self, text: str) -> int:
+        """The vertex of that name or number."""
+        if self.labels is not None:
+            if text not in self.labels:
+                raise InvalidValue(f"--source is {text!r}, but no vertex has this label")
+            return self.labels.index(text)
+        try:
+            return int(text)
+        except ValueError:
+            raise InvalidValue(
+                f"--source is {text!r}, but vertices are numbers (names with --labels)"
+            ) from None
+
+    def out_degrees(self, *, without_loops: bool = False) -> np.ndarray:
+        """The number of entries in each row."""
+        indptr, columns, _ = self.A.to_csr()
+        degrees = np.diff(indptr).astype(np.int64)
+        if without_loops:
+            rows = np.repeat(np.arange(self.A.nrows), degrees)
+            degrees -= np.bincount(rows[rows == columns], minlength=self.A.nrows)
+        return degrees
+
+
+def read(options: Namespace) -> Graph:
+    """The graph of `options.graph`, made undirected or unweighted where the options say so."""
+    A, labels = read_matrix(options)
+    if not isinstance(A, Matrix):
+        raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(
+            f"{options.graph} has {A.nrows} rows and {A.ncols} columns, but a graph is square"
+        )
+    if options.unweighted:
+        rows, columns, _ = A.to_coo(values=False)
+        A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
+    return Graph(undirected(A) if options.undirected else A, labels)
+
+
+def undirected(A: Matrix) -> Matrix:
+    """A | Aᵀ; of two weights for one edge the lesser."""
+    both = binary.min(A | A.T).new()
+    rows, columns, weights = both.to_coo()
+    shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
+    return Matrix.from_coo(rows, columns, weights, both.dtype, **shape, symmetric=True)
+
+
+def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
+    """What `options.graph` holds, and its labels if the options ask for them."""
+    name = options.graph
+    path = Path(name)
+    if not path.exists() and name in datasets.names():
+        return datasets.load(name), None
+    if not path.exists() and path.name == name and not path.suffix:
+        raise InvalidValue(
+            f"{name!r} is neither a file nor a dataset; datasets are {', '.join(datasets.names())}"
+        )
+    given = {
+        key: getattr(options, key)
+        for key in _EDGE_LIST_OPTIONS
+        if getattr(options, key) is not None
+    }
+    if options.duplicates is not None:
+        given["dup_op"] = options.duplicates
+    if options.labels:
+        return io.read_labelled_edgelist(path, **given)
+    return io.read(path, **given), None

@@ -1,0 +1,154 @@
+"""The grammar of the command line, made from the table of algorithms."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from textwrap import fill, indent
+from typing import Any
+
+from graphla import datasets
+from graphla.cli import about, answers
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
+
+_OVERVIEW = """\
+Graph algorithms as a few lines of sparse matrix operations over semirings.
+
+GRAPH is a file, whose extension tells what it holds:
+  .mtx                           Matrix Market
+  .npz                           a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
+  .csv .tsv .txt .el .edgelist   a line `source target` or `source target weight` for each edge
+(text also compressed, as in .mtx.gz); or it is the name of a dataset that comes with graphla:
+  {datasets}
+"""
+
+_EPILOG = """\
+`graphla COMMAND --help` teaches what a command computes, and how.
+exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage
+"""
+
+
+def parser() -> ArgumentParser:
+    """One subcommand for each algorithm, and `info` and `convert`."""
+    top = ArgumentParser(
+        prog="graphla",
+        description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
+        epilog=_EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"graphla {about.own_version()}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for algorithm in ALGORITHMS:
+        _add_algorithm(commands, algorithm)
+    _add_info(commands)
+    _add_convert(commands)
+    return top
+
+
+def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
+    teaches = _paragraph(algorithm.story) + "\n\nas algebra:\n" + indent(algorithm.formula, "  ")
+    command = _add_command(
+        commands, algorithm.name, algorithm.computes, teaches, algorithm.examples
+    )
+    _add_graph(command)
+    if algorithm.options:
+        own = command.add_argument_group(f"options of {algorithm.name}")
+        for option in algorithm.options:
+            kind = {"action": "store_true"} if option.kind is None else {"type": option.kind}
+            own.add_argument(option.flag, default=option.default, help=option.help, **kind)
+    _add_reading(command)
+    result = command.add_argument_group("the result")
+    formats = ", ".join(answers.OUTPUTS)
+    result.add_argument(
+        "--output", metavar="FILE", help=f"save it ({formats}); - prints CSV and nothing else"
+    )
+    result.add_argument("--top", type=int, default=5, metavar="N", help="rows to show (default: 5)")
+    how = command.add_argument_group("how to compute")
+    how.add_argument("--threads", type=int, metavar="N", help="threads at most")
+    how.add_argument("--no-compile", action="store_true", help="by NumPy alone, without Numba")
+    how.add_argument("--explain", action="store_true", help="list the operations that ran, and why")
+    command.set_defaults(command="algorithm", algorithm=algorithm)
+
+
+def _add_info(commands: Any) -> None:
+    command = _add_command(
+        commands,
+        "info",
+        "what is installed and how graphla is set; or the facts of a graph",
+        "Without GRAPH: versions, devices, threads, the folder of compiled loops, datasets. "
+        "With GRAPH: vertices, entries, symmetry, self-loops, degrees, weights.",
+        ("graphla info", "graphla info road-NY"),
+    )
+    _add_graph(command, nargs="?")
+    _add_reading(command)
+    command.set_defaults(command="info")
+
+
+def _add_convert(commands: Any) -> None:
+    command = _add_command(
+        commands,
+        "convert",
+        "a graph from one file format to another",
+        "Reads GRAPH and writes it to TARGET, in the format that the extension of TARGET says. "
+        "An .npz file reads fastest, and keeps dtype and symmetry.",
+        ("graphla convert web.mtx.gz web.npz", "graphla convert road-NY road-NY.mtx.gz"),
+    )
+    _add_graph(command)
+    command.add_argument("target", metavar="TARGET", help="the file to write")
+    _add_reading(command)
+    command.set_defaults(command="convert")
+
+
+def _add_command(
+    commands: Any, name: str, computes: str, teaches: str, examples: tuple[str, ...]
+) -> ArgumentParser:
+    title = f"{name}: {computes}."
+    paragraphs = teaches if "\n" in teaches else _paragraph(teaches)
+    return commands.add_parser(
+        name,
+        help=computes,
+        description=f"{title}\n\n{paragraphs}",
+        epilog="examples:\n" + indent("\n".join(examples), "  "),
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+
+
+def _add_graph(command: ArgumentParser, **options: Any) -> None:
+    command.add_argument(
+        "graph", metavar="GRAPH", help="a file, or a dataset (see graphla --help)", **options
+    )
+
+
+def _add_reading(command: ArgumentParser) -> None:
+    reading = command.add_argument_group("how to read GRAPH")
+    reading.add_argument(
+        "--undirected", action="store_true", help="let each edge lead both ways (least weight wins)"
+    )
+    reading.add_argument("--unweighted", action="store_true", help="let each edge weigh 1")
+    reading.add_argument(
+        "--duplicates",
+        metavar="OP",
+        help="join edges listed twice by an operator: min, plus, first",
+    )
+    reading.add_argument(
+        "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
+    )
+    reading.add_argument(
+        "--base", type=int, choices=(0, 1), help="edge lists: the least vertex (default: 0)"
+    )
+    reading.add_argument(
+        "--separator", metavar="C", help="edge lists: between fields (default: seen)"
+    )
+    reading.add_argument(
+        "--columns",
+        type=_positions,
+        metavar="I,J[,K]",
+        help="edge lists: where source, target and weight stand in a line, from 0",
+    )
+
+
+def _positions(text: str) -> tuple[int, ...]:
+    return tuple(int(position) for position in text.split(","))
+
+
+def _paragraph(text: str) -> str:
+    return fill(text, 90)

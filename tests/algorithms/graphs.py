@@ -1,0 +1,88 @@
+"""Small graphs as plain lists of edges, for the verifiers and the other libraries too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import graphla as gl
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Directed edges (i, j, weight), each pair at most once; both directions if `undirected`."""
+
+    n: int
+    ends: tuple[tuple[int, int], ...]
+    weights: tuple[Any, ...]
+    undirected: bool = False
+    dtype: str = "INT64"
+
+    def __iter__(self):
+        return ((i, j, w) for (i, j), w in zip(self.ends, self.weights, strict=True))
+
+    def matrix(self) -> gl.Matrix:
+        rows, columns = np.array(self.ends, dtype=np.int64).reshape(-1, 2).T
+        shape: dict[str, Any] = {"nrows": self.n, "ncols": self.n}
+        values = np.array(self.weights, dtype=gl.dtypes.lookup_dtype(self.dtype).np_type)
+        return gl.Matrix.from_coo(rows, columns, values, symmetric=self.undirected, **shape)
+
+    def networkx(self) -> Any:
+        import networkx as nx
+
+        G = nx.Graph() if self.undirected else nx.DiGraph()
+        G.add_nodes_from(range(self.n))
+        G.add_weighted_edges_from(self)
+        return G
+
+    def relabelled(self, order: list[int]) -> Edges:
+        """Vertex v becomes order[v]."""
+        ends = tuple((order[i], order[j]) for i, j in self.ends)
+        return Edges(self.n, ends, self.weights, self.undirected, self.dtype)
+
+
+def edges_of(A: gl.Matrix) -> Edges:
+    """The entries of a matrix that came from elsewhere."""
+    rows, columns, values = A.to_coo()
+    ends = tuple(zip(rows.tolist(), columns.tolist(), strict=True))
+    return Edges(A.nrows, ends, tuple(values.tolist()), dtype=A.dtype.name)
+
+
+integers = st.integers(0, 9)
+halves = st.integers(0, 20).map(lambda k: k / 2)
+
+
+@st.composite
+def graphs(
+    draw: st.DrawFn,
+    *,
+    least: int = 1,
+    undirected: bool | None = None,
+    weights: st.SearchStrategy[Any] | None = None,
+    dtype: str = "INT64",
+) -> Edges:
+    """Up to 12 vertices: disconnected ones, isolated ones, self-loops, trees, dense graphs."""
+    n = draw(st.integers(least, 12))
+    both_ways = draw(st.booleans()) if undirected is None else undirected
+    pairs = [(i, j) for i in range(n) for j in range(n) if i <= j or not both_ways]
+    ends = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)) if pairs else []
+    values = [draw(weights) if weights is not None else 1 for _ in ends]
+    if both_ways:
+        back = [((j, i), w) for (i, j), w in zip(ends, values, strict=True) if i != j]
+        ends, values = [*ends, *(end for end, _ in back)], [*values, *(w for _, w in back)]
+    return Edges(n, tuple(ends), tuple(values), both_ways, dtype)
+
+
+@st.composite
+def with_source(draw: st.DrawFn, edges: st.SearchStrategy[Edges]) -> tuple[Edges, int]:
+    graph = draw(edges)
+    return graph, draw(st.integers(0, graph.n - 1))
+
+
+@st.composite
+def with_order(draw: st.DrawFn, edges: st.SearchStrategy[Edges]) -> tuple[Edges, list[int]]:
+    graph = draw(edges)
+    return graph, draw(st.permutations(range(graph.n)))

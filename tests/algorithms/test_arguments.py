@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla.algorithms import bfs, connected_components, pagerank, sssp, triangle_count
+
+from_a_source = pytest.mark.parametrize("algorithm", [bfs, sssp])
+every = pytest.mark.parametrize(
+    "run",
+    [
+        lambda A: bfs(A, 0),
+        lambda A: sssp(A, 0),
+        pagerank,
+        connected_components,
+        triangle_count,
+    ],
+)
+
+
+@every
+def test_a_matrix_that_is_not_square_is_refused(run):
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="A has 2 rows and 3 columns, but"):
+        run(gl.Matrix(int, 2, 3))
+
+
+@every
+def test_what_is_not_a_matrix_is_refused(run):
+    for A in ([[0, 1], [1, 0]], np.eye(2), gl.Vector(int, 2), None):
+        with pytest.raises(
+            TypeError, match=f"A must be a graphla.Matrix, not a {type(A).__name__}"
+        ):
+            run(A)
+
+
+@from_a_source
+@pytest.mark.parametrize("source", [-1, 3, 2**70, np.int64(-3)])
+def test_a_source_out_of_range_is_refused(algorithm, source):
+    with pytest.raises(IndexError, match=f"source is {source}, but the vertices are 0 to 2"):
+        algorithm(gl.Matrix(int, 3, 3), source)
+
+
+@from_a_source
+@pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1), [0]])
+def test_a_source_that_is_no_integer_is_refused(algorithm, source):
+    with pytest.raises(TypeError, match="source must be an integer, not"):
+        algorithm(gl.Matrix(int, 3, 3), source)
+
+
+@from_a_source
+def test_an_empty_graph_has_no_source(algorithm):
+    with pytest.raises(IndexError, match="source is 0, but the graph has no vertex"):
+        algorithm(gl.Matrix(int, 0, 0), 0)
+
+
+@from_a_source
+def test_a_source_may_be_a_numpy_integer(algorithm):
+    A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
+    algorithm(A, np.uint8(1))
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_a_limit_that_makes_no_sense_is_refused(limit, kind):
+    with pytest.raises(kind, match="limit"):
+        bfs(gl.Matrix(int, 3, 3), 0, limit=limit)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import Edges, edges_of, graphs, with_order, with_source
+from hypothesis import given
+from hypothesis import strategies as st
+from verifiers import verify_bfs
+
+import graphla as gl
+from graphla.algorithms import bfs
+
+rooted = with_source(graphs())
+
+
+@given(rooted)
+def test_levels_and_parents_are_those_of_a_breadth_first_search(rooted):
+    graph, source = rooted
+    levels, parents = bfs(graph.matrix(), source)
+    verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
+
+
+@given(rooted)
+def test_levels_are_networkx_shortest_path_lengths(rooted):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    expected = nx.single_source_shortest_path_length(graph.networkx(), source)
+    assert bfs(graph.matrix(), source).levels.to_dict() == dict(expected)
+
+
+@given(rooted)
+def test_push_equals_pull(rooted):
+    graph, source = rooted
+    with gl.direction("push"):
+        pushed = bfs(graph.matrix(), source)
+    with gl.direction("pull"):
+        pulled = bfs(graph.matrix(), source)
+    assert pushed.levels.isequal(pulled.levels)
+    verify_bfs(graph, source, pushed.levels.to_dict(), pushed.parents.to_dict())
+    verify_bfs(graph, source, pulled.levels.to_dict(), pulled.parents.to_dict())
+
+
+@given(rooted, st.integers(0, 5))
+def test_a_limit_keeps_the_levels_up_to_it(rooted, limit):
+    graph, source = rooted
+    levels, parents = bfs(graph.matrix(), source, limit=limit)
+    whole = bfs(graph.matrix(), source).levels.to_dict()
+    assert levels.to_dict() == {v: level for v, level in whole.items() if level <= limit}
+    assert parents.to_dict().keys() == levels.to_dict().keys()
+
+
+@given(with_order(graphs()), st.data())
+def test_relabelled_vertices_keep_their_levels(ordered, data):
+    graph, order = ordered
+    source = data.draw(st.integers(0, graph.n - 1))
+    levels = bfs(graph.matrix(), source).levels.to_dict()
+    relabelled = bfs(graph.relabelled(order).matrix(), order[source]).levels.to_dict()
+    assert relabelled == {order[v]: level for v, level in levels.items()}
+
+
+@given(with_source(graphs(weights=st.sampled_from([0, 1, 7]))))
+def test_values_do_not_matter_not_even_zeros(rooted):
+    graph, source = rooted
+    levels, parents = bfs(graph.matrix(), source)
+    verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
+def test_a_graph_may_have_any_dtype(dtype):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype=dtype, nrows=3, ncols=3)
+    assert bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
+
+
+def test_a_long_path_has_a_level_per_vertex():
+    n = 300
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
+    levels, parents = bfs(A, 0)
+    assert levels.to_dense().tolist() == list(range(n))
+    assert parents.to_dense().tolist() == [0, *range(n - 1)]
+
+
+def test_a_random_graph_of_thousands_of_edges_is_searched_rightly():
+    A = gl.generators.kronecker(10, seed=3)
+    source = int(A.to_coo()[0][0])
+    levels, parents = bfs(A, source)
+    verify_bfs(edges_of(A), source, levels.to_dict(), parents.to_dict())
+
+
+def test_one_vertex_with_and_without_a_self_loop():
+    for entries in ([], [0]):
+        A = gl.Matrix.from_coo(entries, entries, True, bool, nrows=1, ncols=1)
+        levels, parents = bfs(A, 0)
+        assert (levels.to_dict(), parents.to_dict()) == ({0: 0}, {0: 0})
+
+
+def test_the_graph_stays_as_it_was():
+    graph = Edges(3, ((0, 1), (1, 2)), (1, 1))
+    A = graph.matrix()
+    bfs(A, 0)
+    assert A.isequal(graph.matrix())

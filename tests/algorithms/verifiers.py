@@ -1,0 +1,101 @@
+"""What an answer must satisfy: checked edge by edge, without the algebra and in no clever way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from graphs import Edges
+
+
+def verify_bfs(
+    graph: Edges, source: int, levels: Mapping[int, int], parents: Mapping[int, int]
+) -> None:
+    """Levels and parents of a breadth-first search from `source`, whichever parents were picked.
+
+    - the source has level 0 and is its own parent
+    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (but for the source)
+    - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1
+    """
+    assert levels[source] == 0
+    assert parents[source] == source
+    assert levels.keys() == parents.keys()
+    ends = set(graph.ends)
+    for v, u in parents.items():
+        if v != source:
+            assert (u, v) in ends, f"no edge {u} -> {v}"
+            assert levels[v] == levels[u] + 1
+    for u, v in graph.ends:
+        if u in levels:
+            assert v in levels, f"{v} is not reached, though {u} is"
+            assert levels[v] <= levels[u] + 1
+
+
+def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
+    """Distances from `source`.
+
+    - the source has distance 0
+    - u reached and an edge u -> v of weight w  =>  v reached and d(v) <= d(u) + w
+    - every v reached is so from the source by edges with d(v) = d(u) + w alone
+    """
+    assert distance[source] == 0
+    tight: dict[int, list[int]] = {}
+    for u, v, w in graph:
+        if u in distance:
+            assert v in distance, f"{v} is not reached, though {u} is"
+            assert distance[v] <= distance[u] + w
+            if distance[v] == distance[u] + w:
+                tight.setdefault(u, []).append(v)
+    assert _reached(tight, source) == distance.keys()
+
+
+def verify_pagerank(
+    graph: Edges, rank: Any, damping: float, tolerance: float, jump: Any = None
+) -> None:
+    """One round more, by one edge at a time, changes the ranks by less than the tolerance."""
+    n = graph.n
+    jump = np.full(n, 1 / n) if jump is None else jump
+    degree = np.bincount([i for i, _ in graph.ends], minlength=n)
+    following = (1 - damping) * jump + damping * rank[degree == 0].sum() * jump
+    for i, j in graph.ends:
+        following[j] += damping * rank[i] / degree[i]
+    assert rank.min() >= 0
+    assert abs(rank.sum() - 1) < 1e-9
+    assert np.abs(following - rank).sum() <= tolerance + 1e-12
+
+
+def verify_components(graph: Edges, labels: list[int]) -> None:
+    """Each label is the least vertex of a component: its vertices, and they alone, are joined."""
+    neighbours: dict[int, list[int]] = {}
+    for u, v in graph.ends:
+        neighbours.setdefault(u, []).append(v)
+        neighbours.setdefault(v, []).append(u)
+    assert len(labels) == graph.n
+    seen: set[int] = set()
+    for root in sorted(set(labels)):
+        members = {v for v, label in enumerate(labels) if label == root}
+        assert min(members) == root
+        assert _reached(neighbours, root) == members
+        seen |= members
+    assert seen == set(range(graph.n))
+
+
+def count_triangles(graph: Edges) -> int:
+    """Every triple of vertices, looked at."""
+    joined = {frozenset(end) for end in graph.ends}
+    return sum(
+        all(frozenset(pair) in joined for pair in combinations(triple, 2))
+        for triple in combinations(range(graph.n), 3)
+    )
+
+
+def _reached(neighbours: Mapping[int, list[int]], source: int) -> set[int]:
+    reached, waiting = {source}, [source]
+    while waiting:
+        for v in neighbours.get(waiting.pop(), []):
+            if v not in reached:
+                reached.add(v)
+                waiting.append(v)
+    return reached
