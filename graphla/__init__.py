@@ -1,0 +1,70 @@
+"""graphla: graph algorithms as sparse matrix operations over semirings.
+
+    parent, frontier = Vector(int, n), Vector(int, n)
+    parent[s] = frontier[s] = s
+    while frontier.nvals:
+        frontier(~parent.S, replace) << any_secondi(frontier @ A)  # f<!p, r> = f any.secondi A
+        parent(frontier.S) << frontier
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphla import (
+    agg,
+    binary,
+    dtypes,
+    exceptions,
+    indexunary,
+    monoid,
+    op,
+    select,
+    semiring,
+    unary,
+)
+from graphla.expression import replace
+from graphla.settings import Recorder, config, direction
+from graphla.sparse import Matrix, Scalar, Vector
+
+if TYPE_CHECKING:
+    from graphla import algorithms, datasets, generators, io
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Matrix",
+    "Recorder",
+    "Scalar",
+    "Vector",
+    "agg",
+    "algorithms",
+    "binary",
+    "config",
+    "datasets",
+    "direction",
+    "dtypes",
+    "exceptions",
+    "generators",
+    "indexunary",
+    "io",
+    "monoid",
+    "op",
+    "replace",
+    "select",
+    "semiring",
+    "unary",
+]
+
+_on_first_use = ("algorithms", "datasets", "generators", "io")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _on_first_use:
+        return import_module(f"graphla.{name}")
+    raise AttributeError(f"module 'graphla' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

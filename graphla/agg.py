@@ -1,0 +1,76 @@
+"""The aggregators: `agg.mean(A)`, `A.reduce_rowwise(agg.argmax)`, `v.reduce("stdp")`.
+
+On rows, columns, a whole Vector or Matrix. Where there is no entry, there is no result. Counts and
+indices are INT64 whatever the entries are, and a sum of BOOL counts the trues.
+"""
+
+import copyreg as _copyreg
+
+from graphla import aggregators as _of
+from graphla.aggregators import Aggregator, TypedAggregator
+from semirings import monoid as _monoid
+from semirings.dtypes import BOOL as _BOOL
+from semirings.exceptions import InvalidValue as _InvalidValue
+
+sum = Aggregator("sum", _of.total, _of.summed)
+prod = Aggregator("prod", _of.product, _of.summed)
+all = Aggregator("all", _of.folded(_monoid.land, _BOOL), lambda dtype: _BOOL)
+any = Aggregator("any", _of.folded(_monoid.lor, _BOOL), lambda dtype: _BOOL)
+min = Aggregator("min", _of.folded(_monoid.min), _of.same)
+max = Aggregator("max", _of.folded(_monoid.max), _of.same)
+any_value = Aggregator("any_value", _of.folded(_monoid.any), _of.same)
+bitwise_all = Aggregator("bitwise_all", _of.folded(_monoid.band), _of.same)
+bitwise_any = Aggregator("bitwise_any", _of.folded(_monoid.bor), _of.same)
+exists = Aggregator("exists", _of.ones, _of.same)
+count = Aggregator("count", _of.count, _of.whole)
+count_nonzero = Aggregator("count_nonzero", _of.count_nonzero, _of.whole)
+count_zero = Aggregator("count_zero", _of.count_zero, _of.whole)
+sum_of_squares = Aggregator("sum_of_squares", _of.sum_of_squares, _of.squared)
+sum_of_inverses = Aggregator("sum_of_inverses", _of.sum_of_inverses, _of.floats_of)
+hypot = Aggregator("hypot", _of.root_of_squares, _of.floats_of)
+logaddexp = Aggregator("logaddexp", _of.log_of_powers(2.718281828459045), _of.floats_of)
+logaddexp2 = Aggregator("logaddexp2", _of.log_of_powers(2.0), _of.floats_of)
+L0norm = count_nonzero
+L1norm = Aggregator("L1norm", _of.sum_of_magnitudes, _of.summed)
+L2norm = hypot
+Linfnorm = Aggregator("Linfnorm", _of.greatest_magnitude, _of.same)
+mean = Aggregator("mean", _of.mean, _of.averaged)
+varp = Aggregator("varp", _of.variance(0), _of.averaged)
+vars = Aggregator("vars", _of.variance(1), _of.averaged)
+stdp = Aggregator("stdp", _of.deviation(0), _of.averaged)
+stds = Aggregator("stds", _of.deviation(1), _of.averaged)
+geometric_mean = Aggregator("geometric_mean", _of.geometric_mean, _of.averaged)
+harmonic_mean = Aggregator("harmonic_mean", _of.harmonic_mean, _of.floats_of)
+root_mean_square = Aggregator("root_mean_square", _of.root_mean_square, _of.averaged)
+peak_to_peak = Aggregator("peak_to_peak", _of.peak_to_peak, _of.same)
+first = Aggregator("first", _of.first, _of.same)
+last = Aggregator("last", _of.last, _of.same)
+first_index = Aggregator("first_index", _of.first_index, _of.whole, needs_place=True)
+last_index = Aggregator("last_index", _of.last_index, _of.whole, needs_place=True)
+argmin = Aggregator("argmin", _of.index_of(_monoid.min), _of.whole, needs_place=True)
+argmax = Aggregator("argmax", _of.index_of(_monoid.max), _of.whole, needs_place=True)
+
+_by_name = {name: thing for name, thing in globals().items() if isinstance(thing, Aggregator)}
+
+
+def find(name: str) -> Aggregator | TypedAggregator | None:
+    """The aggregator of this name (`"mean"`, `"mean[FP64]"`), or None."""
+    name, _, dtype = name.strip().removeprefix("agg.").partition("[")
+    found = _by_name.get(name)
+    return found[dtype.rstrip("]").strip()] if found is not None and dtype else found
+
+
+def from_string(name: str) -> Aggregator | TypedAggregator:
+    """The aggregator of this name: `agg.from_string("mean")`, `agg.from_string("mean[FP64]")`."""
+    found = find(name)
+    if found is None:
+        raise _InvalidValue(f"name is {name!r}, but it should be one of {', '.join(_by_name)}")
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*_by_name, "Aggregator", "TypedAggregator", "from_string"]
+
+
+_copyreg.pickle(Aggregator, lambda op: (from_string, (op.name,)))  # pyright: ignore
+_copyreg.pickle(TypedAggregator, lambda op: (from_string, (f"{op.name}[{op.type}]",)))  # pyright: ignore

@@ -1,0 +1,359 @@
+"""What an aggregator is: a reduction of each row that is more than a monoid, such as a mean.
+
+Each is written once, as a function of rows. A column is a row of the transpose; a vector is one
+row; a whole matrix is one row of all its entries. A row without entries gives no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.operations.indexing import as_row
+from graphla.operations.operation import Operation
+from graphla.operations.reductions import values_of
+from graphla.storage import Csr, SparseVector
+from semirings import monoid
+from semirings.dtypes import ALL, FP64, INT64, DataType, lookup_dtype
+from semirings.exceptions import InvalidValue
+
+
+class Rows:
+    """The entries of the rows that have any; results are one value for each such row."""
+
+    __slots__ = ("counts", "csr", "dtype", "ends", "occupied", "starts", "xp", "_do")
+
+    def __init__(self, device: str, dtype: DataType, csr: Csr):
+        self._do = backend(device)
+        self.xp = xp = self._do.xp
+        self.dtype = dtype
+        self.csr = csr
+        self.occupied = xp.flatnonzero(xp.diff(csr.indptr))
+        self.starts = csr.indptr[:-1][self.occupied]
+        self.ends = csr.indptr[1:][self.occupied]
+        self.counts = (self.ends - self.starts).astype(xp.int64)
+
+    def values(self, dtype: DataType | None = None) -> Any:
+        """The value of each entry."""
+        values = self.csr.values
+        return values if dtype is None else values.astype(dtype.np_type)
+
+    def fold(self, op: Any, values: Any) -> Any:
+        """⊕ over each row, of values given for each entry."""
+        csr = self.csr
+        given = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, values)
+        return self._do.reduce_rows(given, op[lookup_dtype(values.dtype)]).values
+
+    def spread(self, results: Any) -> Any:
+        """One value for each row, repeated for each of its entries."""
+        return self.xp.repeat(results, self.counts)
+
+
+class Aggregator:
+    """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`."""
+
+    __slots__ = ("_compute", "_result", "_typed", "needs_place", "name")
+
+    def __init__(
+        self,
+        name: str,
+        compute: Callable[[Rows], Any],
+        result: Callable[[DataType], DataType],
+        *,
+        needs_place: bool = False,
+    ):
+        self.name = name
+        self.needs_place = needs_place
+        self._compute = compute
+        self._result = result
+        self._typed: dict[DataType, TypedAggregator] = {}
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        """The dtype of the result, for each dtype of entries."""
+        return {dtype: self._result(dtype) for dtype in ALL}
+
+    def __getitem__(self, dtype: Any) -> TypedAggregator:
+        dtype = lookup_dtype(dtype)
+        typed = self._typed.get(dtype)
+        if typed is None:
+            typed = self._typed[dtype] = TypedAggregator(self, dtype)
+        return typed
+
+    def __contains__(self, dtype: Any) -> bool:
+        return lookup_dtype(dtype) in ALL
+
+    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """The reduction of x: to a scalar, or of each row or column of a Matrix."""
+        return _reduce(self, x, rowwise, columnwise)
+
+    def __repr__(self) -> str:
+        return f"agg.{self.name}"
+
+
+class TypedAggregator:
+    """An aggregator for entries of one dtype."""
+
+    __slots__ = ("op", "return_type", "type")
+
+    def __init__(self, op: Aggregator, dtype: DataType):
+        self.op = op
+        self.type = dtype
+        self.return_type = op._result(dtype)
+
+    @property
+    def name(self) -> str:
+        """The name of the aggregator."""
+        return self.op.name
+
+    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+        """The reduction of x: to a scalar, or of each row or column of a Matrix."""
+        return _reduce(self, x, rowwise, columnwise)
+
+    def rows(self, a: MatrixForms) -> VectorForms:
+        """w(i) = f(A(i, :))."""
+        rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
+        xp = rows.xp
+        with xp.errstate(all="ignore"):
+            values = self.op._compute(rows).astype(self.return_type.np_type, copy=False)
+        indices = rows.occupied.astype(xp.int32)
+        w = SparseVector(a.nrows, indices, xp.ascontiguousarray(values))
+        return VectorForms(a.device, self.return_type, w)
+
+    def __repr__(self) -> str:
+        return f"agg.{self.name}[{self.type}]"
+
+
+def _reduce(op: Aggregator | TypedAggregator, x: Any, rowwise: bool, columnwise: bool) -> Any:
+    if rowwise and columnwise:
+        raise InvalidValue("rowwise and columnwise cannot both be True")
+    ndim = getattr(x, "ndim", None)
+    if ndim == 1 and hasattr(x, "reduce"):
+        if rowwise or columnwise:
+            raise InvalidValue("rowwise and columnwise are for a Matrix, not for a Vector")
+        return x.reduce(op)
+    if ndim == 2 and hasattr(x, "reduce_rowwise"):
+        if rowwise:
+            return x.reduce_rowwise(op)
+        return x.reduce_columnwise(op) if columnwise else x.reduce_scalar(op)
+    raise TypeError(f"{op!r} reduces a Matrix or a Vector, not {type(x).__name__}")
+
+
+def _rowwise(a: MatrixForms, op: TypedAggregator) -> VectorForms:
+    """w(i) = f(A(i, :))."""
+    return op.rows(a)
+
+
+def _columnwise(a: MatrixForms, op: TypedAggregator) -> VectorForms:
+    """w(j) = f(A(:, j))."""
+    return op.rows(a.T)
+
+
+def _scalar(a: MatrixForms | VectorForms, op: TypedAggregator) -> ScalarForms:
+    """s = f(all entries); of none, nothing."""
+    if isinstance(a, VectorForms):
+        row = as_row(a)
+    else:
+        values = values_of(MatrixForms(a.device, a.dtype, a.csr))
+        xp = backend(a.device).xp
+        indptr = xp.asarray([0, values.size], xp.int64)
+        row = MatrixForms(
+            a.device, a.dtype, Csr(1, values.size, indptr, xp.arange(values.size), values)
+        )
+    results = op.rows(row).sparse().values
+    return ScalarForms(a.device, op.return_type, results[0] if results.size else None)
+
+
+aggregate_rowwise = Operation("reduce_rowwise", _rowwise)
+aggregate_columnwise = Operation("reduce_columnwise", _columnwise)
+aggregate_scalar = Operation("reduce", _scalar)
+
+
+# --- the functions of rows, in the order of the catalogue `graphla.agg` ---
+
+
+def same(dtype: DataType) -> DataType:
+    """The result has the dtype of the entries."""
+    return dtype
+
+
+def summed(dtype: DataType) -> DataType:
+    """A sum has the dtype of the entries; true counts as 1."""
+    return INT64 if dtype.kind == "b" else dtype
+
+
+def squared(dtype: DataType) -> DataType:
+    """A sum of squares of integers is INT64, else FP64."""
+    return FP64 if dtype.kind == "f" or dtype.name == "UINT64" else INT64
+
+
+def averaged(dtype: DataType) -> DataType:
+    """An average of FP32 is FP32, else FP64."""
+    return dtype if dtype.kind == "f" else FP64
+
+
+def total(rows: Rows) -> Any:
+    """Σ x."""
+    return rows.fold(monoid.plus, rows.values(summed(rows.dtype)))
+
+
+def product(rows: Rows) -> Any:
+    """Π x."""
+    return rows.fold(monoid.times, rows.values(summed(rows.dtype)))
+
+
+def folded(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
+    """⊕ x, by a monoid, of the values as `dtype`."""
+    return lambda rows: rows.fold(op, rows.values(dtype))
+
+
+def count(rows: Rows) -> Any:
+    """How many entries."""
+    return rows.counts
+
+
+def count_nonzero(rows: Rows) -> Any:
+    """How many entries differ from zero."""
+    return rows.fold(monoid.plus, (rows.values() != 0).astype(rows.xp.int64))
+
+
+def count_zero(rows: Rows) -> Any:
+    """How many entries are zero."""
+    return rows.counts - count_nonzero(rows)
+
+
+def sum_of_squares(rows: Rows) -> Any:
+    """Σ x²."""
+    values = rows.values(squared(rows.dtype))
+    return rows.fold(monoid.plus, values * values)
+
+
+def sum_of_inverses(rows: Rows) -> Any:
+    """Σ 1/x."""
+    return rows.fold(monoid.plus, 1.0 / rows.values(FP64))
+
+
+def sum_of_magnitudes(rows: Rows) -> Any:
+    """Σ |x|."""
+    return rows.fold(monoid.plus, abs(rows.values(summed(rows.dtype))))
+
+
+def greatest_magnitude(rows: Rows) -> Any:
+    """max |x|."""
+    return rows.fold(monoid.max, abs(rows.values()))
+
+
+def root_of_squares(rows: Rows) -> Any:
+    """√Σ x²."""
+    values = rows.values(FP64)
+    return rows.xp.sqrt(rows.fold(monoid.plus, values * values))
+
+
+def log_of_powers(base: float) -> Callable[[Rows], Any]:
+    """log Σ bˣ, shifted by the largest x so that nothing overflows."""
+
+    def compute(rows: Rows) -> Any:
+        xp, values = rows.xp, rows.values(FP64)
+        largest = rows.fold(monoid.max, values)
+        shift = xp.where(xp.isfinite(largest), largest, 0.0)
+        powers = xp.power(base, values - rows.spread(shift))
+        return xp.log(rows.fold(monoid.plus, powers)) / xp.log(base) + shift
+
+    return compute
+
+
+def mean(rows: Rows) -> Any:
+    """Σ x / n."""
+    return rows.fold(monoid.plus, rows.values(FP64)) / rows.counts
+
+
+def variance(less: int) -> Callable[[Rows], Any]:
+    """Σ (x - mean)² / (n - less): in two passes, so that nothing cancels."""
+
+    def compute(rows: Rows) -> Any:
+        apart = rows.values(FP64) - rows.spread(mean(rows))
+        return rows.fold(monoid.plus, apart * apart) / (rows.counts - less)
+
+    return compute
+
+
+def deviation(less: int) -> Callable[[Rows], Any]:
+    """The square root of the variance."""
+    of = variance(less)
+    return lambda rows: rows.xp.sqrt(of(rows))
+
+
+def geometric_mean(rows: Rows) -> Any:
+    """(Π x)^(1/n), by way of logarithms; of a negative product, NaN."""
+    xp, values = rows.xp, rows.values(FP64)
+    size = xp.exp(rows.fold(monoid.plus, xp.log(abs(values))) / rows.counts)
+    negative = rows.fold(monoid.plus, (values < 0).astype(xp.int64)) % 2 == 1
+    return xp.where(negative & (size > 0), xp.nan, size)
+
+
+def harmonic_mean(rows: Rows) -> Any:
+    """n / Σ 1/x."""
+    return rows.counts / sum_of_inverses(rows)
+
+
+def root_mean_square(rows: Rows) -> Any:
+    """√(Σ x² / n)."""
+    values = rows.values(FP64)
+    return rows.xp.sqrt(rows.fold(monoid.plus, values * values) / rows.counts)
+
+
+def peak_to_peak(rows: Rows) -> Any:
+    """max x - min x."""
+    most, least = rows.fold(monoid.max, rows.values()), rows.fold(monoid.min, rows.values())
+    return most ^ least if rows.dtype.kind == "b" else most - least
+
+
+def ones(rows: Rows) -> Any:
+    """1, where there is any entry."""
+    return rows.xp.ones(rows.starts.size, rows.dtype.np_type)
+
+
+def first(rows: Rows) -> Any:
+    """The entry of least index."""
+    return rows.csr.values[rows.starts]
+
+
+def last(rows: Rows) -> Any:
+    """The entry of greatest index."""
+    return rows.csr.values[rows.ends - 1]
+
+
+def first_index(rows: Rows) -> Any:
+    """The least index that has an entry."""
+    return rows.csr.indices[rows.starts]
+
+
+def last_index(rows: Rows) -> Any:
+    """The greatest index that has an entry."""
+    return rows.csr.indices[rows.ends - 1]
+
+
+def index_of(op: Any) -> Callable[[Rows], Any]:
+    """The least index of the entry that the monoid keeps (of the first NaN, if there is one)."""
+
+    def compute(rows: Rows) -> Any:
+        xp, values = rows.xp, rows.values()
+        kept = rows.spread(rows.fold(op, values))
+        hit = (values == kept) | ((values != values) & (kept != kept))
+        indices = xp.where(hit, rows.csr.indices, xp.iinfo(xp.int64).max)
+        return rows.fold(monoid.min, indices)
+
+    return compute
+
+
+def floats_of(dtype: DataType) -> DataType:
+    """FP64, whatever the entries are."""
+    return FP64
+
+
+def whole(dtype: DataType) -> DataType:
+    """INT64, whatever the entries are."""
+    return INT64
+

@@ -1,0 +1,459 @@
+"""One operation not yet run (`Expression`), and where a result goes (`Updater`) by `<<`.
+
+An expression holds the forms that its operands had when it was written, so that a later change of
+an operand does not reach it. It computes itself once, when it is asked for a value or used as an
+operand; given to `C(mask) << expression` it is computed under the mask.
+
+Nothing here knows the nouns: `graphla.sparse` hands its classes in, by their number of dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from graphla.forms import ScalarForms, VectorForms
+from graphla.operations import assignment
+from graphla.operations.entrywise import cast
+from graphla.operations.operation import Operation, run
+from graphla.operations.values import as_type, fit, is_scalar
+from graphla.operations.write import write
+from semirings.dtypes import DataType, lookup_dtype
+from semirings.exceptions import DimensionMismatch, DuplicateEntry
+
+Axis = int | np.ndarray | None
+
+
+class Replace:
+    """The word `replace` in `C(mask, replace) << x`: entries outside of the mask are deleted."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "replace"
+
+    def __reduce__(self) -> str:
+        return "replace"
+
+
+replace = Replace()
+
+
+class Operand:
+    """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
+
+    __slots__ = ()
+    ndim: ClassVar[int]
+    __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
+
+    def _read(self) -> Any:
+        """The forms; frozen, so whoever holds them sees no later change."""
+        raise NotImplementedError
+
+    def _under(self, mask: Any) -> tuple[Any, bool]:
+        """The forms, and whether every entry in them is one that `mask` lets through."""
+        return self._read(), mask is None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return self._read().shape
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of the entries."""
+        return self._read().dtype
+
+    @property
+    def device(self) -> str:
+        """Where the entries are held."""
+        return self._read().device
+
+
+class Expression(Operand):
+    """T = operation(operands): shape and dtype known and checked, not yet run."""
+
+    __slots__ = ("_args", "_dtype", "_operation", "_region", "_result", "_shape")
+    noun: ClassVar[type]
+
+    def __init__(
+        self,
+        operation: Operation | None,
+        args: tuple[Any, ...],
+        shape: tuple[int, ...],
+        dtype: DataType | None,
+        region: tuple[Any, tuple[Axis, ...]] | None = None,
+    ):
+        self._operation = operation
+        self._args = args
+        self._shape = shape
+        self._dtype = dtype
+        self._region = region
+        self._result: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension of the result."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of the result."""
+        dtype = self._dtype
+        return self._resolve()._dtype if dtype is None else dtype  # pyright: ignore[reportReturnType]
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+        """C⟨mask⟩ = T, in a new noun of the expression's dtype or of `dtype`."""
+        if mask is None:
+            forms = self._read()
+            if dtype is not None:
+                forms = cast(forms, lookup_dtype(dtype))
+            return self.noun._of(forms, name)  # pyright: ignore[reportAttributeAccessIssue]
+        result = self.noun(self.dtype if dtype is None else dtype, *self._shape, name=name)
+        result(mask) << self
+        return result
+
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None
+    ) -> Any:
+        """As `new`; with `clear`, the noun without its entries."""
+        if clear:
+            return self.noun(self.dtype if dtype is None else dtype, *self._shape, name=name)
+        return self.new(dtype, mask=mask, name=name)
+
+    def _read(self) -> Any:
+        result = self._result
+        if result is None:
+            operation = self._operation
+            if operation is None:
+                result = self._resolve()._read()
+            else:
+                result = run(operation, self._args)
+            self._result = result
+            self._args = ()
+        return result
+
+    def _under(self, mask: Any) -> tuple[Any, bool]:
+        if self._result is not None or mask is None:
+            return self._read(), mask is None
+        operation = self._operation
+        if operation is None:
+            return self._resolve()._under(mask)
+        if operation.honours_mask:
+            return run(operation, self._args, mask), True
+        return self._read(), False
+
+    def _resolve(self) -> Expression:
+        """This expression with its operator; one that waits takes the default of its symbol."""
+        if self._operation is not None:
+            return self
+        symbol, left, right, default = self._args
+        resolved = default(symbol, left, right)
+        self._operation, self._args = resolved._operation, resolved._args
+        self._dtype = resolved._dtype
+        return self
+
+    def __call__(self, *args: Any, **options: Any) -> Assigner:
+        """`C[I, J](mask, accum, replace) << x`: subassign, the mask as large as the region."""
+        if self._region is None:
+            raise TypeError(f"{self!r} cannot be assigned to; only `C(...)` and `C[...](...)` can")
+        target, axes = self._region
+        return Assigner(target(*args, **options), axes, submask=True)
+
+    def __lshift__(self, x: Any) -> None:
+        """`C[I, J] << x`: assign to a region."""
+        if self._region is None:
+            raise TypeError(
+                "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
+            )
+        target, axes = self._region
+        self._args, self._result = (), None  # so that the target may be written in place
+        self._operation = _gone
+        assign(target, axes, x, None, None, False)
+
+    update = __lshift__
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an expression cannot be pickled or copied; do so with `expression.new()`")
+
+
+def _refuse_gone(*_: Any) -> NoReturn:
+    raise TypeError("C[I, J] was assigned to; write C[I, J] again to read it")
+
+
+_gone = Operation("gone", _refuse_gone)
+
+_classes: list[type[Expression]] = []
+
+
+def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
+    """Say which expressions, and so which nouns, results of 0, 1 and 2 dimensions are."""
+    _classes[:] = [scalar, vector, matrix]
+
+
+def expression(
+    ndim: int,
+    operation: Operation | None,
+    args: tuple[Any, ...],
+    shape: tuple[int, ...],
+    dtype: DataType | None,
+    region: tuple[Any, tuple[Axis, ...]] | None = None,
+) -> Any:
+    """The expression of an operation whose result has `ndim` dimensions."""
+    return _classes[ndim](operation, args, shape, dtype, region)
+
+
+class Updater:
+    """`C(mask, accum, replace)`: says how the next `<<` or `[I, J] =` writes."""
+
+    __slots__ = ("_accum", "_mask", "_replace", "_target")
+
+    def __init__(self, target: Any, mask: Any, accum: Any, replace: bool):
+        self._target = target
+        self._mask = mask
+        self._accum = accum
+        self._replace = replace
+
+    def __lshift__(self, x: Any) -> None:
+        """C⟨mask, replace⟩ = accum(C, x)."""
+        update(self._target, x, self._mask, self._accum, self._replace)
+
+    update = __lshift__
+
+    def __getitem__(self, key: Any) -> Assigner:
+        return Assigner(self, self._target._axes(key), submask=False)
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        target = self._target
+        assign(target, target._axes(key), x, self._mask, self._accum, self._replace)
+
+    def __delitem__(self, key: Any) -> None:
+        target = self._target
+        assign(target, target._axes(key), nothing, self._mask, None, self._replace)
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise TypeError("C(...) only says how to write; it cannot be compared")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("C(...) only says how to write; it is neither true nor false")
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+class Assigner:
+    """`C(mask)[I, J]` or `C[I, J](mask)`: the region that the next `<<` writes."""
+
+    __slots__ = ("_axes", "_submask", "_updater")
+
+    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, submask: bool):
+        self._updater = updater
+        self._axes = axes
+        self._submask = submask
+
+    def __lshift__(self, x: Any) -> None:
+        """C⟨mask, replace⟩(I, J) = accum(C(I, J), x)."""
+        updater = self._updater
+        assign(
+            updater._target,
+            self._axes,
+            x,
+            updater._mask,
+            updater._accum,
+            updater._replace,
+            submask=self._submask,
+        )
+
+    update = __lshift__
+    __eq__ = Updater.__eq__
+    __bool__ = Updater.__bool__
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
+    """C⟨mask, replace⟩ = accum(C, x): the statement that every algorithm is made of."""
+    ndim = target.ndim
+    if not isinstance(x, Operand) or x.ndim != ndim:
+        assign(target, (None,) * ndim, x, mask, accum, replace)
+        return
+    lowered = None
+    if ndim:
+        if x.shape != target.shape:
+            raise DimensionMismatch(
+                f"the output has {describe(target.shape)}, "
+                f"but the expression has {describe(x.shape)}"
+            )
+        if mask is not None:
+            lowered = mask._lower(target.shape)
+    t, honours_mask = x._under(lowered)
+    write[ndim](target, t, lowered, accum, replace, honours_mask)
+
+
+def assign(
+    target: Any,
+    axes: tuple[Axis, ...],
+    x: Any,
+    mask: Any,
+    accum: Any,
+    replace: bool,
+    *,
+    submask: bool = False,
+) -> None:
+    """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
+    shape = target.shape
+    pairs = zip(axes, shape, strict=True)
+    sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
+    value = _value(target, x, sizes)
+    for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
+        if isinstance(place, np.ndarray):
+            _refuse_duplicates(place, name)
+    lowered = None
+    if mask is not None:
+        if submask and not sizes:
+            raise TypeError("an assign to one element takes no submask: write C(mask)[i, j] << s")
+        lowered = mask._lower(_mask_shape(axes, shape, sizes, mask, submask))
+    submask = submask and lowered is not None
+    if target.ndim == 0:
+        write[0](target, value, None, accum, replace, True)
+    elif target.ndim == 1:
+        _assign_vector(target, axes[0], value, lowered, accum, replace, submask)
+    elif len(sizes) == 1 and (mask is None or mask.ndim == 1):
+        _assign_line(target, axes, value, lowered, accum, replace, submask)
+    else:
+        _assign_matrix(target, axes, value, lowered, accum, replace, submask)
+
+
+def _assign_vector(
+    target: Any, place: Axis, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
+) -> None:
+    if isinstance(place, int):
+        if mask is None and accum is None:
+            assignment.set_vector_element(target, place, value.value)
+            return
+        place = np.asarray([place])
+    write_part = assignment.subassign_vector if submask else assignment.assign_vector
+    write_part(target, place, value, mask, accum, replace)
+
+
+def _assign_line(
+    target: Any,
+    axes: tuple[Axis, ...],
+    value: Any,
+    mask: Any,
+    accum: Any,
+    replace: bool,
+    submask: bool,
+) -> None:
+    """A row or a column, where a mask is a vector."""
+    i, j = axes
+    if isinstance(i, int):
+        assignment.assign_row(target, i, j, value, mask, accum, replace, submask)
+    else:
+        assignment.assign_column(target, i, j, value, mask, accum, replace, submask)
+
+
+def _assign_matrix(
+    target: Any,
+    axes: tuple[Axis, ...],
+    value: Any,
+    mask: Any,
+    accum: Any,
+    replace: bool,
+    submask: bool,
+) -> None:
+    i, j = axes
+    if isinstance(i, int) and isinstance(j, int) and mask is None and accum is None:
+        assignment.set_matrix_element(target, i, j, value.value)
+        return
+    if isinstance(value, VectorForms):
+        row = assignment.indexing.as_row(value)
+        value = row if isinstance(i, int) else row.T
+    rows, columns = (np.asarray([k]) if isinstance(k, int) else k for k in axes)
+    write_part = assignment.subassign_matrix if submask else assignment.assign_matrix
+    write_part(target, rows, columns, value, mask, accum, replace)
+
+
+nothing = object()
+
+
+def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
+    """The forms of what is assigned to a region of these sizes: as large, or a scalar."""
+    dtype = target.dtype
+    if is_scalar(x):
+        return ScalarForms(target.device, dtype, fit(x, dtype))
+    if x is nothing:
+        return ScalarForms(target.device, dtype)
+    if isinstance(x, Operand):
+        if x.ndim == 0:
+            value = x._read().value
+            return ScalarForms(
+                target.device, dtype, None if value is None else as_type(value, dtype)
+            )
+    elif sizes and isinstance(x, (list, tuple, range, np.ndarray)):
+        x = _classes[len(sizes)].noun.from_dense(x)  # pyright: ignore[reportAttributeAccessIssue]
+    else:
+        raise TypeError(
+            f"cannot assign {type(x).__name__} to {_region(sizes)}: a scalar or {_fitting(sizes)} "
+            "is needed"
+        )
+    if x.ndim != len(sizes):
+        kind = "Vector" if x.ndim == 1 else "Matrix"
+        raise TypeError(
+            f"cannot assign a {kind} to {_region(sizes)}: a scalar or {_fitting(sizes)} is needed"
+        )
+    if x.shape != sizes:
+        raise DimensionMismatch(
+            f"the region assigned to has {describe(sizes)}, but the value has {describe(x.shape)}"
+        )
+    return x._read()
+
+
+def _mask_shape(
+    axes: tuple[Axis, ...],
+    shape: tuple[int, ...],
+    sizes: tuple[int, ...],
+    mask: Any,
+    submask: bool,
+) -> tuple[int, ...]:
+    """How large a mask must be for this region, by its own number of dimensions."""
+    if submask:
+        return sizes
+    if mask.ndim == 1 and len(shape) == 2:
+        if len(sizes) != 1:
+            raise TypeError(
+                "a Vector mask is for a row or a column of a Matrix, as in C(m)[i, :] << x; "
+                "elsewhere the mask must be a Matrix"
+            )
+        return (shape[1],) if isinstance(axes[0], int) else (shape[0],)
+    return shape
+
+
+def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
+    """Two values for one place have no meaning: name the first such index."""
+    if indices.size < 2 or bool((indices[1:] > indices[:-1]).all()):
+        return
+    order = np.argsort(indices, kind="stable")
+    ordered = indices[order]
+    again = order[1:][ordered[1:] == ordered[:-1]]
+    if again.size:
+        raise DuplicateEntry(
+            f"{name} {int(indices[again.min()])} occurs twice in what is assigned to; "
+            "the indices of an assign must differ"
+        )
+
+
+def describe(shape: tuple[int, ...]) -> str:
+    """A shape in words: `size 7`, or `shape 3 x 4`."""
+    if len(shape) == 1:
+        return f"size {shape[0]}"
+    return "shape " + " x ".join(map(str, shape))
+
+
+def _region(sizes: tuple[int, ...]) -> str:
+    if not sizes:
+        return "one element"
+    return f"a region of {describe(sizes)}"
+
+
+def _fitting(sizes: tuple[int, ...]) -> str:
+    return ("a Scalar", "a Vector", "a Matrix")[len(sizes)] + " of that size" * bool(sizes)

@@ -1,0 +1,8 @@
+"""`semirings.monoid`, so that `from graphla.monoid import ...` works: the very same module."""
+
+import sys
+
+from semirings import monoid
+from semirings.monoid import *  # noqa: F403
+
+sys.modules[__name__] = monoid

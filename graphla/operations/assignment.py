@@ -1,0 +1,374 @@
+"""Assign and subassign: the write rule where T reaches a region of C only.
+
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z is C outside of the region, and inside of it A
+  (or accum(C, A)); then the mask, as large as C, and replace apply to all of C;
+- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule on C(I, J) alone, with a mask as
+  large as the region; the rest of C is out of reach;
+- a row or a column: the mask is a vector as long as the row, and reaches that row only.
+
+The value is forms, or a scalar (ScalarForms), which stands for an entry at every place of the
+region; an empty scalar deletes. Two entries for one place have no meaning and are refused before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
+from graphla.operations import indexing
+from graphla.operations.entrywise import cast
+from graphla.operations.indexing import Places
+from graphla.operations.write import write_matrix, write_vector
+from graphla.storage import (
+    BitmapVector,
+    Csr,
+    FullVector,
+    MatrixMask,
+    SparseVector,
+    VectorMask,
+)
+from semirings.operators import TypedBinaryOp
+
+
+class Held:
+    """Forms with an owner of their own: for a write into a part of something."""
+
+    __slots__ = ("_forms",)
+
+    def __init__(self, forms: Any):
+        self._forms = forms
+
+
+def assign_vector(
+    owner: Any,
+    indices: Places,
+    value: VectorForms | ScalarForms,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+) -> None:
+    """w⟨m, replace⟩(I) = accum(w(I), value)."""
+    size = owner._forms.size
+    if indices is None:
+        t, honours_mask = _fill_vector(value, size, mask), mask is None
+        if isinstance(value, ScalarForms) and mask is not None:
+            honours_mask = not mask.complement
+        write_vector(owner, t, mask, accum, replace, honours_mask)
+        return
+    places = backend(owner._forms.device).asarray(indices)
+    t = _place_vector(value, size, places)
+    if accum is not None:
+        write_vector(owner, t, mask, accum, replace, False)
+        return
+    write_vector(owner, t, _within(places, size, mask), None, False, False)
+    if replace and mask is not None:
+        write_vector(owner, owner._forms, mask, None, True, False)
+
+
+def subassign_vector(
+    owner: Any,
+    indices: Places,
+    value: VectorForms | ScalarForms,
+    mask: VectorMask,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+) -> None:
+    """w(I)⟨m, replace⟩ = accum(w(I), value)."""
+    if indices is None:
+        assign_vector(owner, None, value, mask, accum, replace)
+        return
+    part = Held(indexing.extract_vector.compute(owner._forms, indices))
+    assign_vector(part, None, value, mask, accum, replace)
+    assign_vector(owner, indices, part._forms, None, None, False)
+
+
+def assign_matrix(
+    owner: Any,
+    rows: Places,
+    columns: Places,
+    value: MatrixForms | ScalarForms,
+    mask: MatrixMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+) -> None:
+    """C⟨M, replace⟩(I, J) = accum(C(I, J), value)."""
+    c: MatrixForms = owner._forms
+    if isinstance(value, ScalarForms):
+        t, honours_mask = _fill_matrix(value, c, rows, columns, mask)
+    else:
+        t, honours_mask = _place_matrix(value, c, rows, columns), mask is None
+    if accum is None and not (rows is None and columns is None):
+        outside = _keep(c, ~_in_region(c, rows, columns))
+        if mask is None or replace or not honours_mask or mask.complement:
+            t, honours_mask = _disjoint_union(cast(t, c.dtype), outside), mask is None
+        else:
+            mask = _mask_within(c.device, mask, rows, columns)
+    write_matrix(owner, t, mask, accum, replace, honours_mask)
+
+
+def subassign_matrix(
+    owner: Any,
+    rows: Places,
+    columns: Places,
+    value: MatrixForms | ScalarForms,
+    mask: MatrixMask,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+) -> None:
+    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value)."""
+    if rows is None and columns is None:
+        assign_matrix(owner, None, None, value, mask, accum, replace)
+        return
+    part = Held(indexing.extract_matrix.compute(owner._forms, rows, columns))
+    assign_matrix(part, None, None, value, mask, accum, replace)
+    assign_matrix(owner, rows, columns, part._forms, None, None, False)
+
+
+def assign_row(
+    owner: Any,
+    i: int,
+    columns: Places,
+    value: VectorForms | ScalarForms,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    submask: bool,
+) -> None:
+    """C⟨m, replace⟩(i, J) = accum(C(i, J), value); with `submask`, C(i, J)⟨m, replace⟩ = ..."""
+    row = Held(indexing.extract_row.compute(owner._forms, i, None))
+    if submask:
+        assert mask is not None
+        subassign_vector(row, columns, value, mask, accum, replace)
+    else:
+        assign_vector(row, columns, value, mask, accum, replace)
+    owner._forms = _with_row(owner._forms, i, row._forms)
+
+
+def assign_column(
+    owner: Any,
+    rows: Places,
+    j: int,
+    value: VectorForms | ScalarForms,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    submask: bool,
+) -> None:
+    """C⟨m, replace⟩(I, j) = accum(C(I, j), value): the row of the transpose."""
+    flipped = Held(owner._forms.T)
+    assign_row(flipped, j, rows, value, mask, accum, replace, submask)
+    owner._forms = flipped._forms.T
+
+
+def set_vector_element(owner: Any, i: int, value: Any) -> None:
+    """w(i) = value, a scalar of the dtype of w; None deletes."""
+    if owner._forms.has_dense or (value is not None and owner._forms.nvals):
+        owner._forms.base_for_write(1)
+    taken = take(owner) if owner._forms.has_dense else None
+    if taken is None:
+        t = ScalarForms(owner._forms.device, owner._forms.dtype, value)
+        assign_vector(owner, np.asarray([i], np.int64), t, None, None, False)
+        return
+    if isinstance(taken, FullVector):
+        if value is None:
+            present = backend(owner._forms.device).xp.ones(taken.size, bool)
+            present[i] = False
+            taken = BitmapVector(taken.size, present, taken.values, taken.size - 1)
+        else:
+            taken.values[i] = value
+    else:
+        nvals = taken.nvals - bool(taken.present[i])
+        taken.present[i] = value is not None
+        if value is not None:
+            taken.values[i] = value
+            nvals += 1
+        taken = BitmapVector(taken.size, taken.present, taken.values, nvals)
+    owner._forms = owner._forms.successor(taken)
+
+
+def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
+    """C(i, j) = value, a scalar of the dtype of C; None deletes."""
+    c: MatrixForms = owner._forms
+    if not c.has_csr:
+        flipped = Held(c.T)
+        set_matrix_element(flipped, j, i, value)
+        owner._forms = flipped._forms.T
+        return
+    csr = c.csr
+    begin, end = int(csr.indptr[i]), int(csr.indptr[i + 1])
+    k = begin + int(csr.indices[begin:end].searchsorted(j))
+    there = k < end and int(csr.indices[k]) == j
+    if value is None and not there:
+        return
+    rest = k + there
+    xp = backend(c.device).xp
+    middle = [] if value is None else [value]
+    indices = xp.concatenate(
+        (csr.indices[:k], xp.asarray([j] * len(middle), xp.int32), csr.indices[rest:])
+    )
+    values = xp.concatenate(
+        (csr.values[:k], xp.asarray(middle, csr.values.dtype), csr.values[rest:])
+    )
+    indptr = csr.indptr.copy()
+    indptr[i + 1 :] += len(middle) - there
+    written = Csr(csr.nrows, csr.ncols, indptr, indices, values)
+    owner._forms = MatrixForms(c.device, c.dtype, written)
+
+
+def _fill_vector(
+    value: VectorForms | ScalarForms, size: int, mask: VectorMask | None
+) -> VectorForms:
+    """T for a whole vector: a scalar goes wherever the mask may let it through."""
+    if isinstance(value, VectorForms):
+        return value
+    if value.value is None:
+        return VectorForms.empty(value.device, value.dtype, size)
+    xp = backend(value.device).xp
+    if mask is None or mask.complement:
+        return VectorForms(
+            value.device, value.dtype, FullVector(size, _repeat(xp, value.value, size))
+        )
+    if mask.indices is not None:
+        t = SparseVector(
+            size, mask.indices, _repeat(xp, value.value, mask.indices.size), mask.is_sorted
+        )
+    else:
+        indices = xp.flatnonzero(mask.present).astype(xp.int32)
+        t = SparseVector(size, indices, _repeat(xp, value.value, indices.size))
+    return VectorForms(value.device, value.dtype, t)
+
+
+def _place_vector(value: VectorForms | ScalarForms, size: int, places: Any) -> VectorForms:
+    """T of `size`, with value(k) at places[k]."""
+    xp = backend(value.device).xp
+    places = places.astype(xp.int32)
+    if isinstance(value, ScalarForms):
+        if value.value is None:
+            return VectorForms.empty(value.device, value.dtype, size)
+        indices = places if _is_increasing(places) else xp.sort(places)
+        values = _repeat(xp, value.value, indices.size)
+        return VectorForms(value.device, value.dtype, SparseVector(size, indices, values))
+    v = value.sparse()
+    indices = places[v.indices]
+    t = SparseVector(size, indices, v.values, _is_increasing(indices))
+    return VectorForms(value.device, value.dtype, t)
+
+
+def _within(places: Any, size: int, mask: VectorMask | None) -> VectorMask:
+    """The mask of those places that `mask` lets through."""
+    if mask is not None:
+        if mask.present is not None:
+            lets_through = mask.present[places]
+        else:
+            listed = mask.indices
+            assert listed is not None
+            listed = listed if mask.is_sorted else np.sort(listed)
+            k = listed.searchsorted(places)
+            lets_through = k < listed.size
+            lets_through[lets_through] = listed[k[lets_through]] == places[lets_through]
+        places = places[~lets_through if mask.complement else lets_through]
+    places = places.astype("int32")
+    return VectorMask(size, None, places, False, _is_increasing(places))
+
+
+def _place_matrix(
+    value: MatrixForms, c: MatrixForms, rows: Places, columns: Places
+) -> MatrixForms:
+    """T as large as C, with value(k, l) at (rows[k], columns[l])."""
+    if rows is None and columns is None:
+        return value
+    i, j, values = indexing.coordinates(value)
+    if rows is not None:
+        i = backend(c.device).asarray(rows)[i]
+    if columns is not None:
+        j = backend(c.device).asarray(columns)[j]
+    return indexing.from_coordinates(c.device, value.dtype, c.nrows, c.ncols, i, j, values)
+
+
+def _fill_matrix(
+    value: ScalarForms, c: MatrixForms, rows: Places, columns: Places, mask: MatrixMask | None
+) -> tuple[MatrixForms, bool]:
+    """T for a scalar at every place of the region that the mask may let through."""
+    device, dtype, xp = value.device, value.dtype, backend(value.device).xp
+    if value.value is None:
+        return MatrixForms.empty(device, dtype, c.nrows, c.ncols), True
+    if mask is not None and not mask.complement:
+        pattern = mask.pattern
+        repeated = _repeat(xp, value.value, pattern.indices.size)
+        t = MatrixForms(
+            device,
+            dtype,
+            Csr(pattern.nrows, pattern.ncols, pattern.indptr, pattern.indices, repeated),
+        )
+        if rows is None and columns is None:
+            return t, True
+        return _keep(t, _in_region(t, rows, columns)), True
+    i = xp.arange(c.nrows, dtype=xp.int32) if rows is None else xp.sort(xp.asarray(rows))
+    j = xp.arange(c.ncols, dtype=xp.int32) if columns is None else xp.sort(xp.asarray(columns))
+    degrees = xp.zeros(c.nrows + 1, xp.int64)
+    degrees[i + 1] = j.size
+    indptr = xp.cumsum(degrees)
+    if i.size * j.size < 1 << 31:
+        indptr = indptr.astype(xp.int32)
+    indices = xp.tile(j.astype(xp.int32), i.size)
+    csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(xp, value.value, indices.size))
+    return MatrixForms(device, dtype, csr), mask is None
+
+
+def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
+    """Which entries of C lie in rows I and columns J."""
+    do, csr = backend(c.device), c.csr
+    xp = do.xp
+    inside = xp.ones(csr.indices.size, bool)
+    if rows is not None:
+        chosen = xp.zeros(csr.nrows, bool)
+        chosen[do.asarray(rows)] = True
+        inside &= xp.repeat(chosen, xp.diff(csr.indptr))
+    if columns is not None:
+        chosen = xp.zeros(csr.ncols, bool)
+        chosen[do.asarray(columns)] = True
+        inside &= chosen[csr.indices]
+    return inside
+
+
+def _keep(c: MatrixForms, chosen: Any) -> MatrixForms:
+    return MatrixForms(c.device, c.dtype, backend(c.device).keep(c.csr, chosen))
+
+
+def _mask_within(device: str, mask: MatrixMask, rows: Places, columns: Places) -> MatrixMask:
+    pattern = MatrixForms(device, None, mask.pattern)  # pyright: ignore[reportArgumentType]
+    return MatrixMask(_keep(pattern, _in_region(pattern, rows, columns)).csr, False)
+
+
+def _disjoint_union(a: MatrixForms, b: MatrixForms) -> MatrixForms:
+    """All entries of both, which share no place."""
+    if not a.nvals or not b.nvals:
+        return a if a.nvals else b
+    xp = backend(a.device).xp
+    parts = zip(indexing.coordinates(a), indexing.coordinates(b), strict=True)
+    i, j, values = (xp.concatenate(part) for part in parts)
+    return indexing.from_coordinates(a.device, a.dtype, a.nrows, a.ncols, i, j, values)
+
+
+def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
+    """C with its row i replaced."""
+    csr, v = c.csr, cast(row, c.dtype).sparse()
+    xp = backend(c.device).xp
+    begin, end = int(csr.indptr[i]), int(csr.indptr[i + 1])
+    indices = xp.concatenate((csr.indices[:begin], v.indices, csr.indices[end:]))
+    values = xp.concatenate((csr.values[:begin], v.values, csr.values[end:]))
+    indptr = csr.indptr.copy()
+    indptr[i + 1 :] += v.indices.size - (end - begin)
+    return MatrixForms(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
+
+
+def _repeat(xp: Any, value: Any, size: int) -> Any:
+    """One value as an iso array."""
+    return xp.broadcast_to(xp.asarray([value], value.dtype), (size,))
+
+
+def _is_increasing(indices: Any) -> bool:
+    return bool((indices[1:] > indices[:-1]).all())

@@ -1,0 +1,63 @@
+"""T of ewise operations between a matrix and a vector: on the right it is every row, on the left
+every column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations import entrywise
+from graphla.operations.operation import Operation
+from graphla.storage import Csr
+from semirings.operators import TypedBinaryOp
+
+
+def _broadcast_mult(
+    a: MatrixForms | VectorForms, b: MatrixForms | VectorForms, op: TypedBinaryOp
+) -> MatrixForms:
+    """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)): only what the matrix holds is touched."""
+    if isinstance(a, VectorForms):
+        assert isinstance(b, MatrixForms)
+        return entrywise.ewise_mult.compute(_along_rows(a, b.T).T, b, op)
+    assert isinstance(b, VectorForms)
+    return entrywise.ewise_mult.compute(a, _along_rows(b, a), op)
+
+
+def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixForms:
+    """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)), or the one that is there."""
+    return entrywise.ewise_add.compute(*_both_matrices(a, b), op)
+
+
+def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixForms:
+    """As ewise_union, the vector being every row or every column."""
+    return entrywise.ewise_union.compute(*_both_matrices(a, b), op, left, right)
+
+
+def _both_matrices(a: Any, b: Any) -> tuple[MatrixForms, MatrixForms]:
+    if isinstance(a, VectorForms):
+        return _every_row(a, b.ncols).T, b
+    return a, _every_row(b, a.nrows)
+
+
+def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
+    """B(i, j) = v(j) at the entries of A."""
+    do, csr, dense = backend(a.device), a.csr, v.bitmap()
+    values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values[csr.indices])
+    return MatrixForms(a.device, v.dtype, do.keep(values, dense.present[csr.indices]))
+
+
+def _every_row(v: VectorForms, nrows: int) -> MatrixForms:
+    """B(i, j) = v(j) for every row i."""
+    xp, w = backend(v.device).xp, v.sparse()
+    k = w.indices.size
+    indptr = xp.arange(nrows + 1, dtype=xp.int64) * k
+    if nrows * k < 1 << 31:
+        indptr = indptr.astype(xp.int32)
+    b = Csr(nrows, w.size, indptr, xp.tile(w.indices, nrows), xp.tile(w.values, nrows))
+    return MatrixForms(v.device, v.dtype, b)
+
+
+broadcast_mult = Operation("ewise_mult", _broadcast_mult)
+broadcast_add = Operation("ewise_add", _broadcast_add)
+broadcast_union = Operation("ewise_union", _broadcast_union)

@@ -1,0 +1,42 @@
+"""Whether two operands of one shape hold the same entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+
+
+def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
+    """Entries at the same places, of equal values; or close ones, for (relative, absolute)."""
+    if a is b and tolerance is None and a.dtype.kind != "f":
+        return True
+    if a.nvals != b.nvals:
+        return False
+    if isinstance(a, ScalarForms):
+        return a.value is None or _same_values(np, np.asarray(a.value), b.value, tolerance)
+    xp = backend(a.device).xp
+    if isinstance(a, VectorForms):
+        v, w = a.sparse(), b.sparse()
+    else:
+        assert isinstance(a, MatrixForms)
+        by_rows = a.has_csr or b.has_csr
+        v, w = (a.csr, b.csr) if by_rows else (a.csc, b.csc)
+        if not bool(xp.array_equal(v.indptr, w.indptr)):
+            return False
+    return bool(xp.array_equal(v.indices, w.indices)) and _same_values(
+        xp, v.values, w.values, tolerance
+    )
+
+
+def _same_values(xp: Any, x: Any, y: Any, tolerance: tuple[float, float] | None) -> bool:
+    if tolerance is None:
+        return bool((x == y).all())
+    relative, absolute = tolerance
+    with np.errstate(all="ignore"):
+        x, y = x.astype(xp.float64), y.astype(xp.float64)
+        allowed = xp.maximum(relative * xp.maximum(abs(x), abs(y)), absolute)
+        return bool(((x == y) | (abs(x - y) <= allowed)).all())

@@ -1,0 +1,144 @@
+"""T of the operations that go entry by entry: ewise, apply, select, and casts."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.operations import scalars
+from graphla.operations.operation import Operation
+from graphla.operations.values import as_type
+from graphla.storage import FullVector
+from semirings.dtypes import DataType
+from semirings.operators import (
+    TypedBinaryOp,
+    TypedIndexUnaryOp,
+    TypedSelectOp,
+    TypedUnaryOp,
+)
+
+Forms = TypeVar("Forms", MatrixForms, VectorForms, ScalarForms)
+
+
+def cast(forms: Forms, dtype: DataType) -> Forms:
+    """The same entries, value by value as `astype`."""
+    if forms.dtype is dtype:
+        return forms
+    if isinstance(forms, ScalarForms):
+        value = None if forms.value is None else as_type(forms.value, dtype)
+        return ScalarForms(forms.device, dtype, value)  # pyright: ignore[reportReturnType]
+    do = backend(forms.device)
+    if isinstance(forms, VectorForms):
+        return VectorForms(forms.device, dtype, do.cast(forms.at_hand, dtype.np_type))
+    if not forms.has_csr:
+        return cast(forms.T, dtype).T
+    csr = do.cast(forms.csr, dtype.np_type)
+    return MatrixForms(forms.device, dtype, csr, csr if forms.is_symmetric else None)
+
+
+def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
+    """T = op(A, B) where both have an entry; where one has, that."""
+    return _join("union", a, b, op)
+
+
+def _ewise_union(a: Forms, b: Forms, op: TypedBinaryOp, left: Any, right: Any) -> Forms:
+    """T = op(A, B) where either has an entry, `left` or `right` standing in for the other."""
+    return _join("union", a, b, op, left, right)
+
+
+def _ewise_mult(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
+    """T = op(A, B) where both have an entry."""
+    return _join("intersection", a, b, op)
+
+
+def _join(how: str, a: Any, b: Any, op: TypedBinaryOp, *defaults: Any) -> Any:
+    if isinstance(a, ScalarForms):
+        return scalars.join(how, a, b, op, defaults)
+    do = backend(a.device)
+    join = getattr(do, how)
+    if isinstance(a, VectorForms):
+        v, w = a.at_hand, b.at_hand
+        if isinstance(v, FullVector) and isinstance(w, FullVector) and not op.is_positional:
+            x, y = _typed(v.values, op.type), _typed(w.values, op.type2)
+            return VectorForms(a.device, op.return_type, FullVector(v.size, op.numpy(x, y)))
+        return VectorForms(a.device, op.return_type, join(a.sparse(), b.sparse(), op, *defaults))
+    if not a.has_csr and not b.has_csr and not op.is_positional:
+        t = join(a.csc, b.csc, op, *defaults)
+        return MatrixForms(a.device, op.return_type, None, t)
+    t = join(a.csr, b.csr, op, *defaults)
+    both_symmetric = a.is_symmetric and b.is_symmetric and not op.is_positional
+    return MatrixForms(a.device, op.return_type, t, t if both_symmetric else None)
+
+
+def _typed(values: Any, dtype: DataType) -> Any:
+    return values if values.dtype == dtype.np_type else values.astype(dtype.np_type)
+
+
+def _apply(a: Forms, op: TypedUnaryOp) -> Forms:
+    """T = op(A), entry by entry."""
+    if isinstance(a, ScalarForms):
+        return scalars.apply(a, op)
+    how = _by_place if op.is_positional else _map
+    return how(a, op.return_type, backend(a.device).apply, op)
+
+
+def _apply_left(a: Forms, op: TypedBinaryOp, scalar: Any) -> Forms:
+    """T = op(scalar, A), entry by entry."""
+    return _bind(a, op, scalar, "left")
+
+
+def _apply_right(a: Forms, op: TypedBinaryOp, scalar: Any) -> Forms:
+    """T = op(A, scalar), entry by entry."""
+    return _bind(a, op, scalar, "right")
+
+
+def _bind(a: Forms, op: TypedBinaryOp, scalar: Any, side: str) -> Forms:
+    if isinstance(a, ScalarForms):
+        return scalars.bind(a, op, scalar, side)
+    do = backend(a.device)
+    if op.is_positional:
+        return _by_place(a, op.return_type, do.apply_bound, op, scalar, side)
+    return _map(a, op.return_type, do.apply_bound, op, scalar, side)
+
+
+def _apply_index(a: Forms, op: TypedIndexUnaryOp, thunk: Any) -> Forms:
+    """T = op(A(i, j), i, j, thunk), entry by entry."""
+    if isinstance(a, ScalarForms):
+        return scalars.apply_index(a, op, thunk)
+    return _by_place(a, op.return_type, backend(a.device).apply_index, op, thunk)
+
+
+def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
+    """T = the entries of A where op(A(i, j), i, j, thunk) holds."""
+    if isinstance(a, ScalarForms):
+        return scalars.select(a, op, thunk)
+    return _by_place(a, a.dtype, backend(a.device).select, op, thunk)
+
+
+def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
+    """A function of the value alone: whatever form is at hand will do."""
+    if isinstance(a, VectorForms):
+        v = a.at_hand
+        return VectorForms(a.device, dtype, compute(v, *args))
+    if not a.has_csr:
+        return _map(a.T, dtype, compute, *args).T
+    t = compute(a.csr, *args)
+    return MatrixForms(a.device, dtype, t, t if a.is_symmetric else None)
+
+
+def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
+    """A function of the place too."""
+    if isinstance(a, VectorForms):
+        return VectorForms(a.device, dtype, compute(a.sparse(), *args))
+    return MatrixForms(a.device, dtype, compute(a.csr, *args))
+
+
+ewise_add = Operation("ewise_add", _ewise_add)
+ewise_union = Operation("ewise_union", _ewise_union)
+ewise_mult = Operation("ewise_mult", _ewise_mult)
+apply = Operation("apply", _apply)
+apply_left = Operation("apply", _apply_left)
+apply_right = Operation("apply", _apply_right)
+apply_index = Operation("apply", _apply_index)
+select = Operation("select", _select)

@@ -1,0 +1,93 @@
+"""T of the products: matrix by vector (pushed or pulled), matrix by matrix, kronecker."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from graphla.backends import Side, backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.operations.direction import choose
+from graphla.operations.entrywise import cast
+from graphla.operations.indexing import as_row, from_diag, vector_element
+from graphla.operations.operation import Operation, note
+from graphla.settings import recorders
+from graphla.storage import FullVector, MatrixMask, VectorMask
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedSemiring
+
+
+def _mxv(
+    a: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None = None
+) -> VectorForms:
+    """w⟨mask⟩ = A ⊕.⊗ u."""
+    return _matrix_vector(a, u, semiring, "mxv", mask)
+
+
+def _vxm(
+    u: VectorForms, a: MatrixForms, semiring: TypedSemiring, mask: VectorMask | None = None
+) -> VectorForms:
+    """w⟨mask⟩ = u ⊕.⊗ A."""
+    return _matrix_vector(a.T, u, semiring, "vxm", mask)
+
+
+def _matrix_vector(
+    m: MatrixForms, u: VectorForms, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> VectorForms:
+    """w(o) = (+) over k of m(o, k) u(k): each row of m holds what one output needs."""
+    direction, reason = choose(m, u, semiring, mask)
+    start = perf_counter() if recorders() else None
+    do = backend(m.device)
+    if direction == "push":
+        w = do.push(m.csc, u.sparse(sorted=False), semiring, side, mask)
+    else:
+        w = do.pull(m.csr, u.dense(), semiring, side, mask)
+    t = VectorForms(m.device, semiring.return_type, w)
+    if start is not None:
+        note(side, (m, u, semiring), t.nvals, perf_counter() - start, direction, reason)
+    return t
+
+
+def _mxm(
+    a: MatrixForms, b: MatrixForms, semiring: TypedSemiring, mask: MatrixMask | None = None
+) -> MatrixForms:
+    """C⟨mask⟩ = A ⊕.⊗ B."""
+    bt = b.csc if b.has_csc else None
+    c = backend(a.device).mxm(a.csr, b.csr, semiring, mask, bt)
+    return MatrixForms(a.device, semiring.return_type, c)
+
+
+def _inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:
+    """s = u ⊕.⊗ v: the product of u with the one column that v is."""
+    w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
+    element = vector_element.compute(VectorForms(u.device, semiring.return_type, w), 0)
+    return ScalarForms(u.device, semiring.return_type, element.value)
+
+
+def _power(a: MatrixForms, n: int, semiring: TypedSemiring, identity: Any) -> MatrixForms:
+    """C = A ⊕.⊗ ... ⊕.⊗ A, n times, by squaring; for n = 0 the identity on the diagonal."""
+    if n == 0:
+        xp = backend(a.device).xp
+        ones = FullVector(a.nrows, xp.broadcast_to(xp.asarray([identity]), (a.nrows,)))
+        return from_diag.compute(VectorForms(a.device, semiring.return_type, ones), 0)
+    result, square = None, cast(a, semiring.return_type)
+    while True:
+        if n & 1:
+            result = square if result is None else _mxm(result, square, semiring)
+        n >>= 1
+        if not n:
+            return result  # pyright: ignore[reportReturnType]
+        square = _mxm(square, square, semiring)
+
+
+def _kronecker(a: MatrixForms, b: MatrixForms, op: TypedBinaryOp) -> MatrixForms:
+    """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+    return MatrixForms(a.device, op.return_type, backend(a.device).kronecker(a.csr, b.csr, op))
+
+
+mxv = Operation("mxv", _mxv, honours_mask=True, records_itself=True)
+vxm = Operation("vxm", _vxm, honours_mask=True, records_itself=True)
+mxm = Operation("mxm", _mxm, honours_mask=True)
+kronecker = Operation("kronecker", _kronecker)
+inner = Operation("inner", _inner)
+power = Operation("power", _power)

@@ -1,0 +1,43 @@
+"""T of the reductions by a monoid: of each row, of each column, of all entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.operations.operation import Operation
+from graphla.storage import BitmapVector
+from semirings.structures import TypedMonoid
+
+
+def _reduce_rowwise(a: MatrixForms, monoid: TypedMonoid) -> VectorForms:
+    """w(i) = ⊕ over j of A(i, j); a row without entries has none."""
+    w = backend(a.device).reduce_rows(a.csr, monoid)
+    return VectorForms(a.device, monoid.return_type, w)
+
+
+def _reduce_columnwise(a: MatrixForms, monoid: TypedMonoid) -> VectorForms:
+    """w(j) = ⊕ over i of A(i, j); a column without entries has none."""
+    return _reduce_rowwise(a.T, monoid)
+
+
+def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarForms:
+    """s = ⊕ of all entries; of none, nothing (or the identity, unless `allow_empty`)."""
+    dtype = monoid.return_type
+    if not a.nvals:
+        return ScalarForms(a.device, dtype, None if allow_empty else monoid.identity)
+    return ScalarForms(a.device, dtype, backend(a.device).reduce(values_of(a), monoid))
+
+
+def values_of(a: VectorForms | MatrixForms) -> Any:
+    """The values of all entries, in some order."""
+    if isinstance(a, MatrixForms):
+        return (a.csr if a.has_csr else a.csc).values
+    v = a.at_hand
+    return v.values[v.present] if isinstance(v, BitmapVector) else v.values
+
+
+reduce_rowwise = Operation("reduce_rowwise", _reduce_rowwise)
+reduce_columnwise = Operation("reduce_columnwise", _reduce_columnwise)
+reduce_scalar = Operation("reduce", _reduce_scalar)

@@ -1,0 +1,68 @@
+"""T of the entrywise operations on scalars, which are vectors of one place without the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.forms import ScalarForms
+from graphla.operations.values import as_type
+from semirings.exceptions import DomainMismatch
+
+
+def join(how: str, a: ScalarForms, b: ScalarForms, op: Any, defaults: tuple[Any, ...]) -> Any:
+    """op(a, b) where both are there; for a union, one alone passes or meets its default."""
+    x, y = a.value, b.value
+    if how == "union":
+        if x is None and y is None:
+            return _scalar(a, op.return_type)
+        if not defaults and (x is None or y is None):
+            return _scalar(a, op.return_type, as_type(x if y is None else y, op.return_type))
+        left, right = defaults or (x, y)
+        x, y = left if x is None else x, right if y is None else y
+    if x is None or y is None:
+        return _scalar(a, op.return_type)
+    _refuse_positional(op)
+    return _scalar(a, op.return_type, op.numpy(as_type(x, op.type), as_type(y, op.type2)))
+
+
+def apply(a: ScalarForms, op: Any) -> ScalarForms:
+    """op(a)."""
+    if a.value is None:
+        return _scalar(a, op.return_type)
+    _refuse_positional(op)
+    return _scalar(a, op.return_type, op.numpy(as_type(a.value, op.type)))
+
+
+def bind(a: ScalarForms, op: Any, scalar: Any, side: str) -> ScalarForms:
+    """op(scalar, a) or op(a, scalar)."""
+    b = ScalarForms(a.device, a.dtype, scalar)
+    return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
+
+
+def by_place(a: ScalarForms, op: Any, thunk: Any) -> Any:
+    """op(a, 0, 0, thunk)."""
+    if a.value is None:
+        return None
+    zero = np.int64(0)
+    return op.numpy(as_type(a.value, op.type), zero, zero, as_type(thunk, op.thunk_type))
+
+
+def apply_index(a: ScalarForms, op: Any, thunk: Any) -> ScalarForms:
+    """op(a, 0, 0, thunk), or nothing."""
+    return _scalar(a, op.return_type, by_place(a, op, thunk))
+
+
+def select(a: ScalarForms, op: Any, thunk: Any) -> ScalarForms:
+    """a where op(a, 0, 0, thunk) holds, else nothing."""
+    return a if by_place(a, op, thunk) else _scalar(a, a.dtype)
+
+
+def _scalar(a: ScalarForms, dtype: Any, value: Any = None) -> ScalarForms:
+    return ScalarForms(a.device, dtype, None if value is None else dtype.np_type.type(value))
+
+
+def _refuse_positional(op: Any) -> None:
+    if op.is_positional:
+        raise DomainMismatch(f"{op!r} looks at places, which a Scalar has none of")

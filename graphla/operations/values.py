@@ -1,0 +1,138 @@
+"""Python's and NumPy's values as entries: their dtype, and whether they fit the one they go to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
+
+Scalar = bool | int | float | np.generic
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether `value` is one number or truth value of Python or NumPy."""
+    return isinstance(value, (int, float, np.generic)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+
+
+def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
+    """The dtype of a scalar; Python's own yield to the dtype `beside` them, as in NumPy 2.
+
+    >>> from semirings.dtypes import INT8
+    >>> dtype_of(1, INT8), dtype_of(1.5, INT8), dtype_of(np.int16(1), INT8)
+    (INT8, FP64, INT16)
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        return lookup_dtype(value.dtype)
+    kind = BOOL if isinstance(value, bool) else INT64 if isinstance(value, int) else FP64
+    if beside is None or kind is beside:
+        return kind
+    if kind is FP64:
+        return beside if beside.kind == "f" else FP64
+    return INT64 if kind is INT64 and beside is BOOL else beside
+
+
+def as_type(value: Any, dtype: DataType) -> Any:
+    """A NumPy scalar cast as `astype` casts an array: what does not fit wraps, and nothing warns."""
+    if value.dtype == dtype.np_type:
+        return value
+    with np.errstate(all="ignore"):
+        return value.astype(dtype.np_type)
+
+
+def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
+    """`value` as a NumPy scalar of `dtype`; refused where it does not fit.
+
+    >>> fit(300, lookup_dtype("INT8"))
+    Traceback (most recent call last):
+    OverflowError: value is 300, which does not fit INT8 (-128 to 127)
+    """
+    np_type = dtype.np_type
+    kind = np_type.kind
+    if type(value) is int or (isinstance(value, np.integer) and kind in "iu"):
+        if kind in "iu":
+            limits = np.iinfo(np_type)
+            if not limits.min <= value <= limits.max:
+                raise OverflowError(_sentence(name, value, dtype))
+        return np_type.type(value)
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if kind in "iu" and isinstance(value, (float, np.floating)):
+        limits = np.iinfo(np_type)
+        if not limits.min - 1 < float(value) < limits.max + 1:
+            raise OverflowError(_sentence(name, value, dtype))
+    with np.errstate(all="ignore"):
+        entry = np_type.type(value)
+    if kind == "f" and np.isinf(entry) and np.isfinite(value):
+        raise OverflowError(_sentence(name, value, dtype))
+    return entry
+
+
+def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
+    """`values` as an array of `dtype`; the first that does not fit is refused."""
+    np_type = dtype.np_type
+    if values.dtype == np_type:
+        return values
+    if not np.can_cast(values.dtype, np_type, "same_kind") or values.dtype.kind in "iuf":
+        _refuse_first_unfit(values, dtype, name)
+    with np.errstate(all="ignore"):
+        return values.astype(np_type)
+
+
+def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.ndarray, DataType]:
+    """`values` (a sequence or an array) as an array, and the dtype given or found."""
+    wanted = None if dtype is None else lookup_dtype(dtype)
+    array = values if isinstance(values, np.ndarray) else _as_array(values, name)
+    if array.size == 0 and not isinstance(values, np.ndarray):
+        array = array.astype(np.float64 if wanted is None else wanted.np_type)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
+        raise TypeError(
+            f"{name} must be booleans, integers or floating numbers, but are {array.dtype}"
+        )
+    if wanted is None:
+        wanted = lookup_dtype(array.dtype)
+    return fit_array(array, wanted, name), wanted
+
+
+def _as_array(values: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} must be numbers, all in rows of one length: {error}") from None
+    if array.dtype == object and all(isinstance(x, int) for x in array.flat):
+        worst = max(array.flat, key=abs)
+        raise OverflowError(f"{name} hold {worst}, which does not fit INT64 or UINT64")
+    return array
+
+
+def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:
+    np_type = dtype.np_type
+    if values.size == 0 or np_type.kind == "b":
+        return
+    if np_type.kind in "iu":
+        limits = np.iinfo(np_type)
+        if values.dtype.kind in "biu":
+            least, most = int(values.min()), int(values.max())
+            if least >= limits.min and most <= limits.max:
+                return
+            bad = (values > limits.max) if most > limits.max else (values < limits.min)
+        else:
+            bad = ~((values > float(limits.min) - 1) & (values < float(limits.max) + 1))
+            if np_type.itemsize == 8:  # float(limits.min) - 1 rounds back to the limit itself
+                bad &= values != limits.min
+    elif values.dtype.kind == "f" and values.dtype.itemsize > np_type.itemsize:
+        bad = np.isfinite(values) & (np.abs(values) > np.finfo(np_type).max)
+    else:
+        return
+    if bad.any():
+        raise OverflowError(_sentence(name, values[bad][0], dtype))
+
+
+def _sentence(name: str, value: Any, dtype: DataType) -> str:
+    if dtype.np_type.kind in "iu":
+        limits = np.iinfo(dtype.np_type)
+        return f"{name} is {value}, which does not fit {dtype} ({limits.min} to {limits.max})"
+    return f"{name} is {value}, which does not fit {dtype}"

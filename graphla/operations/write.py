@@ -1,0 +1,103 @@
+"""The write rule, for every operation: C⟨mask, replace⟩ = accum(C, T).
+
+Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
+what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
+
+An owner is whoever holds forms as `_forms` and now gets others; see `graphla.forms.take` for when
+a vector is written in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
+from graphla.operations.entrywise import cast
+from graphla.operations.values import as_type
+from graphla.storage import MatrixMask, VectorMask
+from semirings.operators import TypedBinaryOp
+
+
+def write_vector(
+    owner: Any,
+    t: VectorForms,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    honours_mask: bool,
+) -> None:
+    """w⟨mask, replace⟩ = accum(w, t); where t `honours_mask`, it has no entry outside of it."""
+    if _is_overwritten(owner._forms, mask, accum, replace, honours_mask):
+        owner._forms = cast(t, owner._forms.dtype)
+        return
+    # No local name may hold the forms of the owner, or `take` would see them shared.
+    source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
+    base = owner._forms.base_for_write(source.nvals)
+    if not owner._forms.has_dense and t.has_sparse:
+        source = t.sparse()
+    del t
+    dtype = owner._forms.dtype.np_type
+    do = backend(owner._forms.device)
+    del base
+    taken = take(owner)
+    if taken is not None:
+        written = do.write_vector(
+            taken, source, mask, accum, replace, dtype, in_place=True
+        )
+    else:
+        written = do.write_vector(
+            owner._forms.at_hand, source, mask, accum, replace, dtype
+        )
+    owner._forms = owner._forms.successor(written)
+
+
+def write_matrix(
+    owner: Any,
+    t: MatrixForms,
+    mask: MatrixMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    honours_mask: bool,
+) -> None:
+    """C⟨mask, replace⟩ = accum(C, T)."""
+    c: MatrixForms = owner._forms
+    if _is_overwritten(c, mask, accum, replace, honours_mask):
+        owner._forms = cast(t, c.dtype)
+        return
+    written = backend(c.device).write_matrix(
+        c.csr, t.csr, mask, accum, replace, c.dtype.np_type
+    )
+    owner._forms = MatrixForms(c.device, c.dtype, written)
+
+
+def write_scalar(
+    owner: Any,
+    t: ScalarForms,
+    mask: None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    honours_mask: bool,
+) -> None:
+    """s = accum(s, t)."""
+    s: ScalarForms = owner._forms
+    value = t.value
+    if accum is not None and s.value is not None:
+        value = s.value if value is None else accum.numpy(
+            as_type(s.value, accum.type), as_type(value, accum.type2)
+        )
+    if value is not None:
+        value = as_type(value, s.dtype)
+    owner._forms = ScalarForms(s.device, s.dtype, value)
+
+
+def _is_overwritten(
+    c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool
+) -> bool:
+    """Whether nothing of C, and all of T, is in the result."""
+    if mask is None:
+        return accum is None or c.nvals == 0
+    return honours_mask and ((replace and accum is None) or c.nvals == 0)
+
+
+write = (write_scalar, write_vector, write_matrix)

@@ -1,0 +1,355 @@
+"""What every operand can do alike: infix operators, `op(A & B)`, ewise, apply, select, comparing."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+from graphla.expression import Operand
+from graphla.forms import ScalarForms
+from graphla.operations.values import dtype_of, fit, is_scalar
+from graphla.sparse import expressions
+from graphla.sparse.expressions import is_waiting
+from semirings import binary, monoid, unary
+from semirings.dtypes import BOOL
+
+
+class Arithmetic(Operand):
+    """The operators of Python: union for `+ - ^ |`, intersection for the others."""
+
+    __slots__ = ()
+
+    def ewise_add(self, other: Any, op: Any = monoid.plus) -> Any:
+        """C = op(A, B) where both have an entry; where one has, that."""
+        return expressions.ewise_add(self._read(), self._other(other, "ewise_add"), op)
+
+    def ewise_mult(self, other: Any, op: Any = binary.times) -> Any:
+        """C = op(A, B) where both have an entry."""
+        return expressions.ewise_mult(self._read(), self._other(other, "ewise_mult"), op)
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
+        """C = op(A, B) where either has an entry, the defaults standing in for the other."""
+        b = self._other(other, "ewise_union")
+        return expressions.ewise_union(self._read(), b, op, left_default, right_default)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Any:
+        """C = op(A), op(A, right) or op(left, A), entry by entry."""
+        return expressions.apply(self._read(), op, left, right)
+
+    def select(self, op: Any, thunk: Any = None) -> Any:
+        """C = the entries of A where op(A(i, j), i, j, thunk) holds, or a mask lets through."""
+        return expressions.select(self._read(), op, thunk)
+
+    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+        """Whether both have the same shape and entries at the same places, of equal values."""
+        return expressions.compare(self._read(), self._same_kind(other), check_dtype, None)
+
+    def isclose(
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
+    ) -> bool:
+        """As `isequal`, with |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) for each entry."""
+        tolerance = (rel_tol, abs_tol)
+        return expressions.compare(self._read(), self._same_kind(other), check_dtype, tolerance)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries; explicit zeros count."""
+        return self._read().nvals
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Nothing is pending here: for python-graphblas's sake."""
+        self._read()
+        return self
+
+    def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> Any:
+        """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: what an operator called on operands does."""
+        return _call(op, args, options)
+
+    def _other(self, x: Any, name: str) -> Any:
+        """The forms of the other operand of an ewise operation."""
+        if isinstance(x, Operand) and (x.ndim > 0) == (self.ndim > 0):
+            return x._read()
+        if self.ndim == 0 and is_scalar(x):
+            return as_scalar(x, self)
+        raise TypeError(f"{name} needs another Matrix or Vector, not {_kind(x)}")
+
+    def _same_kind(self, x: Any) -> Any:
+        if isinstance(x, Operand) and x.ndim == self.ndim:
+            return x._read()
+        if self.ndim == 0 and (is_scalar(x) or x is None):
+            return as_scalar(x, self)
+        raise TypeError(f"a {_kind(self)} can be compared with another one, not with {_kind(x)}")
+
+    def __add__(self, other: Any) -> Any:
+        return _union(self, other, monoid.plus)
+
+    def __radd__(self, other: Any) -> Any:
+        return _union(other, self, monoid.plus)
+
+    def __sub__(self, other: Any) -> Any:
+        return _difference(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _difference(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _both(self, other, binary.times)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _both(other, self, binary.times)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _both(self, other, binary.truediv)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _both(other, self, binary.truediv)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _both(self, other, binary.floordiv)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _both(other, self, binary.floordiv)
+
+    def __mod__(self, other: Any) -> Any:
+        return _both(self, other, binary.mod)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _both(other, self, binary.mod)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        return _both(self, other, binary.pow)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _both(other, self, binary.pow)
+
+    def __lt__(self, other: Any) -> Any:
+        return _both(self, other, binary.lt)
+
+    def __le__(self, other: Any) -> Any:
+        return _both(self, other, binary.le)
+
+    def __gt__(self, other: Any) -> Any:
+        return _both(self, other, binary.gt)
+
+    def __ge__(self, other: Any) -> Any:
+        return _both(self, other, binary.ge)
+
+    def __eq__(self, other: Any) -> Any:
+        return _compared(self, other, binary.eq)
+
+    def __ne__(self, other: Any) -> Any:
+        return _compared(self, other, binary.ne)
+
+    __hash__ = object.__hash__
+
+    def __xor__(self, other: Any) -> Any:
+        _refuse_unless_bool("^", self, other)
+        return _union(self, other, monoid.lxor)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self ^ other
+
+    def __neg__(self) -> Any:
+        return self.apply(unary.ainv)
+
+    def __pos__(self) -> Any:
+        return self.apply(unary.identity)
+
+    def __abs__(self) -> Any:
+        return self.apply(unary.abs)
+
+    def __invert__(self) -> Any:
+        if self.dtype is not BOOL:
+            raise TypeError(
+                f"~ is logical and needs BOOL, but the dtype is {self.dtype}; "
+                "for bits there is unary.bnot"
+            )
+        return self.apply(unary.lnot)
+
+    def __and__(self, other: Any) -> Any:
+        return _waiting("&", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _waiting("&", other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return _waiting("|", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _waiting("|", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _waiting("@", self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _waiting("@", other, self)
+
+
+class Collection(Arithmetic):
+    """What a Matrix and a Vector refuse: to be taken for one truth value, a list or an array."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or "
+            ".reduce"
+        )
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(f"a {_kind(self)} has no one length: ask for .shape or .nvals")
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            f"a {_kind(self)} is not iterated over: take its entries by .to_coo() or "
+            f"{'.to_dict()' if self.ndim == 1 else '.to_dicts()'}"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(
+            f"a {_kind(self)} is not an array, as an absent entry is not a zero: "
+            "write .to_dense(fill_value) or .to_coo()"
+        )
+
+
+def as_scalar(x: Any, beside: Operand) -> ScalarForms:
+    """A number, or None, as the forms of a scalar that yields to the dtype beside it."""
+    if x is None:
+        return ScalarForms(beside.device, beside.dtype)
+    dtype = dtype_of(x, beside.dtype)
+    return ScalarForms(beside.device, dtype, fit(x, dtype))
+
+
+def _union(a: Any, b: Any, op: Any) -> Any:
+    if _is_bound(a, b):
+        return _bind(a, b, op)
+    return expressions.ewise_add(_forms(a, b), _forms(b, a), op)
+
+
+def _difference(a: Any, b: Any) -> Any:
+    if _is_bound(a, b):
+        return _bind(a, b, binary.minus)
+    return expressions.ewise_union(_forms(a, b), _forms(b, a), binary.minus, False, False)
+
+
+def _both(a: Any, b: Any, op: Any) -> Any:
+    if _is_bound(a, b):
+        return _bind(a, b, op)
+    return expressions.ewise_mult(_forms(a, b), _forms(b, a), op)
+
+
+def _compared(a: Any, b: Any, op: Any) -> Any:
+    """Entry by entry; two scalars compare to True or False."""
+    if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
+        return a.isequal(b) == (op is binary.eq)
+    return _both(a, b, op)
+
+
+def _is_bound(a: Any, b: Any) -> bool:
+    """Whether one side is a Matrix or Vector, and the other a scalar."""
+    a_ndim = a.ndim if isinstance(a, Operand) else 0
+    b_ndim = b.ndim if isinstance(b, Operand) else 0
+    return (a_ndim > 0) != (b_ndim > 0)
+
+
+def _bind(a: Any, b: Any, op: Any) -> Any:
+    if isinstance(a, Operand) and a.ndim:
+        return expressions.apply(a._read(), op, None, _scalar_side(b))
+    return expressions.apply(b._read(), op, _scalar_side(a), None)
+
+
+def _scalar_side(x: Any) -> Any:
+    if is_scalar(x) or isinstance(x, Operand):
+        return x
+    raise TypeError(f"the other operand must be a Matrix, Vector or scalar, not {_kind(x)}")
+
+
+def _forms(x: Any, beside: Any) -> Any:
+    return x._read() if isinstance(x, Operand) else as_scalar(_scalar_side(x), beside)
+
+
+def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
+    for x in (a, b):
+        dtype = x.dtype if isinstance(x, Operand) else BOOL if isinstance(x, bool) else type(x)
+        if dtype is not BOOL:
+            raise TypeError(f"{symbol} is logical and needs BOOL, but the dtype is {dtype}")
+
+
+def _waiting(symbol: str, a: Any, b: Any) -> Any:
+    for x in (a, b):
+        is_operand = isinstance(x, Operand) and (x.ndim > 0 or symbol != "@")
+        if not is_operand:
+            raise TypeError(f"A {symbol} B needs a Matrix or Vector on either side, not {_kind(x)}")
+    if _is_bound(a, b):
+        raise TypeError(
+            f"A {symbol} B needs a Matrix or Vector on either side, not a Scalar; "
+            "write op(A, scalar) to apply an operator with a scalar"
+        )
+    return expressions.infix(symbol, a, b)
+
+
+def _call(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What `op(*args, **options)` means, by the kind of operator."""
+    kind = op.opclass
+    if kind in ("BinaryOp", "Monoid"):
+        return _call_binary(op, args, options)
+    if kind == "Semiring":
+        if len(args) == 1 and is_waiting(args[0]) and not options:
+            return expressions.with_operator(args[0], op)
+        raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
+    if kind == "UnaryOp":
+        if len(args) == 1 and not options:
+            return args[0].apply(op)
+        raise TypeError(f"{op!r} takes one operand, as in {op.name}(A)")
+    thunk = options.pop("thunk", args[1] if len(args) == 2 else None)
+    if len(args) > 2 or options or not isinstance(args[0], Operand):
+        raise TypeError(f"{op!r} is called as {op.name}(A) or {op.name}(A, thunk)")
+    if kind == "SelectOp":
+        return args[0].select(op, thunk)  # pyright: ignore[reportAttributeAccessIssue]
+    return expressions.apply_index(args[0]._read(), op, thunk)
+
+
+def _call_binary(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if len(args) == 1 and is_waiting(args[0]):
+        if not options:
+            return expressions.with_operator(args[0], op)
+        if set(options) == {"left_default", "right_default"} and args[0]._args[0] == "|":
+            return expressions.union_with_operator(args[0], op, **_defaults(options))
+        raise TypeError(
+            f"write {op.name}(A | B, left_default=x, right_default=y): both defaults, and a union"
+        )
+    sides = [*args, *(options[name] for name in ("left", "right") if name in options)]
+    if "left" in options and args:
+        sides = [options["left"], args[0]]
+    if len(sides) != 2 or set(options) - {"left", "right"}:
+        raise TypeError(
+            f"{op!r} is called as {op.name}(A & B), {op.name}(A | B), {op.name}(A, scalar) or "
+            f"{op.name}(scalar, A)"
+        )
+    a, b = sides
+    if _is_bound(a, b):
+        return _bind(a, b, op)
+    if isinstance(a, Operand) and a.ndim and isinstance(b, Operand):
+        raise TypeError(
+            f"{op.name}(A, B) could mean two things: write {op.name}(A & B) where both have an "
+            f"entry, or {op.name}(A | B) where either has"
+        )
+    return expressions.ewise_mult(_forms(a, b), _forms(b, a), op)
+
+
+def _defaults(options: dict[str, Any]) -> dict[str, Any]:
+    return {"left": options["left_default"], "right": options["right_default"]}
+
+
+def _kind(x: Any) -> str:
+    if isinstance(x, Operand):
+        return ("Scalar", "Vector", "Matrix")[x.ndim]
+    return type(x).__name__
+
+

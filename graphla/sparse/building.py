@@ -1,0 +1,308 @@
+"""Forms from what users have: coordinates, compressed and dense arrays, dicts, edges, scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend
+from graphla.expression import Operand
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.values import array_of, dtype_of, fit, is_scalar
+from graphla.settings import config
+from graphla.sparse.expressions import bound, dimension
+from graphla.sparse.operators import binary_of
+from graphla.storage import Csr, FullVector, SparseVector
+from semirings import binary
+from semirings.dtypes import FP64, DataType, lookup_dtype
+from semirings.exceptions import (
+    DimensionMismatch,
+    IndexOutOfBound,
+    InvalidValue,
+    OutputNotEmpty,
+)
+
+
+def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorForms:
+    """v(indices[k]) = values[k]."""
+    places, size = _places(indices, size, "indices", "size")
+    entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
+    do = backend(config.device)
+    v = do.build_vector(size, do.asarray(places), do.asarray(entries), dup)
+    return VectorForms(config.device, wanted, v)
+
+
+def matrix_coo(
+    rows: Any,
+    columns: Any,
+    values: Any,
+    dtype: Any,
+    nrows: int | None,
+    ncols: int | None,
+    dup_op: Any,
+    symmetric: bool,
+) -> MatrixForms:
+    """A(rows[k], columns[k]) = values[k]."""
+    i, nrows = _places(rows, nrows, "rows", "nrows")
+    j, ncols = _places(columns, ncols, "columns", "ncols")
+    entries, wanted, dup = _entries(values, dtype, dup_op, {"rows": i, "columns": j})
+    do = backend(config.device)
+    a = do.build_matrix(nrows, ncols, do.asarray(i), do.asarray(j), do.asarray(entries), dup)
+    if symmetric and nrows != ncols:
+        raise DimensionMismatch(f"a symmetric matrix is square, but this one is {nrows} x {ncols}")
+    return MatrixForms(config.device, wanted, a, a if symmetric else None)
+
+
+def vector_dense(values: Any, missing_value: Any, dtype: Any) -> VectorForms:
+    """v(i) = values[i], except where that is the missing value."""
+    array, wanted = _dense(values, dtype, 1)
+    v = FullVector(array.size, array)
+    if missing_value is not None:
+        there = _differs(array, missing_value)
+        v = SparseVector(array.size, np.flatnonzero(there).astype(np.int32), array[there])
+    return VectorForms(config.device, wanted, v)
+
+
+def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
+    """A(i, j) = values[i][j], except where that is the missing value."""
+    array, wanted = _dense(values, dtype, 2)
+    nrows, ncols = array.shape
+    there = np.ones(array.shape, bool) if missing_value is None else _differs(array, missing_value)
+    indptr = np.zeros(nrows + 1, _offset_dtype(array.size))
+    np.cumsum(there.sum(1), out=indptr[1:])
+    indices = np.nonzero(there)[1].astype(np.int32)
+    return MatrixForms(config.device, wanted, Csr(nrows, ncols, indptr, indices, array[there]))
+
+
+def compressed(
+    indptr: Any, indices: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, name: str
+) -> tuple[Csr, DataType]:
+    """Rows (or columns, by name) as offsets into indices and values; sorted if they are not."""
+    offsets = _integers(indptr, "indptr")
+    if offsets.ndim != 1 or not offsets.size:
+        raise InvalidValue("indptr must hold at least one offset")
+    nrows = offsets.size - 1 if nrows is None else dimension(nrows, f"n{name}s")
+    if nrows != offsets.size - 1:
+        raise DimensionMismatch(
+            f"indptr has {offsets.size} offsets, but {nrows} {name}s need {nrows + 1}"
+        )
+    places, ncols = _places(indices, ncols, f"{name} indices", "the other dimension")
+    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if int(offsets[0]) != 0 or int(offsets[-1]) != places.size or falls.size:
+        raise InvalidValue(
+            f"indptr must rise from 0 to the number of entries, {places.size}; "
+            + (f"it falls after {name} {falls[0]}" if falls.size else "it does not")
+        )
+    entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
+    offsets = offsets.astype(_offset_dtype(places.size), copy=False)
+    places = places.astype(np.int32, copy=False)
+    if not _rises_in_rows(offsets, places):
+        rows = np.repeat(np.arange(nrows), np.diff(offsets))
+        a = backend(config.device).build_matrix(nrows, ncols, rows, places, entries, None)
+        return a, wanted
+    return Csr(nrows, ncols, offsets, places, entries), wanted
+
+
+def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
+    """The row of each entry, of rows listed with their offsets."""
+    lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
+    if offsets.size != lines.size + 1:
+        raise DimensionMismatch(
+            f"indptr has {offsets.size} offsets, but {name} lists {lines.size}, so it should "
+            f"have {lines.size + 1}"
+        )
+    return np.repeat(lines, np.diff(offsets))
+
+
+def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of (i, j) or (i, j, value), or of an array of two columns."""
+    if isinstance(edgelist, np.ndarray):
+        if edgelist.ndim != 2 or edgelist.shape[1] not in (2, 3):
+            raise InvalidValue(
+                f"edgelist must have 2 or 3 columns, but its shape is {edgelist.shape}"
+            )
+        parts = list(edgelist.T)
+    else:
+        edgelist = list(edgelist)
+        parts = columns_of(edgelist, len(edgelist[0]) if edgelist else 2)
+    if len(parts) == 3:
+        if values is not None:
+            raise TypeError("values are given twice: in the edgelist, and apart")
+        values = parts.pop()
+        if isinstance(edgelist, np.ndarray) and edgelist.dtype.kind == "f":
+            parts = [_whole(part) for part in parts]
+    return parts[0], parts[1], 1.0 if values is None else values
+
+
+def columns_of(rows: Any, width: int) -> list[Any]:
+    """The columns of rows that all have `width` parts."""
+    rows = list(rows)
+    for k, row in enumerate(rows):
+        if len(row) != width:
+            raise InvalidValue(f"item {k} is {row!r}, but it should have {width} parts")
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+
+
+def nested(nested_dicts: Any, order: str) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of {row: {column: value}}, or of a list of such rows."""
+    by_rows = is_rowwise(order)
+    items = nested_dicts.items() if hasattr(nested_dicts, "items") else enumerate(nested_dicts)
+    i, j, values = [], [], []
+    for outer, line in items:
+        for inner, value in line.items():
+            i.append(outer)
+            j.append(inner)
+            values.append(value)
+    return (i, j, values) if by_rows else (j, i, values)
+
+
+def is_rowwise(order: str) -> bool:
+    """Whether `order` says rows (else columns)."""
+    words = {"rowwise": True, "row": True, "columnwise": False, "column": False, "col": False}
+    if order not in words:
+        raise InvalidValue(f"order must be 'rowwise' or 'columnwise', not {order!r}")
+    return words[order]
+
+
+def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
+    """A scalar and the dtype that it is to have."""
+    value, found = bound(value, FP64, "value") if isinstance(value, Operand) else (value, None)
+    if found is None:
+        if not is_scalar(value):
+            raise TypeError(f"value must be a scalar, not {type(value).__name__}")
+        found = dtype_of(value)
+    return value, found if dtype is None else lookup_dtype(dtype)
+
+
+def refuse_entries(noun: Any, clear: bool) -> None:
+    """A build wants an empty output, unless it may clear it."""
+    if noun.nvals and not clear:
+        raise OutputNotEmpty(
+            f"build needs an empty output, but it has {noun.nvals} entries; give clear=True"
+        )
+
+
+def to_device(noun: Any, device: str) -> Any:
+    """The same entries on a device."""
+    backend(device)
+    return noun.dup()
+
+
+def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, name: Any) -> Any:
+    """A pickled Vector again; indices are None where every index has an entry."""
+    values = _spread(values, size if indices is None else indices.size)
+    v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
+    return cls._of(VectorForms(config.device, lookup_dtype(dtype), v), name)
+
+
+def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
+    """A pickled Matrix again."""
+    rows, columns = (
+        None if parts is None else Csr(*parts[:4], _spread(parts[4], parts[3].size))
+        for parts in (csr, csc)
+    )
+    forms = MatrixForms(config.device, lookup_dtype(dtype), rows, rows if symmetric else columns)
+    return cls._of(forms, name)
+
+
+def _spread(values: np.ndarray, size: int) -> np.ndarray:
+    """Values that were pickled as one because they are all equal."""
+    return values if values.size == size else np.broadcast_to(values, (size,))
+
+
+def _places(places: Any, size: Any, name: str, of: str) -> tuple[np.ndarray, int]:
+    """Indices as an array, each from 0 to size - 1; the size is one more than the largest if None."""
+    array = _integers(places, name)
+    if array.ndim != 1:
+        raise InvalidValue(f"{name} must be 1-d, but has {array.ndim} dimensions")
+    if size is None and not array.size:
+        raise InvalidValue(f"{of} must be given, as there are no {name} to tell it")
+    most = int(array.max()) if array.size else -1
+    size = most + 1 if size is None and most < (1 << 31) - 1 else size
+    size = dimension(most + 1 if size is None else size, of)
+    if array.size:
+        least = int(array.min())
+        if least < 0 or most >= size:
+            bad = least if least < 0 else most
+            raise IndexOutOfBound(f"{name} hold {bad}, but should be from 0 to {size - 1}")
+    return array, size
+
+
+def _integers(values: Any, name: str) -> np.ndarray:
+    array = np.asarray(values if isinstance(values, (np.ndarray, range)) else list(values))
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind == "O" and all(isinstance(x, int) for x in array.flat):
+        worst = max(array.flat, key=abs)
+        raise IndexOutOfBound(f"{name} hold {worst}, but should be less than 2^31")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, but are {array.dtype}")
+    return array
+
+
+def _entries(
+    values: Any, dtype: Any, dup_op: Any, places: dict[str, np.ndarray]
+) -> tuple[np.ndarray, DataType, Any]:
+    """The values, their dtype, and the typed operator that joins values of one place."""
+    sizes = {name: array.size for name, array in places.items()}
+    size = next(iter(sizes.values()))
+    if isinstance(values, Operand) and values.ndim == 0 or is_scalar(values):
+        value, wanted = scalar_and_dtype(values, dtype)
+        if dup_op is not None:
+            raise InvalidValue(
+                "dup_op must be None where one value is given for all: equal places stay one entry"
+            )
+        one = np.broadcast_to(np.asarray(fit(value, wanted, "values")), (size,))
+        _refuse_lengths(sizes)
+        return one, wanted, binary.first[wanted]
+    array, wanted = array_of(values, dtype)
+    if array.ndim != 1:
+        raise InvalidValue(f"values must be 1-d, but have {array.ndim} dimensions")
+    _refuse_lengths({**sizes, "values": array.size})
+    return array, wanted, None if dup_op is None else binary_of(dup_op, wanted, wanted)
+
+
+def _refuse_lengths(sizes: dict[str, int]) -> None:
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InvalidValue(f"lengths must be the same, but are {told}")
+
+
+def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
+    if isinstance(values, Operand):
+        raise TypeError("values must be an array, not a graphla object; for a copy there is .dup()")
+    array, wanted = array_of(values, dtype)
+    if array.ndim != ndim:
+        raise InvalidValue(f"values must have {ndim} dimensions, but have {array.ndim}")
+    for size in array.shape:
+        dimension(size, "size")
+    return (array.copy() if np.shares_memory(array, values) else array) if isinstance(
+        values, np.ndarray
+    ) else array, wanted
+
+
+def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
+    return array == array if missing != missing else array != missing
+
+
+def _offset_dtype(nvals: int) -> Any:
+    return np.int32 if nvals < 1 << 31 else np.int64
+
+
+def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Whether each row is sorted, without a repeated index."""
+    if indices.size < 2:
+        return True
+    rises = indices[1:] > indices[:-1]
+    starts = indptr[1:-1]
+    rises[starts[(starts > 0) & (starts < indices.size)] - 1] = True
+    return bool(rises.all())
+
+
+def _whole(part: np.ndarray) -> np.ndarray:
+    """Indices that an array of floats holds."""
+    whole = part.astype(np.int64)
+    if not bool((whole == part).all()):
+        raise TypeError("edgelist holds indices that are not whole numbers")
+    return whole

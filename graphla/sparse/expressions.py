@@ -1,0 +1,447 @@
+"""The expression of each operation: operator typed, shapes checked, nothing run yet.
+
+All take and hold forms, so that what is written down does not change with its operands.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from graphla import agg, aggregators
+from graphla import operations as ops
+from graphla.aggregators import Aggregator, TypedAggregator
+from graphla.expression import Axis, Expression, Operand, describe, expression
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.values import dtype_of, fit, is_scalar
+from graphla.sparse.mask import Mask, as_mask
+from graphla.sparse.operators import (
+    binary_of,
+    bound_of,
+    index_of,
+    is_index_op,
+    monoid_of,
+    select_of,
+    semiring_of,
+    unary_of,
+)
+from semirings.binary import land, lor
+from semirings.dtypes import BOOL, DataType, unify
+from semirings.exceptions import DimensionMismatch, EmptyObject, InvalidValue
+from semirings.semiring import plus_times
+
+
+def mxm(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
+    """C = A ⊕.⊗ B."""
+    semiring = semiring_of(op, a.dtype, b.dtype)
+    if a.ncols != b.nrows:
+        raise DimensionMismatch(f"A has {a.ncols} columns, but B has {b.nrows} rows")
+    return expression(2, ops.mxm, (a, b, semiring), (a.nrows, b.ncols), semiring.return_type)
+
+
+def mxv(a: MatrixForms, u: VectorForms, op: Any) -> Any:
+    """w = A ⊕.⊗ u."""
+    semiring = semiring_of(op, a.dtype, u.dtype)
+    if a.ncols != u.size:
+        raise DimensionMismatch(f"A has {a.ncols} columns, but u has size {u.size}")
+    return expression(1, ops.mxv, (a, u, semiring), (a.nrows,), semiring.return_type)
+
+
+def vxm(u: VectorForms, a: MatrixForms, op: Any) -> Any:
+    """w = u ⊕.⊗ A."""
+    semiring = semiring_of(op, u.dtype, a.dtype)
+    if u.size != a.nrows:
+        raise DimensionMismatch(f"u has size {u.size}, but A has {a.nrows} rows")
+    return expression(1, ops.vxm, (u, a, semiring), (a.ncols,), semiring.return_type)
+
+
+def inner(u: VectorForms, v: VectorForms, op: Any) -> Any:
+    """s = u ⊕.⊗ v."""
+    semiring = semiring_of(op, u.dtype, v.dtype)
+    if u.size != v.size:
+        raise DimensionMismatch(f"u has size {u.size}, but v has size {v.size}")
+    return expression(0, ops.inner, (u, v, semiring), (), semiring.return_type)
+
+
+def outer(u: VectorForms, v: VectorForms, op: Any) -> Any:
+    """C(i, j) = op(u(i), v(j))."""
+    typed = binary_of(op, u.dtype, v.dtype)
+    return expression(2, ops.outer, (u, v, typed), (u.size, v.size), typed.return_type)
+
+
+def kronecker(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
+    """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+    typed = binary_of(op, a.dtype, b.dtype)
+    nrows = dimension(a.nrows * b.nrows, "the number of rows of the product")
+    shape = (nrows, dimension(a.ncols * b.ncols, "the number of columns of the product"))
+    return expression(2, ops.kronecker, (a, b, typed), shape, typed.return_type)
+
+
+def ewise_add(a: Any, b: Any, op: Any) -> Any:
+    """C = op(A, B) where both have an entry; where one has, that."""
+    typed = binary_of(op, a.dtype, b.dtype)
+    shape = _common_shape(a, b, "ewise_add")
+    operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
+    return expression(len(shape), operation, (a, b, typed), shape, typed.return_type)
+
+
+def ewise_mult(a: Any, b: Any, op: Any) -> Any:
+    """C = op(A, B) where both have an entry."""
+    typed = binary_of(op, a.dtype, b.dtype)
+    shape = _common_shape(a, b, "ewise_mult")
+    operation = ops.ewise_mult if type(a) is type(b) else ops.broadcast_mult
+    return expression(len(shape), operation, (a, b, typed), shape, typed.return_type)
+
+
+def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
+    """C = op(A, B) where either has an entry, the defaults standing in for the other."""
+    left, left_dtype = bound(left, a.dtype, "left_default")
+    right, right_dtype = bound(right, b.dtype, "right_default")
+    typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
+    shape = _common_shape(a, b, "ewise_union")
+    operation = ops.ewise_union if type(a) is type(b) else ops.broadcast_union
+    args = (a, b, typed, fit(left, typed.type, "left_default"), fit(right, typed.type2))
+    return expression(len(shape), operation, args, shape, typed.return_type)
+
+
+def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
+    """C = op(A), op(left, A) or op(A, right); an index-unary op sees the place, and `right`."""
+    if left is not None and right is not None:
+        raise TypeError("apply takes `left` or `right`, not both")
+    shape = shape_of(a)
+    if left is None and right is None:
+        typed = unary_of(op, a.dtype)
+        if is_index_op(typed):
+            return apply_index(a, typed, None)
+        return expression(len(shape), ops.apply, (a, typed), shape, typed.return_type)
+    op = bound_of(op)
+    if is_index_op(op):
+        if left is not None:
+            raise TypeError(f"{op!r} takes its thunk as `right`, not as `left`")
+        return apply_index(a, op, right)
+    if left is not None:
+        left, dtype = bound(left, a.dtype, "left")
+        typed = binary_of(op, dtype, a.dtype)
+        args = (a, typed, fit(left, typed.type, "left"))
+        return expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+    right, dtype = bound(right, a.dtype, "right")
+    typed = binary_of(op, a.dtype, dtype)
+    args = (a, typed, fit(right, typed.type2, "right"))
+    return expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+
+
+def select(a: Any, op: Any, thunk: Any) -> Any:
+    """C = the entries of A where op(A(i, j), i, j, thunk) holds, or where a mask lets through."""
+    shape = shape_of(a)
+    if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
+        if thunk is not None:
+            raise TypeError("select by a mask takes no thunk")
+        mask = as_mask(op)._lower(shape)
+        return expression(len(shape), ops.restrict, (a, mask), shape, a.dtype)
+    typed, thunk = _with_thunk(select_of(op), a.dtype, thunk)
+    return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
+
+
+def reduce_rowwise(a: MatrixForms, op: Any) -> Any:
+    """w(i) = ⊕ over j of A(i, j)."""
+    return _reduce_lines(a, op, ops.reduce_rowwise, aggregators.aggregate_rowwise, a.nrows)
+
+
+def reduce_columnwise(a: MatrixForms, op: Any) -> Any:
+    """w(j) = ⊕ over i of A(i, j)."""
+    return _reduce_lines(a, op, ops.reduce_columnwise, aggregators.aggregate_columnwise, a.ncols)
+
+
+def _reduce_lines(a: MatrixForms, op: Any, by_monoid: Any, by_aggregator: Any, size: int) -> Any:
+    op = aggregator_or_monoid(op, a.dtype)
+    operation = by_aggregator if isinstance(op, TypedAggregator) else by_monoid
+    return expression(1, operation, (a, op), (size,), op.return_type)
+
+
+def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
+    """s = ⊕ of all entries; of none, an empty scalar (or the identity, unless `allow_empty`)."""
+    op = aggregator_or_monoid(op, a.dtype)
+    if isinstance(op, TypedAggregator):
+        if op.op.needs_place and isinstance(a, MatrixForms):
+            raise InvalidValue(f"{op!r} gives an index, so it is for rows, columns or a Vector")
+        return expression(0, aggregators.aggregate_scalar, (a, op), (), op.return_type)
+    return expression(0, ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
+
+
+def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
+    """The typed aggregator or monoid that `op` means."""
+    if isinstance(op, str):
+        op = agg.find(op) or op
+    if isinstance(op, Aggregator):
+        return op[dtype]
+    return op if isinstance(op, TypedAggregator) else monoid_of(op, dtype)
+
+
+def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
+    """C = A(I, J): an int in place of I or J takes that dimension away."""
+    region = None if target is None else (target, axes)
+    if isinstance(a, VectorForms):
+        (i,) = axes
+        if isinstance(i, int):
+            return expression(0, ops.vector_element, (a, i), (), a.dtype, region)
+        return expression(1, ops.extract_vector, (a, i), (_length(i, a.size),), a.dtype, region)
+    i, j = axes
+    if isinstance(i, int):
+        if isinstance(j, int):
+            return expression(0, ops.matrix_element, (a, i, j), (), a.dtype, region)
+        return expression(1, ops.extract_row, (a, i, j), (_length(j, a.ncols),), a.dtype, region)
+    if isinstance(j, int):
+        shape = (_length(i, a.nrows),)
+        return expression(1, ops.extract_column, (a, i, j), shape, a.dtype, region)
+    shape = (_length(i, a.nrows), _length(j, a.ncols))
+    return expression(2, ops.extract_matrix, (a, i, j), shape, a.dtype, region)
+
+
+def transpose(a: MatrixForms) -> Any:
+    """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
+    return expression(2, ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
+
+
+def diag(a: MatrixForms, k: Any) -> Any:
+    """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
+    k = integer(k, "k")
+    size = max(0, min(a.nrows - max(0, -k), a.ncols - max(0, k)))
+    return expression(1, ops.diag, (a, k), (size,), a.dtype)
+
+
+def from_diag(v: VectorForms, k: Any) -> Any:
+    """C(i, i + k) = v(i), in a square matrix."""
+    k = integer(k, "k")
+    size = dimension(v.size + abs(k), "the size of the matrix")
+    return expression(2, ops.from_diag, (v, k), (size, size), v.dtype)
+
+
+def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
+    """C(i + down, j + right) = A(i, j), where that is a place of C."""
+    offsets = tuple(integer(offset, "offset") for offset in offsets)
+    given = zip(sizes, shape_of(a), strict=True)
+    shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
+    if isinstance(a, VectorForms):
+        return expression(1, ops.reposition_vector, (a, *offsets, *shape), shape, a.dtype)
+    return expression(2, ops.reposition_matrix, (a, *offsets, shape), shape, a.dtype)
+
+
+def power(a: MatrixForms, n: Any, op: Any) -> Any:
+    """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, n times; for n = 0, the identity of ⊗ on the diagonal."""
+    n = integer(n, "n")
+    if n < 0:
+        raise InvalidValue(f"n is {n}, but it should be 0 or more")
+    if a.nrows != a.ncols:
+        raise DimensionMismatch(
+            f"A must be square to be multiplied with itself, but is {a.nrows} x {a.ncols}"
+        )
+    semiring = semiring_of(op, a.dtype, a.dtype)
+    identity = None
+    if n == 0:
+        monoid = semiring.binaryop.op.monoid
+        if monoid is None:
+            raise InvalidValue(
+                f"the power 0 by {semiring!r} needs an identity of its multiply, which has none"
+            )
+        identity = monoid[semiring.return_type].identity
+    return expression(2, ops.power, (a, n, semiring, identity), shape_of(a), semiring.return_type)
+
+
+def infix(symbol: str, left: Any, right: Any) -> Any:
+    """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
+    a, b = operand_forms(left), operand_forms(right)
+    if symbol == "@":
+        ndim, shape = _product_shape(left, right, a, b)
+    else:
+        shape = _common_shape_of(_shape(left, a), _shape(right, b), symbol)
+        ndim = len(shape)
+    waiting = expression(ndim, None, (symbol, a, b, _by_default), shape, None)
+    return waiting
+
+
+def with_operator(waiting: Any, op: Any) -> Any:
+    """`op(A @ B)`, `op(A & B)` or `op(A | B)`."""
+    symbol, left, right, _ = waiting._args
+    a, b = _settle(left, symbol, op), _settle(right, symbol, op)
+    if symbol == "@":
+        return product(a, b, op)
+    return (ewise_mult if symbol == "&" else ewise_add)(a, b, op)
+
+
+def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
+    """`op(A | B, left_default=..., right_default=...)`."""
+    symbol, a, b, _ = waiting._args
+    a = union_with_operator(a, op, left, right)._read() if isinstance(a, Expression) else a
+    b = union_with_operator(b, op, left, right)._read() if isinstance(b, Expression) else b
+    return ewise_union(a, b, op, left, right)
+
+
+def product(a: Any, b: Any, op: Any) -> Any:
+    """`A @ B`: mxm, mxv, vxm or inner, by the operands' dimensions."""
+    if isinstance(a, MatrixForms):
+        return (mxm if isinstance(b, MatrixForms) else mxv)(a, b, op)
+    return (vxm if isinstance(b, MatrixForms) else inner)(a, b, op)
+
+
+def vector(x: Any, name: str) -> VectorForms:
+    """The forms of an operand that must be a Vector."""
+    if isinstance(x, Operand) and x.ndim == 1:
+        return x._read()
+    raise TypeError(f"{name} needs a Vector, not a {_kind(x)}")
+
+
+def matrix(x: Any, name: str) -> MatrixForms:
+    """The forms of an operand that must be a Matrix."""
+    if isinstance(x, Operand) and x.ndim == 2:
+        return x._read()
+    raise TypeError(f"{name} needs a Matrix, not a {_kind(x)}")
+
+
+def _kind(x: Any) -> str:
+    if isinstance(x, Operand):
+        return ("Scalar", "Vector", "Matrix")[x.ndim]
+    return type(x).__name__
+
+
+def is_waiting(x: Any) -> bool:
+    """Whether x is `A @ B`, `A & B` or `A | B` without an operator."""
+    return isinstance(x, Expression) and x._operation is None
+
+
+def operand_forms(x: Any) -> Any:
+    """What an operand of an infix is held as: forms, or the infix itself where it waits too."""
+    return x if is_waiting(x) else x._read()
+
+
+def _settle(x: Any, symbol: str, op: Any) -> Any:
+    """`plus(u | v | w)`: an operand that waits by the same symbol takes the same operator."""
+    if not isinstance(x, Expression):
+        return x
+    if x._operation is None and x._args[0] == symbol:
+        return with_operator(x, op)._read()
+    return x._read()
+
+
+def _by_default(symbol: str, left: Any, right: Any) -> Any:
+    """The expression of an infix that was given no operator."""
+    a = left._read() if isinstance(left, Expression) else left
+    b = right._read() if isinstance(right, Expression) else right
+    if symbol == "@":
+        return product(a, b, plus_times)
+    if a.dtype is BOOL and b.dtype is BOOL:
+        return ewise_mult(a, b, land) if symbol == "&" else ewise_add(a, b, lor)
+    name = "ewise_mult" if symbol == "&" else "ewise_add"
+    raise TypeError(
+        f"A {symbol} B without an operator is logical and needs BOOL, but the dtypes are {a.dtype} "
+        f"and {b.dtype}; write op(A {symbol} B), as in binary.plus(A {symbol} B), for {name}"
+    )
+
+
+def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
+    """Whether two have the same shape, and equal (or close) entries at the same places."""
+    if (check_dtype and a.dtype is not b.dtype) or shape_of(a) != shape_of(b):
+        return False
+    return ops.same_entries(a, b, tolerance)
+
+
+def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
+    """The value and dtype of a scalar argument; Python's own yield to the dtype beside them."""
+    if is_scalar(value):
+        return value, dtype_of(value, beside)
+    if isinstance(value, Operand) and value.ndim == 0:
+        forms = value._read()
+        if forms.value is None:
+            raise EmptyObject(f"{name} is an empty Scalar, but it must hold a value")
+        return forms.value, forms.dtype
+    raise TypeError(f"{name} must be a scalar, not {type(value).__name__}")
+
+
+def shape_of(a: Any) -> tuple[int, ...]:
+    """The size of each dimension of what forms hold."""
+    if isinstance(a, VectorForms):
+        return (a.size,)
+    return (a.nrows, a.ncols) if isinstance(a, MatrixForms) else ()
+
+
+def integer(value: Any, name: str) -> int:
+    """`value` as an int, refused by name if it is none."""
+    try:
+        return value if type(value) is int else operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+
+
+def dimension(value: Any, name: str) -> int:
+    """A number of rows, columns or elements, from 0 to 2^31 - 1."""
+    size = integer(value, name)
+    if size < 0:
+        raise InvalidValue(f"{name} is {size}, but it should be 0 or more")
+    if size >= 1 << 31:
+        raise InvalidValue(f"{name} is {size}, but it should be less than 2^31")
+    return size
+
+
+def apply_index(a: Any, op: Any, thunk: Any) -> Any:
+    """C = op(A(i, j), i, j, thunk), entry by entry."""
+    typed, thunk = _with_thunk(op, a.dtype, thunk)
+    shape = shape_of(a)
+    return expression(
+        len(shape), ops.apply_index, (a, typed, thunk), shape, typed.return_type
+    )
+
+
+def _with_thunk(op: Any, dtype: DataType, thunk: Any) -> tuple[Any, Any]:
+    """The typed index-unary or select operator, and its thunk, which is 0 if not given."""
+    if thunk is None:
+        typed = index_of(op, dtype, None)
+        return typed, typed.thunk_type.np_type.type(0)
+    thunk, thunk_dtype = bound(thunk, dtype, "thunk")
+    typed = index_of(op, dtype, thunk_dtype)
+    return typed, fit(thunk, typed.thunk_type, "thunk")
+
+
+def _length(place: Axis, size: int) -> int:
+    return size if place is None else place.size  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _common_shape(a: Any, b: Any, name: str) -> tuple[int, ...]:
+    return _common_shape_of(shape_of(a), shape_of(b), name)
+
+
+def _common_shape_of(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
+    """One shape; a Vector on the left goes along columns, one on the right along rows."""
+    if left == right:
+        return left
+    if len(left) == 1 and len(right) == 2:
+        if left[0] == right[0]:
+            return right
+        raise DimensionMismatch(
+            f"{name}: u on the left is repeated along columns, but has size {left[0]} "
+            f"and B has {right[0]} rows"
+        )
+    if len(left) == 2 and len(right) == 1:
+        if left[1] == right[0]:
+            return left
+        raise DimensionMismatch(
+            f"{name}: v on the right is repeated along rows, but has size {right[0]} "
+            f"and A has {left[1]} columns"
+        )
+    first, second = ("u", "v") if len(left) == 1 else ("A", "B")
+    raise DimensionMismatch(
+        f"{name}: {first} has {describe(left)}, but {second} has {describe(right)}"
+    )
+
+
+def _shape(x: Any, forms: Any) -> tuple[int, ...]:
+    return x.shape if forms is x else shape_of(forms)
+
+
+def _product_shape(left: Any, right: Any, a: Any, b: Any) -> tuple[int, tuple[int, ...]]:
+    left_shape, right_shape = _shape(left, a), _shape(right, b)
+    if left_shape[-1] != right_shape[0]:
+        first, second = ("u", "A")[len(left_shape) - 1], ("v", "B")[len(right_shape) - 1]
+        have = f"{left_shape[-1]} columns" if len(left_shape) == 2 else f"size {left_shape[0]}"
+        needs = f"{right_shape[0]} rows" if len(right_shape) == 2 else f"size {right_shape[0]}"
+        raise DimensionMismatch(f"{first} has {have}, but {second} has {needs}")
+    shape = left_shape[:-1] + right_shape[1:]
+    return len(shape), shape

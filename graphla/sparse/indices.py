@@ -1,0 +1,117 @@
+"""Which rows, columns or elements a subscript names: `v[i]`, `C[I, J]`, in Python's and NumPy's forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Operand
+from semirings.exceptions import IndexOutOfBound
+
+Axis = int | np.ndarray | None
+"""One axis resolved: an int (that axis goes away), int64 indices, or None: all of it, in order."""
+
+
+def vector_axis(key: Any, size: int) -> Axis:
+    """What `key` selects of a vector."""
+    if type(key) is int and 0 <= key < size:
+        return key
+    if key is Ellipsis:
+        return None
+    if type(key) is tuple:
+        raise TypeError(f"a Vector takes one index, not the tuple {key!r}")
+    return axis(key, size, "index")
+
+
+def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
+    """What `key` selects of the rows and of the columns of a matrix."""
+    if key is Ellipsis:
+        return None, None
+    if type(key) is not tuple or len(key) != 2:
+        raise TypeError(f"a Matrix takes two indices, as in A[i, j] or A[i, :], not {_show(key)}")
+    return axis(key[0], nrows, "row"), axis(key[1], ncols, "column")
+
+
+def axis(key: Any, size: int, name: str) -> Axis:
+    """What `key` selects of an axis of `size`: negative indices count from its end."""
+    if isinstance(key, slice):
+        return _slice(key, size)
+    if isinstance(key, Operand):
+        key = _index_of(key, name)
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return position(int(key), size, name)
+    return _indices(key, size, name)
+
+
+def position(i: int, size: int, name: str) -> int:
+    """The index i of an axis of `size`, counted from its end if negative."""
+    if not -size <= i < size:
+        raise IndexOutOfBound(f"{name} {i} is out of range: the size is {size}")
+    return i + size if i < 0 else i
+
+
+def length(axis: Axis, size: int) -> int:
+    """How many places an axis of `size` selects (one, for an int)."""
+    if axis is None:
+        return size
+    return 1 if isinstance(axis, int) else axis.size
+
+
+def _slice(key: slice, size: int) -> Axis:
+    try:
+        start, stop, step = key.indices(size)
+    except TypeError:
+        raise TypeError(f"the bounds of a slice must be integers, not {key!r}") from None
+    if start == 0 and stop == size and step == 1:
+        return None
+    return np.arange(start, stop, step, dtype=np.int64)
+
+
+def _index_of(key: Operand, name: str) -> int:
+    if key.ndim:
+        raise TypeError(
+            f"{name} must be an integer, slice or list of integers, not a "
+            f"{'Vector' if key.ndim == 1 else 'Matrix'}; to choose by a mask write "
+            "`C(mask.S) << x` or `x.dup(mask=mask.S)`"
+        )
+    return key.__index__()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _indices(key: Any, size: int, name: str) -> np.ndarray:
+    if isinstance(key, (str, bytes, float, bool, np.bool_, tuple)) or key is None:
+        raise TypeError(
+            f"{name} must be an integer, slice or list of integers, not {_show(key)}"
+        )
+    if not isinstance(key, np.ndarray):
+        try:
+            key = list(key)
+        except TypeError:
+            raise TypeError(
+                f"{name} must be an integer, slice or list of integers, not {_show(key)}"
+            ) from None
+        key = np.asarray([int(k) if isinstance(k, Operand) else k for k in key] or [], object)
+        key = key.astype(np.int64) if all(_is_integer(k) for k in key.flat) else np.asarray([*key])
+    if key.ndim != 1 or key.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "
+            f"{key.dtype}"
+        )
+    if key.size:
+        least, most = int(key.min()), int(key.max())
+        if least < -size or most >= size:
+            worst = most if most >= size else least
+            raise IndexOutOfBound(f"{name} {worst} is out of range: the size is {size}")
+        key = key.astype(np.int64)
+        if least < 0:
+            key = np.where(key < 0, key + size, key)
+    return key.astype(np.int64, copy=False)
+
+
+def _is_integer(k: Any) -> bool:
+    return isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+
+
+def _show(key: Any) -> str:
+    text = repr(key)
+    return text if len(text) <= 40 else f"a {type(key).__name__}"

@@ -1,0 +1,427 @@
+"""The Matrix: entries at some of the places (row, column)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Expression
+from graphla.forms import MatrixForms
+from graphla.operations import indexing
+from graphla.operations.entrywise import cast
+from graphla.settings import config
+from graphla.sparse import building, exporting, expressions, printing
+from graphla.sparse.arithmetic import Collection
+from graphla.sparse.indices import matrix_axes, position
+from graphla.sparse.mask import Mask
+from graphla.sparse.noun import Indexed
+from graphla.sparse.vector import ReadableVector, Vector
+from semirings import binary, monoid, semiring
+from semirings.dtypes import FP64, lookup_dtype
+from semirings.exceptions import DimensionMismatch
+
+
+class ReadableMatrix(Collection):
+    """What can be asked of a Matrix, or of an expression that gives one."""
+
+    __slots__ = ()
+    ndim = 2
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        return self.shape[1]
+
+    @property
+    def T(self) -> Any:
+        """Aᵀ, which costs nothing: the same forms, swapped."""
+        return expressions.transpose(self._read())
+
+    @property
+    def S(self) -> Mask:
+        """The mask of where there are entries."""
+        return Mask(self._read(), self.shape, structure=True)
+
+    @property
+    def V(self) -> Mask:
+        """The mask of where there are true entries."""
+        return Mask(self._read(), self.shape, structure=False)
+
+    def mxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
+        """C = A ⊕.⊗ B."""
+        return expressions.mxm(self._read(), expressions.matrix(other, "mxm"), op)
+
+    def mxv(self, other: Any, op: Any = semiring.plus_times) -> Any:
+        """w = A ⊕.⊗ u, by pull where u is dense and by push where it is sparse."""
+        return expressions.mxv(self._read(), expressions.vector(other, "mxv"), op)
+
+    def kronecker(self, other: Any, op: Any = binary.times) -> Any:
+        """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+        return expressions.kronecker(self._read(), expressions.matrix(other, "kronecker"), op)
+
+    def power(self, n: int, op: Any = semiring.plus_times) -> Any:
+        """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, n times; for n = 0, the identity of ⊗ on the diagonal."""
+        return expressions.power(self._read(), n, op)
+
+    def reduce_rowwise(self, op: Any = monoid.plus) -> Any:
+        """w(i) = ⊕ over j of A(i, j), by a monoid or an aggregator."""
+        return expressions.reduce_rowwise(self._read(), op)
+
+    def reduce_columnwise(self, op: Any = monoid.plus) -> Any:
+        """w(j) = ⊕ over i of A(i, j), by a monoid or an aggregator."""
+        return expressions.reduce_columnwise(self._read(), op)
+
+    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
+        """s = ⊕ of all entries; of none an empty Scalar (or the identity, if not allow_empty)."""
+        return expressions.reduce_scalar(self._read(), op, allow_empty)
+
+    def reposition(
+        self,
+        row_offset: int,
+        column_offset: int,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+    ) -> Any:
+        """C(i + row_offset, j + column_offset) = A(i, j), where that is a place of C."""
+        return expressions.reposition(self._read(), (row_offset, column_offset), (nrows, ncols))
+
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Any:
+        """w(i) = A(i, i + k), or A(i - k, i) for a negative k: a Vector."""
+        return expressions.diag(self._read(), k).new(dtype, name=name)
+
+    def get(self, row: Any, col: Any, default: Any = None) -> Any:
+        """A(row, col) as a Python number, or `default`."""
+        i = position(expressions.integer(row, "row"), self.nrows, "row")
+        j = position(expressions.integer(col, "col"), self.ncols, "col")
+        value = indexing.matrix_element.compute(self._read(), i, j).value
+        return default if value is None else value.item()
+
+    def __contains__(self, index: Any) -> bool:
+        if type(index) is not tuple or len(index) != 2:
+            raise TypeError(f"ask for a place as `(i, j) in A`, not as {index!r}")
+        return self.get(*index) is not None
+
+    def __getitem__(self, key: Any) -> Any:
+        target = self if isinstance(self, Indexed) else None
+        return expressions.extract(self._read(), self._axes(key), target)
+
+    def _axes(self, key: Any) -> tuple[Any, Any]:
+        return matrix_axes(key, *self.shape)
+
+    def to_coo(
+        self,
+        dtype: Any = None,
+        *,
+        rows: bool = True,
+        columns: bool = True,
+        values: bool = True,
+        sort: bool = True,
+    ) -> tuple[Any, Any, Any]:
+        """(rows, columns, values) as arrays, row by row; the indices are int64."""
+        return exporting.matrix_coo(self._read(), dtype, rows, columns, values)
+
+    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """(indptr, column indices, values) as arrays, by rows."""
+        return exporting.compressed(self._read().csr, dtype)
+
+    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """(indptr, row indices, values) as arrays, by columns."""
+        return exporting.compressed(self._read().csc, dtype)
+
+    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """(rows, indptr, column indices, values): as CSR, of the rows that have entries."""
+        return exporting.doubly_compressed(self._read().csr, dtype)
+
+    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """(columns, indptr, row indices, values): as CSC, of the columns that have entries."""
+        return exporting.doubly_compressed(self._read().csc, dtype)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
+        """A 2-d array, with `fill_value` where there is no entry."""
+        return exporting.matrix_dense(self._read(), fill_value, dtype)
+
+    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
+        """{row: {column: value}}, or {column: {row: value}} columnwise."""
+        return exporting.dicts(self._read(), order)
+
+    def to_edgelist(
+        self, dtype: Any = None, *, values: bool = True, sort: bool = True
+    ) -> tuple[Any, Any]:
+        """(array of (row, column), values)."""
+        rows, columns, found = self.to_coo(dtype, values=values)
+        return np.column_stack([rows, columns]), found
+
+    def to(self, device: str) -> Any:
+        """The same entries on a device, "cpu"."""
+        return building.to_device(self, device)
+
+    def __repr__(self) -> str:
+        return printing.matrix(self)
+
+    def _repr_html_(self) -> str:
+        return printing.html(self)
+
+
+class Matrix(ReadableMatrix, Indexed):
+    """Entries of one dtype at some of nrows x ncols places; an absent entry is not a zero.
+
+    >>> A = Matrix.from_coo([0, 1], [1, 0], [3, 4])
+    >>> A[0, 1].value, A.shape, A.nvals
+    (3, (2, 2), 2)
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, dtype: Any = FP64, nrows: int = 0, ncols: int = 0, *, name: str | None = None
+    ):
+        nrows = expressions.dimension(nrows, "nrows")
+        ncols = expressions.dimension(ncols, "ncols")
+        self._forms = MatrixForms.empty(config.device, lookup_dtype(dtype), nrows, ncols)
+        self._name = name
+
+    @classmethod
+    def from_coo(
+        cls,
+        rows: Any,
+        columns: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        dup_op: Any = None,
+        symmetric: bool = False,
+        name: str | None = None,
+    ) -> Matrix:
+        """A(rows[k], columns[k]) = values[k], or one value for all.
+
+        Equal places are joined by dup_op. `symmetric` vouches that A equals its transpose, which
+        then costs no memory.
+        """
+        forms = building.matrix_coo(rows, columns, values, dtype, nrows, ncols, dup_op, symmetric)
+        return cls._of(forms, name)
+
+    @classmethod
+    def from_csr(
+        cls,
+        indptr: Any,
+        col_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        symmetric: bool = False,
+        name: str | None = None,
+    ) -> Matrix:
+        """Row i has columns col_indices[indptr[i]:indptr[i + 1]]; arrays that fit are not copied."""
+        csr, dtype = building.compressed(indptr, col_indices, values, dtype, nrows, ncols, "row")
+        forms = MatrixForms(config.device, dtype, csr, csr if symmetric else None)
+        return cls._of(forms, name)
+
+    @classmethod
+    def from_csc(
+        cls,
+        indptr: Any,
+        row_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """Column j has rows row_indices[indptr[j]:indptr[j + 1]]; arrays that fit are not copied."""
+        csc, dtype = building.compressed(indptr, row_indices, values, dtype, ncols, nrows, "column")
+        return cls._of(MatrixForms(config.device, dtype, None, csc), name)
+
+    @classmethod
+    def from_dcsr(
+        cls,
+        compressed_rows: Any,
+        indptr: Any,
+        col_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """As `from_csr`, of the listed rows only."""
+        rows = building.expanded(compressed_rows, indptr, "compressed_rows")
+        return cls.from_coo(rows, col_indices, values, dtype, nrows=nrows, ncols=ncols, name=name)
+
+    @classmethod
+    def from_dcsc(
+        cls,
+        compressed_cols: Any,
+        indptr: Any,
+        row_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """As `from_csc`, of the listed columns only."""
+        cols = building.expanded(compressed_cols, indptr, "compressed_cols")
+        return cls.from_coo(row_indices, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
+
+    @classmethod
+    def from_edgelist(
+        cls,
+        edgelist: Any,
+        values: Any = None,
+        dtype: Any = None,
+        *,
+        nrows: int | None = None,
+        ncols: int | None = None,
+        dup_op: Any = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """A(i, j) = x for each edge (i, j, x), or (i, j) with `values` apart (1.0 if not given)."""
+        rows, columns, found = building.edges(edgelist, values)
+        return cls.from_coo(
+            rows, columns, found, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name
+        )
+
+    @classmethod
+    def from_dicts(
+        cls,
+        nested_dicts: Mapping[int, Mapping[int, Any]] | Sequence[Mapping[int, Any]],
+        dtype: Any = None,
+        *,
+        order: str = "rowwise",
+        nrows: int | None = None,
+        ncols: int | None = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """A(i, j) = nested_dicts[i][j], or nested_dicts[j][i] columnwise."""
+        rows, columns, values = building.nested(nested_dicts, order)
+        return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, name=name)
+
+    @classmethod
+    def from_scalar(
+        cls,
+        value: Any,
+        nrows: int,
+        ncols: int,
+        dtype: Any = None,
+        *,
+        name: str | None = None,
+    ) -> Matrix:
+        """A(i, j) = value, at every place."""
+        value, wanted = building.scalar_and_dtype(value, dtype)
+        matrix = cls(wanted, nrows, ncols, name=name)
+        matrix << value
+        return matrix
+
+    @classmethod
+    def from_dense(
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """A(i, j) = values[i][j], except where that is `missing_value`."""
+        return cls._of(building.matrix_dense(values, missing_value, dtype), name)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nrows, ncols)."""
+        forms = self._forms
+        return forms.nrows, forms.ncols
+
+    def build(
+        self,
+        rows: Any,
+        columns: Any,
+        values: Any,
+        *,
+        dup_op: Any = None,
+        clear: bool = False,
+        nrows: int | None = None,
+        ncols: int | None = None,
+    ) -> None:
+        """A(rows[k], columns[k]) = values[k], in a Matrix that is empty or that `clear` empties."""
+        building.refuse_entries(self, clear)
+        nrows = self.nrows if nrows is None else nrows
+        ncols = self.ncols if ncols is None else ncols
+        self._forms = building.matrix_coo(
+            rows, columns, values, self.dtype, nrows, ncols, dup_op, False
+        )
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+    ) -> Matrix:
+        """Another Matrix with the same entries (those the mask lets through), cast to `dtype`."""
+        forms = self._forms
+        wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
+        if clear or mask is not None:
+            matrix = Matrix(wanted, forms.nrows, forms.ncols, name=name)
+            if not clear:
+                matrix(mask) << self
+            return matrix
+        return Matrix._of(cast(forms, wanted), name)
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        forms = self._forms
+        self._forms = MatrixForms.empty(forms.device, forms.dtype, forms.nrows, forms.ncols)
+
+    def resize(self, nrows: int, ncols: int) -> None:
+        """Change the shape; entries beyond it are deleted."""
+        shape = expressions.dimension(nrows, "nrows"), expressions.dimension(ncols, "ncols")
+        self._forms = indexing.reposition_matrix.compute(self._forms, 0, 0, shape)
+
+    def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
+        """A(i, i + k) = values(i), a scalar or a Vector or a list; the mask is a Vector or Matrix."""
+        k = expressions.integer(k, "k")
+        size = max(0, min(self.nrows - max(0, -k), self.ncols - max(0, k)))
+        diagonal = self.diag(k)
+        if isinstance(values, (list, tuple, np.ndarray)):
+            values = Vector.from_dense(values)
+        if isinstance(values, ReadableVector) and values.size != size:
+            raise DimensionMismatch(
+                f"values has size {values.size}, but diagonal {k} of A has size {size}"
+            )
+        if isinstance(mask, Mask) and mask.ndim == 2:
+            mask = mask._diagonal(k)
+        if mask is None:
+            diagonal(accum=accum) << values
+        else:
+            diagonal(mask, accum=accum) << values
+        self._forms = indexing.with_diagonal(self._forms, k, diagonal._forms)
+
+    def __reduce__(self) -> Any:
+        return building.restore_matrix, (Matrix, *exporting.matrix_pieces(self._forms), self._name)
+
+
+class MatrixExpression(ReadableMatrix, Expression):
+    """An expression that gives a Matrix."""
+
+    __slots__ = ()
+    noun = Matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nrows, ncols)."""
+        return self._shape  # pyright: ignore[reportReturnType]

@@ -1,0 +1,138 @@
+"""Which typed operator is meant: from a name, an operator of any kind, and the operands' dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from semirings import binary, indexunary, monoid, select, semiring, unary
+from semirings.dtypes import DataType
+from semirings.exceptions import DomainMismatch
+from semirings.operators import (
+    BinaryOp,
+    IndexUnaryOp,
+    SelectOp,
+    TypedBinaryOp,
+    TypedIndexUnaryOp,
+    TypedSelectOp,
+    TypedUnaryOp,
+    UnaryOp,
+)
+from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
+
+
+def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
+    """The semiring `op` for operands of these dtypes."""
+    kind = type(op)
+    if kind is Semiring:
+        return op[left, right]
+    if kind is TypedSemiring:
+        return op
+    if kind is str:
+        return semiring_of(semiring.from_string(op), left, right)
+    _refuse(op, "a semiring, such as semiring.plus_times or 'min_plus'")
+
+
+def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
+    """The binary operator `op` (or that of a monoid) for operands of these dtypes."""
+    kind = type(op)
+    if kind is BinaryOp:
+        return op[left, right]
+    if kind is TypedBinaryOp:
+        return op
+    if kind is Monoid:
+        return op.binaryop[left, right]
+    if kind is TypedMonoid:
+        return op.binaryop
+    if kind is str:
+        return binary_of(binary.from_string(op), left, right)
+    if _is_function(op):
+        return binary_of(BinaryOp.register_anonymous(op), left, right)
+    _refuse(op, "a binary operator or monoid, such as binary.plus or 'min'")
+
+
+def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
+    """The monoid `op` (or that of a binary operator) for values of this dtype."""
+    kind = type(op)
+    if kind is Monoid:
+        return op[dtype]
+    if kind is TypedMonoid:
+        return op
+    if kind is str:
+        return monoid_of(monoid.from_string(op), dtype)
+    if kind in (BinaryOp, TypedBinaryOp):
+        if op.monoid is None:
+            raise DomainMismatch(f"{op!r} is not the operator of a monoid, so it cannot reduce")
+        return monoid_of(op.monoid, dtype)
+    _refuse(op, "a monoid, such as monoid.plus or 'max'")
+
+
+def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
+    """The operator `op` of one operand; a name that is no unary operator may be an index-unary."""
+    kind = type(op)
+    if kind is UnaryOp:
+        return op[dtype]
+    if kind in (TypedUnaryOp, TypedIndexUnaryOp, TypedSelectOp):
+        return op
+    if kind is str:
+        return unary_of(_from_strings(op, unary, indexunary), dtype)
+    if kind in (IndexUnaryOp, SelectOp):
+        return index_of(op, dtype, None)  # pyright: ignore[reportReturnType]
+    if _is_function(op):
+        return unary_of(UnaryOp.register_anonymous(op), dtype)
+    hint = "" if kind not in (BinaryOp, TypedBinaryOp, Monoid) else " (or give `left=` or `right=`)"
+    _refuse(op, f"a unary operator, such as unary.abs or 'sqrt'{hint}")
+
+
+def index_of(
+    op: Any, dtype: DataType, thunk: DataType | None
+) -> TypedIndexUnaryOp | TypedSelectOp:
+    """The index-unary or select operator `op` for values of `dtype` and such a thunk."""
+    if isinstance(op, (TypedIndexUnaryOp, TypedSelectOp)):
+        return op
+    return op[dtype] if thunk is None else op[dtype, thunk]
+
+
+def select_of(op: Any) -> Any:
+    """The select operator `op`; an index-unary one that returns truth will do."""
+    if isinstance(op, str):
+        return select.from_string(op)
+    if isinstance(op, (SelectOp, TypedSelectOp, IndexUnaryOp, TypedIndexUnaryOp)):
+        return op
+    if _is_function(op):
+        return SelectOp.register_anonymous(op)
+    _refuse(op, "a select operator, such as select.tril or 'valuegt', or a mask")
+
+
+def bound_of(op: Any) -> Any:
+    """The operator of `apply(op, right=s)`: binary, or index-unary with the thunk s."""
+    return _from_strings(op, binary, indexunary) if isinstance(op, str) else op
+
+
+def is_index_op(op: Any) -> bool:
+    """Whether `op` looks at the place of an entry and takes a thunk."""
+    return isinstance(op, (IndexUnaryOp, TypedIndexUnaryOp, SelectOp, TypedSelectOp))
+
+
+def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
+    """The binary operator that joins C and T, both as the dtype of C."""
+    return binary_of(op, dtype, dtype)
+
+
+def _from_strings(name: str, *modules: Any) -> Any:
+    for module in modules[:-1]:
+        try:
+            return module.from_string(name)
+        except (ValueError, AttributeError, KeyError):
+            continue
+    return modules[-1].from_string(name)
+
+
+def _is_function(op: Any) -> bool:
+    return callable(op) and not hasattr(op, "types") and not hasattr(op, "return_type")
+
+
+def _refuse(op: Any, expected: str) -> NoReturn:
+    hint = ""
+    if isinstance(op, (Semiring, TypedSemiring)):
+        hint = f"; {op!r} has .monoid and .binaryop"
+    raise TypeError(f"op must be {expected}, not {op!r}{hint}")

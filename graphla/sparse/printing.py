@@ -1,0 +1,76 @@
+"""How a Matrix or Vector shows itself: a line that says what it is, and a corner of its entries."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+CORNER = 8  # rows and columns shown; entries are looked up one by one, however huge the rest
+
+
+def vector(v: Any) -> str:
+    """`Vector size 5, FP64, 2 entries`, and the first of them."""
+    return _joined(_headline(v, f"size {v.size}"), _vector_cells(v))
+
+
+def matrix(a: Any) -> str:
+    """`Matrix 3 x 4, FP64, 2 entries`, and the corner at the top left."""
+    return _joined(_headline(a, f"{a.nrows} x {a.ncols}"), _matrix_cells(a))
+
+
+def html(x: Any) -> str:
+    """The same as a table for a notebook."""
+    head, *rows = repr(x).split("\n")
+    cells = _vector_cells(x) if x.ndim == 1 else _matrix_cells(x)
+    if not cells:
+        return f"<div>{escape(head)}</div>"
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+    )
+    return f"<div>{escape(head)}<table>{body}</table></div>"
+
+
+def _headline(x: Any, size: str) -> str:
+    nvals = x.nvals
+    entries = "1 entry" if nvals == 1 else f"{nvals} entries"
+    name = getattr(x, "name", "") if hasattr(x, "_name") else ""
+    return f"{type(x).__name__}{f' {name!r}' if name else ''} {size}, {x.dtype}, {entries}"
+
+
+def _vector_cells(v: Any) -> list[list[str]]:
+    shown = min(v.size, CORNER)
+    if not shown:
+        return []
+    more = [".."] if v.size > shown else []
+    head = [str(i) for i in range(shown)]
+    return [head + more, [_cell(v.get(i)) for i in range(shown)] + more]
+
+
+def _matrix_cells(a: Any) -> list[list[str]]:
+    rows, columns = min(a.nrows, CORNER), min(a.ncols, CORNER)
+    if not rows or not columns:
+        return []
+    right = [".."] if a.ncols > columns else []
+    lines = [["", *(str(j) for j in range(columns)), *right]]
+    for i in range(rows):
+        lines.append([str(i), *(_cell(a.get(i, j)) for j in range(columns)), *right])
+    if a.nrows > rows:
+        lines.append([".."] * len(lines[0]))
+    return lines
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _joined(head: str, cells: list[list[str]]) -> str:
+    if not cells:
+        return head
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = (
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    )
+    return "\n".join([head, *("  " + line for line in lines)])

@@ -1,0 +1,150 @@
+"""The Scalar: one value of a dtype, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Expression, update
+from graphla.forms import ScalarForms
+from graphla.operations.entrywise import cast
+from graphla.operations.values import dtype_of, fit, is_scalar
+from graphla.settings import config
+from graphla.sparse.arithmetic import Arithmetic
+from graphla.sparse.noun import Noun
+from semirings.dtypes import FP64, lookup_dtype
+from semirings.exceptions import EmptyObject
+
+
+class ReadableScalar(Arithmetic):
+    """What can be asked of a Scalar, or of an expression that gives one."""
+
+    __slots__ = ()
+    ndim = 0
+
+    @property
+    def shape(self) -> tuple[()]:
+        """()."""
+        return ()
+
+    @property
+    def value(self) -> Any:
+        """The value as a Python number, or None."""
+        value = self._read().value
+        return None if value is None else value.item()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value."""
+        return self._read().value is None
+
+    def get(self, default: Any = None) -> Any:
+        """The value as a Python number, or `default`."""
+        value = self._read().value
+        return default if value is None else value.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._read().value)
+
+    def __int__(self) -> int:
+        return int(self._present("int"))
+
+    def __float__(self) -> float:
+        return float(self._present("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._present("complex"))
+
+    def __index__(self) -> int:
+        value = self._present("index")
+        if value.dtype.kind not in "iu":
+            raise TypeError(f"an index must be an integer, but the Scalar is of {self.dtype}")
+        return int(value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self._present("array"), dtype)
+
+    def _present(self, what: str) -> Any:
+        value = self._read().value
+        if value is None:
+            raise EmptyObject(f"an empty Scalar has no {what}; ask for .get(default)")
+        return value
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+class Scalar(ReadableScalar, Noun):
+    """A value of a dtype, or none: `Scalar(int)` is empty.
+
+    >>> s = Scalar.from_value(3)
+    >>> s + 1 == 4, int(s)
+    (True, 3)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, dtype: Any = FP64, *, name: str | None = None):
+        self._forms = ScalarForms(config.device, lookup_dtype(dtype))
+        self._name = name
+
+    @classmethod
+    def from_value(cls, value: Any, dtype: Any = None, *, name: str | None = None) -> Scalar:
+        """A Scalar that holds `value`, of its own dtype or of `dtype`."""
+        if isinstance(value, ReadableScalar):
+            return value.dup(dtype, name=name)  # pyright: ignore[reportAttributeAccessIssue]
+        if not is_scalar(value):
+            raise TypeError(f"value must be a number, not {type(value).__name__}")
+        wanted = dtype_of(value) if dtype is None else lookup_dtype(dtype)
+        return cls._of(ScalarForms(config.device, wanted, fit(value, wanted)), name)
+
+    @property
+    def value(self) -> Any:
+        """The value as a Python number, or None; assign one, or None to empty the Scalar."""
+        value = self._forms.value
+        return None if value is None else value.item()
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+        else:
+            update(self, value, None, None, False)
+
+    def dup(self, dtype: Any = None, *, clear: bool = False, name: str | None = None) -> Scalar:
+        """Another Scalar with this value, cast to `dtype`; empty with `clear`."""
+        forms = self._forms
+        if clear:
+            return Scalar(forms.dtype if dtype is None else dtype, name=name)
+        return Scalar._of(forms if dtype is None else cast(forms, lookup_dtype(dtype)), name)
+
+    def clear(self) -> None:
+        """Delete the value."""
+        self._forms = ScalarForms(self._forms.device, self._forms.dtype)
+
+    def __reduce__(self) -> Any:
+        return _restore, (self._forms.dtype.name, self.value, self._name)
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.value!r}, dtype={self._forms.dtype})"
+
+
+class ScalarExpression(ReadableScalar, Expression):
+    """An expression that gives a Scalar."""
+
+    __slots__ = ()
+    noun = Scalar
+
+    @property
+    def shape(self) -> tuple[()]:
+        """()."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"ScalarExpression({self.value!r}, dtype={self.dtype})"
+
+
+def _restore(dtype: str, value: Any, name: str | None) -> Scalar:
+    scalar = Scalar(dtype, name=name)
+    scalar.value = value
+    return scalar

@@ -1,0 +1,260 @@
+"""The Vector: entries at some of the indices 0 to size - 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Expression
+from graphla.forms import VectorForms
+from graphla.operations import indexing
+from graphla.operations.entrywise import cast
+from graphla.settings import config
+from graphla.sparse import building, exporting, expressions, printing
+from graphla.sparse.arithmetic import Collection
+from graphla.sparse.indices import position, vector_axis
+from graphla.sparse.mask import Mask
+from graphla.sparse.noun import Indexed
+from semirings import binary, monoid, semiring
+from semirings.dtypes import FP64, lookup_dtype
+
+
+class ReadableVector(Collection):
+    """What can be asked of a Vector, or of an expression that gives one."""
+
+    __slots__ = ()
+    ndim = 1
+
+    @property
+    def size(self) -> int:
+        """Number of indices."""
+        return self.shape[0]
+
+    @property
+    def S(self) -> Mask:
+        """The mask of where there are entries."""
+        forms = self._read()
+        return Mask(forms, (forms.size,), structure=True)
+
+    @property
+    def V(self) -> Mask:
+        """The mask of where there are true entries."""
+        forms = self._read()
+        return Mask(forms, (forms.size,), structure=False)
+
+    def vxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
+        """w = u ⊕.⊗ A, by push where u is sparse and by pull where it is dense."""
+        return expressions.vxm(self._read(), expressions.matrix(other, "vxm"), op)
+
+    def inner(self, other: Any, op: Any = semiring.plus_times) -> Any:
+        """s = u ⊕.⊗ v."""
+        return expressions.inner(self._read(), expressions.vector(other, "inner"), op)
+
+    def outer(self, other: Any, op: Any = binary.times) -> Any:
+        """C(i, j) = op(u(i), v(j))."""
+        return expressions.outer(self._read(), expressions.vector(other, "outer"), op)
+
+    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
+        """s = ⊕ of all entries; of none an empty Scalar (or the identity, if not allow_empty)."""
+        return expressions.reduce_scalar(self._read(), op, allow_empty)
+
+    def reposition(self, offset: int, *, size: int | None = None) -> Any:
+        """w(i + offset) = v(i), where that is an index of w."""
+        return expressions.reposition(self._read(), (offset,), (size,))
+
+    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
+        """C(i, i + k) = v(i), a square Matrix."""
+        return expressions.from_diag(self._read(), k).new(name=name)
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """v(index) as a Python number, or `default`."""
+        i = position(expressions.integer(index, "index"), self.size, "index")
+        value = indexing.vector_element.compute(self._read(), i).value
+        return default if value is None else value.item()
+
+    def __contains__(self, index: Any) -> bool:
+        return self.get(index) is not None
+
+    def __getitem__(self, key: Any) -> Any:
+        forms = self._read()
+        return expressions.extract(forms, (vector_axis(key, forms.size),), self if isinstance(self, Indexed) else None)
+
+    def to_coo(
+        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
+    ) -> tuple[Any, Any]:
+        """(indices, values) as arrays; the indices are int64."""
+        return exporting.vector_coo(self._read(), dtype, indices, values, sort)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
+        """An array, with `fill_value` where there is no entry."""
+        return exporting.vector_dense(self._read(), fill_value, dtype)
+
+    def to_dict(self) -> dict[int, Any]:
+        """{index: value}."""
+        indices, values = self.to_coo()
+        return dict(zip(indices.tolist(), values.tolist(), strict=True))
+
+    def to(self, device: str) -> Any:
+        """The same entries on a device, "cpu"."""
+        return building.to_device(self, device)
+
+    def __repr__(self) -> str:
+        return printing.vector(self)
+
+    def _repr_html_(self) -> str:
+        return printing.html(self)
+
+
+class Vector(ReadableVector, Indexed):
+    """Entries of one dtype at some of the indices 0 to size - 1; an absent entry is not a zero.
+
+    >>> v = Vector.from_coo([0, 3], [1.5, 2.5], size=5)
+    >>> v[3].value, v.nvals, 1 in v
+    (2.5, 2, False)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, dtype: Any = FP64, size: int = 0, *, name: str | None = None):
+        size = expressions.dimension(size, "size")
+        self._forms = VectorForms.empty(config.device, lookup_dtype(dtype), size)
+        self._name = name
+
+    @classmethod
+    def from_coo(
+        cls,
+        indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        size: int | None = None,
+        dup_op: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """v(indices[k]) = values[k], or one value for all; equal indices are joined by dup_op."""
+        return cls._of(building.vector_coo(indices, values, dtype, size, dup_op), name)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Iterable[tuple[int, Any]],
+        dtype: Any = None,
+        *,
+        size: int | None = None,
+        dup_op: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """v(i) = x for each pair (i, x)."""
+        indices, values = building.columns_of(pairs, 2)
+        return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
+
+    @classmethod
+    def from_dict(
+        cls,
+        d: Mapping[int, Any],
+        dtype: Any = None,
+        *,
+        size: int | None = None,
+        name: str | None = None,
+    ) -> Vector:
+        """v(i) = d[i]."""
+        if size is None and not d:
+            size = 0
+        return cls.from_coo(list(d), list(d.values()), dtype, size=size, name=name)
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, size: int, dtype: Any = None, *, name: str | None = None
+    ) -> Vector:
+        """v(i) = value, for every index i."""
+        value, wanted = building.scalar_and_dtype(value, dtype)
+        vector = cls(wanted, size, name=name)
+        vector << value
+        return vector
+
+    @classmethod
+    def from_dense(
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """v(i) = values[i], except where that is `missing_value`."""
+        return cls._of(building.vector_dense(values, missing_value, dtype), name)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(size,)."""
+        return (self._forms.size,)
+
+    @property
+    def size(self) -> int:
+        """Number of indices."""
+        return self._forms.size
+
+    def build(
+        self,
+        indices: Any,
+        values: Any,
+        *,
+        dup_op: Any = None,
+        clear: bool = False,
+        size: int | None = None,
+    ) -> None:
+        """v(indices[k]) = values[k], in a Vector that is empty or that `clear` empties."""
+        building.refuse_entries(self, clear)
+        size = self.size if size is None else size
+        self._forms = building.vector_coo(indices, values, self.dtype, size, dup_op)
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        mask: Any = None,
+        name: str | None = None,
+    ) -> Vector:
+        """Another Vector with the same entries (those the mask lets through), cast to `dtype`."""
+        forms = self._forms
+        wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
+        if clear or mask is not None:
+            vector = Vector(wanted, forms.size, name=name)
+            if not clear:
+                vector(mask) << self
+            return vector
+        return Vector._of(cast(forms, wanted), name)
+
+    new = dup
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        forms = self._forms
+        self._forms = VectorForms.empty(forms.device, forms.dtype, forms.size)
+
+    def resize(self, size: int) -> None:
+        """Change the size; entries beyond it are deleted."""
+        size = expressions.dimension(size, "size")
+        self._forms = indexing.reposition_vector.compute(self._forms, 0, size)
+
+    def _axes(self, key: Any) -> tuple[Any]:
+        return (vector_axis(key, self._forms.size),)
+
+    def __reduce__(self) -> Any:
+        return building.restore_vector, (Vector, *exporting.vector_pieces(self._forms), self._name)
+
+
+class VectorExpression(ReadableVector, Expression):
+    """An expression that gives a Vector."""
+
+    __slots__ = ()
+    noun = Vector
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(size,)."""
+        return self._shape  # pyright: ignore[reportReturnType]
+
