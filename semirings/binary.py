@@ -54,8 +54,8 @@ def register_anonymous(
     np.int64(13)
     """
     if parameterized:
-        return _parameterized(name or func.__name__, func, is_anonymous=True)
-    return _BinaryOp(name or func.__name__, func, is_anonymous=True)
+        return _parameterized(_naming.name_of(func, name), func, is_anonymous=True)
+    return _BinaryOp(_naming.name_of(func, name), func, is_anonymous=True)
 
 
 def register_new(

@@ -51,7 +51,7 @@ def register_anonymous(
     """
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
-    return _IndexUnaryOp(name or func.__name__, func, is_anonymous=True)
+    return _IndexUnaryOp(_naming.name_of(func, name), func, is_anonymous=True)
 
 
 def register_new(

@@ -32,7 +32,14 @@ def split(text: str) -> tuple[str, Any]:
     if inside is None:
         return base, None
     dtypes = tuple(part.strip().strip("'\"") for part in inside.split(","))
-    return base, dtypes if len(dtypes) > 1 else dtypes[0]
+    return base, dtypes[0] if len(dtypes) == 1 else dtypes
+
+
+def name_of(func: Any, name: str | None) -> str:
+    """The name that was given, or else that of the function."""
+    if not callable(func):
+        raise TypeError(f"func is {func!r}, but it should be a Python function")
+    return name or getattr(func, "__name__", type(func).__name__)
 
 
 def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:

@@ -122,7 +122,7 @@ def _is_quiet(node: Node) -> bool:
     if isinstance(node.operation, Primitive):
         return node.arguments[0].dtype.kind in node.operation.is_quiet
     if node.operation == "cast":
-        return not (node.dtype in (FP32, BOOL) and node.arguments[0].dtype.is_float)
+        return not node.arguments[0].dtype.is_float
     return True
 
 
@@ -246,7 +246,7 @@ def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
 
 def _numba_constant(value: Any, dtype: DataType) -> str:
     if dtype is BOOL:
-        return str(bool(value))
+        return f"np.bool_({bool(value)})"
     if not dtype.is_float:
         return f"np.{dtype.np_type.name}({int(value)})"
     number = float(value)

@@ -35,7 +35,7 @@ def register_anonymous(
     """
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
-    return _SelectOp(name or func.__name__, func, is_anonymous=True)
+    return _SelectOp(_naming.name_of(func, name), func, is_anonymous=True)
 
 
 def register_new(
@@ -52,7 +52,7 @@ def register_new(
     else:
         op = _SelectOp(name, func)
         same = _IndexUnaryOp(name, func, result=_indexunary._BOOL)
-        _naming.register(vars(_indexunary), "indexunary", name, same)
+        _naming.register(_indexunary.__dict__, "indexunary", name, same)
     _naming.register(globals(), "select", name, op)
     return op
 

@@ -39,7 +39,7 @@ def register_anonymous(
     """
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
-    return _UnaryOp(name or func.__name__, func, is_anonymous=True)
+    return _UnaryOp(_naming.name_of(func, name), func, is_anonymous=True)
 
 
 def register_new(

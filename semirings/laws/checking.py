@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from semirings.operators import TypedBinaryOp
-from semirings.structures import TypedMonoid, TypedSemiring
 
 from semirings import binary, monoid, semiring
 from semirings.dtypes import DataType, lookup_dtype
@@ -39,6 +37,8 @@ from semirings.laws.statement import (
     broken,
     law_names,
 )
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedMonoid, TypedSemiring
 
 # Where a law is looked for when nobody said where it holds: the wider first.
 _DOMAINS = {
@@ -287,21 +287,24 @@ class _Law:
 
 
 def _simple_values(dtype: DataType) -> np.ndarray:
-    """Small numbers, then powers of two, then edges: from the simplest up."""
-    kind, t = dtype.np_type.kind, dtype.np_type
-    if kind == "b":
+    """Small numbers, powers of two, edges: from the simplest up."""
+    t = dtype.np_type
+    if t.kind == "b":
         return np.array([False, True])
-    if kind == "f":
+    if t.kind == "f":
         info = np.finfo(t)
         most, eps, tiny = float(info.max), float(info.eps), float(info.tiny)
-        numbers = [0, 1, 2, 3, -1, -2, 0.5, -0.5, 0.1, 10, -3, np.inf, -np.inf, np.nan]
-        numbers += [most, -most, tiny, eps, 1 + eps, 1e-3, 1 / 3, 1e6, most / 2, tiny / 4, -0.0]
-        return np.array(numbers, t)
-    least, most = extremes(t)
-    bits = 8 * t.itemsize
-    numbers = [0, 1, 2, 3, -1, -2, 4, 7, -3, 10, bits - 1, bits, 2 ** (bits // 2), 85, -100]
-    numbers += [most, least, most - 1, least + 1, most // 2, most // 2 + 1, most // 3]
-    return np.array(list(dict.fromkeys(n for n in numbers if least <= n <= most)), t)
+        numbers = [0, -0.0, 1, 2, 3, 0.5, 0.1, 10, np.inf, most, tiny, eps, 1 + eps, 1e-3, 1 / 3]
+        numbers += [1e6, most / 2, tiny / 4]
+        values = np.array([*numbers, *(-n for n in numbers), np.nan], t)
+    else:
+        least, most = extremes(t)
+        numbers = [0, 1, 2, 3, 4, 7, 10, dtype.bits - 1, dtype.bits, 2 ** (dtype.bits // 2), 85]
+        numbers += [most, least, most - 1, least + 1, most // 2, most // 2 + 1, most // 3]
+        numbers += [-n for n in numbers]
+        values = np.array([n for n in set(numbers) if least <= n <= most], t)
+    order = sorted(range(len(values)), key=lambda k: _complexity(values[k]))
+    return values[order]
 
 
 def _within(domain: Domain, dtype: DataType, values: np.ndarray) -> np.ndarray:
@@ -348,20 +351,21 @@ def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
     """Values in the domain simpler than this one: simple ones, then halves and roundings of it."""
-    for candidate in simple:
-        if candidate == value or (candidate != candidate and value != value):
-            return
-        yield candidate
-    if not np.isfinite(value):
-        return
     t = dtype.np_type.type
+    attempts = list(simple)
     number = value.item()
-    whole = int(number)
-    attempts = [whole, *(whole - int(whole / 2**k) for k in range(1, 8 * dtype.np_type.itemsize))]
-    if whole != number:
-        attempts += [round(number, 1), round(number, 3)]
+    if np.isfinite(value):
+        whole = int(number)
+        halves = (whole - int(whole / 2**k) for k in range(1, dtype.bits))
+        attempts += [t(n) for n in (whole, *halves, round(number, 1), round(number, 3))]
     for attempt in attempts:
-        candidate = t(attempt)
-        is_new = candidate != value and abs(attempt) <= abs(number)
-        if is_new and bool(domain.contains(dtype, candidate)):
-            yield candidate
+        if _complexity(attempt) < _complexity(value) and domain.contains(dtype, attempt):
+            yield attempt
+
+
+def _complexity(value: Any) -> tuple[float, ...]:
+    """Simple is what is short, then small, then positive."""
+    number = value.item()
+    size = abs(number) if number == number else np.inf
+    digits = len(repr(size)) if isinstance(number, float) else 0
+    return digits, size, number != size

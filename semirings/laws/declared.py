@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from semirings.structures import TypedMonoid, TypedSemiring
 
 from semirings import binary, monoid
 from semirings.dtypes import BOOL, DataType
@@ -42,6 +40,7 @@ from semirings.laws.statement import (
     breaks,
     law_names,
 )
+from semirings.structures import TypedMonoid, TypedSemiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +62,38 @@ class Rule(NamedTuple):
     laws: str
     add: str
     multiply: str
-    kinds: str  # i: signed, u: unsigned, f: floating
+    kinds: str  # b: BOOL, i: signed, u: unsigned, f: floating
     domain: Domain
     counterexample: tuple[Any, ...] | None = None
 
 
-# The dtype BOOL is in no table: there a law is declared after trying all of its operands.
+# BOOL is in the tables for `any` alone: a law there is declared after trying all of its operands.
 # Symbols in counterexamples: MAX and MIN are the greatest and least finite value.
 MAX, MIN, INF, NAN = "max", "min", math.inf, math.nan
 
 _OPERATORS = (
     Rule("commutative", "plus times min max pair hypot", "", "iuf", EVERYWHERE),
     Rule("commutative", "land lor lxor lxnor iseq isne band bor bxor bxnor", "", "iuf", EVERYWHERE),
-    Rule("commutative", "any", "", "iuf", ANY_CHOICE, (0, 1)),
+    Rule("commutative", "any", "", "biuf", ANY_CHOICE, (0, 1)),
     Rule("associative", "plus times", "", "iu", EVERYWHERE),
     Rule("associative", "plus", "", "f", ROUNDED, (MAX, MAX, MIN)),
     Rule("associative", "times", "", "f", ROUNDED, (MAX, 2, 0.5)),
-    Rule("associative", "hypot", "", "f", ROUNDED, (1, 2, 3)),
+    Rule("associative", "hypot", "", "f", ROUNDED, (1, 1, 6)),
     Rule("associative", "min max any first second pair", "", "iuf", EVERYWHERE),
     Rule("associative", "land lor lxor lxnor band bor bxor bxnor", "", "iuf", EVERYWHERE),
     Rule("associative", "absfirst abssecond copysign", "", "iuf", EVERYWHERE),
     Rule("idempotent selective", "min max any first second", "", "iuf", EVERYWHERE),
-    Rule("idempotent", "band bor", "", "iu", EVERYWHERE),
+    Rule("idempotent", "band bor copysign", "", "iuf", EVERYWHERE),
+    Rule("idempotent selective", "absfirst abssecond", "", "u", EVERYWHERE),
 )
 
 _MONOIDS = (
     Rule("identity", "plus times min max band bor bxor bxnor", "", "iuf", EVERYWHERE),
     Rule("terminal", "min max times band bor", "", "iu", EVERYWHERE),
-    Rule("terminal", "min max", "", "f", NO_NAN, (NAN,)),
-    Rule("terminal", "any", "", "iuf", ANY_CHOICE, (1,)),
+)
+
+_BUILT_IN_MONOIDS = frozenset(
+    "any plus times min max land lor lxor lxnor eq band bor bxor bxnor".split()  # noqa: SIM905
 )
 
 _DISTRIBUTIVE = "left_distributive right_distributive"
@@ -136,6 +138,7 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "plus", "times", "iu", EVERYWHERE),
     Rule(_ANNIHILATOR, "plus", "times", "f", FINITE, (INF,)),
     Rule(_ANNIHILATOR, "plus", "land", "iuf", EVERYWHERE),
+    Rule(_ANNIHILATOR, "plus", "min", "u", EVERYWHERE),
     Rule(_ANNIHILATOR, "min", "max", "iu", EVERYWHERE),
     Rule(_ANNIHILATOR, "max", "min", "iu", EVERYWHERE),
     Rule(_ANNIHILATOR, "min", "max", "f", NO_NAN, (NAN,)),
@@ -218,8 +221,9 @@ def _is_built_in(typed: TypedThing) -> bool:
     if isinstance(typed, TypedSemiring):
         return _is_built_in(typed.monoid) and _is_built_in(typed.binaryop)
     if isinstance(typed, TypedMonoid):
-        return getattr(monoid, typed.name, None) is typed.monoid
-    return getattr(binary, typed.name, None) is typed.op
+        return typed.name in _BUILT_IN_MONOIDS and getattr(monoid, typed.name) is typed.monoid
+    is_ours = str(getattr(typed.op.function, "__module__", "")).startswith("semirings.")
+    return is_ours and getattr(binary, typed.name, None) is typed.op
 
 
 def _rules_and_names(typed: TypedThing) -> tuple[tuple[Rule, ...], str, str]:
@@ -233,8 +237,6 @@ def _rules_and_names(typed: TypedThing) -> tuple[tuple[Rule, ...], str, str]:
 def _declare(
     a: Algebra, name: LawName, rules: tuple[Rule, ...], add: str, multiply: str
 ) -> Law | None:
-    if a.dtype == BOOL:
-        return _try_all(a, name)
     for rule in rules:
         if (
             name in rule.laws.split()
@@ -243,7 +245,7 @@ def _declare(
             and _names(rule.multiply, multiply)
         ):
             return Law(name, rule.domain, _operands(a.dtype, rule.counterexample))
-    return _nowhere(a, name)
+    return _try_all(a, name) if a.dtype == BOOL else _nowhere(a, name)
 
 
 def _names(names: str, name: str) -> bool:
@@ -285,14 +287,3 @@ def _least(dtype: DataType) -> Any:
 def _is_within(dtype: DataType, value: Any) -> bool:
     low, high = extremes(dtype.np_type)
     return math.isfinite(value) and low <= value <= high
-
-
-def built_ins() -> Iterator[Any]:
-    """Every operator, monoid and semiring that laws are declared of, untyped."""
-    from semirings import semiring
-
-    for module in (binary, monoid, semiring):
-        for name in dir(module):
-            thing = getattr(module, name)
-            if not name.startswith("_") and hasattr(thing, "types"):
-                yield thing

@@ -16,7 +16,7 @@ Agreement = Literal["exact", "rounding", "choice"]
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """{x : low <= x <= high}, with NaN or without: every operand of a law is to lie in it.
+    """{x : low <= x <= high, |x| >= gap or x = 0}, with NaN or without: where operands lie.
 
     Two sides agree exactly (NaN equals NaN, and -0.0 equals 0.0), up to the rounding of a few
     operations, or, for `any`, up to which operand is picked.
@@ -26,6 +26,7 @@ class Domain:
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # how far from 0, or 0 itself
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
         """The least and the greatest operand of that dtype; low > high if there is none."""
@@ -43,11 +44,17 @@ class Domain:
         if low > high:
             return np.zeros(x.shape, bool)
         within = (x >= dtype.np_type.type(low)) & (x <= dtype.np_type.type(high))
+        gap = self.gap(dtype.np_type)
+        if gap > 0:
+            within &= (x == 0) | (np.abs(x) >= dtype.np_type.type(gap))
         return within | (x != x) if self.nan else within
 
     def covers(self, other: Domain, dtype: DataType) -> bool:
         """Whether a law that holds here holds on the other domain too, as closely as it asks."""
-        if self.agreement not in ("exact", other.agreement) or self.nan < other.nan:
+        t = dtype.np_type
+        if self.agreement not in ("exact", other.agreement) or self.gap(t) > other.gap(t):
+            return False
+        if t.kind == "f" and other.nan and not self.nan:
             return False
         low, high = self.bounds(dtype)
         other_low, other_high = other.bounds(dtype)
@@ -97,12 +104,13 @@ NO_PRODUCT_OVERFLOWS = Domain(
 )
 UNIT = Domain("on [0, 1]", lambda t: (0, 1))
 ROUNDED = Domain(
-    "up to rounding, where nothing overflows",
+    "up to rounding, where nothing over- or underflows",
     lambda t: (-_moderate(t), _moderate(t)),
     agreement="rounding",
+    gap=lambda t: 1 / _moderate(t) if t.kind == "f" else 0.0,
 )
 POSITIVE_ROUNDED = Domain(
-    "above 0, up to rounding, where nothing overflows",
+    "above 0, up to rounding, where nothing over- or underflows",
     lambda t: (1 / _moderate(t), _moderate(t)),
     agreement="rounding",
 )

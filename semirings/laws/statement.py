@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from semirings.operators import TypedBinaryOp
-from semirings.structures import TypedMonoid, TypedSemiring
 
 from semirings.dtypes import DataType
 from semirings.laws.domain import Agreement, Domain
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedMonoid, TypedSemiring
 
 LawName = Literal[
     "commutative",
@@ -155,7 +155,8 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
     if algebra(typed) is None:
         return ()
     if isinstance(typed, TypedSemiring):
-        return SEMIRING_LAWS
+        # `any` has no zero to speak of.
+        return SEMIRING_LAWS[:2] if typed.monoid.is_any else SEMIRING_LAWS
     if isinstance(typed, TypedMonoid):
         terminal: tuple[LawName, ...] = () if typed.terminal is None else ("terminal",)
         return (*OPERATOR_LAWS, "identity", *terminal)

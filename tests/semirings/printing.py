@@ -1,4 +1,4 @@
-"""Typed operators in their three printed forms, each as a function on arrays, and what to feed it."""
+"""Typed operators in their three printed forms, as functions on arrays, and what to feed them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ class Case:
 
 def names(module: ModuleType) -> list[str]:
     """The operators of a module of the catalogue."""
-    return [name for name in dir(module) if hasattr(getattr(module, name), "types")]
+    return [
+        name
+        for name in dir(module)
+        if not name.startswith("_") and hasattr(getattr(module, name), "types")
+    ]
 
 
 def cases(dtype: DataType) -> list[Case]:
@@ -251,8 +255,12 @@ def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
     """The first rows in which two forms differ by more than the operator declares."""
-    apart = np.flatnonzero(ulps_apart(expected, got) > case.typed.ulps)
-    for k in apart[:3]:
+    wrong = ulps_apart(expected, got) > case.typed.ulps
+    if case.typed.name == "lgamma":  # near its zeros, what is accurate is its distance from 0
+        with np.errstate(all="ignore"):
+            apart = np.abs(expected - got) / np.finfo(expected.dtype).eps
+        wrong &= ~((np.abs(expected) < 1) & (apart <= case.typed.ulps))
+    for k in np.flatnonzero(wrong)[:3]:
         row = ", ".join(repr(array[k].item()) for array in arrays)
         yield f"{case.label}({row}): {expected[k]!r} in NumPy, {got[k]!r} printed"
 
