@@ -1,9 +1,9 @@
-"""The CPU: the array code on NumPy, and SciPy's counting sorts where there is much to sort."""
+"""The CPU: the array code on NumPy, SciPy's counting sorts, and compiled loops where they pay."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,13 +20,60 @@ from graphla.backends.arrays import (
 from graphla.backends.arrays import (
     mxm as products_of_matrices,
 )
-from graphla.storage import Array, Csr
+from graphla.backends.compiled import entrywise, matrices, reductions, vectors
+from graphla.backends.compiled import products as loops
+from graphla.kernels.compiled import installed
+from graphla.settings import config
+from graphla.storage import (
+    AnyVector,
+    Array,
+    BitmapVector,
+    Csr,
+    DenseVector,
+    FullVector,
+    MatrixMask,
+    SparseVector,
+    VectorMask,
+    is_iso,
+)
 from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedMonoid, TypedSemiring
+
+if TYPE_CHECKING:
+    from graphla.backends import Side
+
+V = TypeVar("V", SparseVector, Csr)
 
 xp = np
 
 LARGE = 1 << 15
 """Entries from which importing and calling SciPy to sort them pays."""
+SIMPLE = 16
+"""What NumPy does well compiles from so many times `config.compile_threshold` entries."""
+WIDE = 1 << 24
+"""A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
+
+
+def _compiles(entries: int, *operators: TypedBinaryOp | None, size: int = 0) -> bool:
+    """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
+    wanted = config.compiled
+    if wanted is False or (wanted == "auto" and max(entries, size) < config.compile_threshold):
+        return False
+    if wanted is True and not installed():
+        raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
+    if size > WIDE and size > 16 * entries:
+        return False
+    return installed() and all(_has_loop_form(op) for op in operators)
+
+
+def _operators(semiring: TypedSemiring) -> tuple[TypedBinaryOp, TypedBinaryOp]:
+    return semiring.binaryop, semiring.monoid.binaryop
+
+
+@lru_cache(maxsize=4096)
+def _has_loop_form(op: TypedBinaryOp | None) -> bool:
+    """Whether the operator can be printed for Numba; one of raw C++ has NumPy alone."""
+    return op is None or op.source_numba("f") is not None
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -60,25 +107,108 @@ def build_matrix(
     return counting.build_matrix(nrows, ncols, rows, columns, values, dup_op)
 
 
+def to_sparse(v: AnyVector) -> SparseVector:
+    """The entries alone, in order."""
+    if isinstance(v, BitmapVector) and not is_iso(v.values) and _compiles(v.size):
+        return vectors.to_sparse(v)
+    return layout.to_sparse(np, v)
+
+
+# --- products -----------------------------------------------------------------------------------
+
+
+def pull(
+    rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = (+)_k mult(A(o, k), u(k)), over what the mask allows."""
+    if _compiles(rows.nvals, *_operators(semiring), size=rows.nrows):
+        return loops.pull(rows, u, semiring, side, mask, config.threads)
+    return products.pull(np, rows, u, semiring, side, mask)
+
+
+def push(
+    columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = (+)_k mult(A(o, k), u(k)), along the entries of u."""
+    if _compiles(columns.nvals, *_operators(semiring), size=columns.ncols):
+        return loops.push(columns, u, semiring, side, mask, config.threads)
+    return products.push(np, columns, u, semiring, side, mask)
+
+
+def mxm(a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None) -> Csr:
+    """C⟨mask⟩ = A ⊕.⊗ B."""
+    if _compiles(a.nvals + b.nvals, *_operators(semiring), size=b.ncols):
+        return matrices.mxm(a, b, semiring, mask, bt, config.threads)
+    return products_of_matrices.mxm(np, a, b, semiring, mask, bt)
+
+
+# --- entry by entry -----------------------------------------------------------------------------
+
+
+def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
+    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    if a.indices is not b.indices and _compiles((a.nvals + b.nvals) // SIMPLE, op):
+        return entrywise.union(a, b, op, left, right, config.threads)
+    return entries.union(np, a, b, op, left, right)
+
+
+def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
+    """op(x, y) where both have an entry."""
+    if a.indices is not b.indices and _compiles((a.nvals + b.nvals) // SIMPLE, op):
+        return entrywise.intersection(a, b, op, config.threads)
+    return entries.intersection(np, a, b, op)
+
+
+def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
+    """w(i) = the fold of row i; a row without entries has none."""
+    if not is_iso(a.values) and _compiles(a.nvals // SIMPLE, monoid.binaryop):
+        return reductions.reduce_rows(a, monoid, config.threads)
+    return entries.reduce_rows(np, a, monoid)
+
+
+def reduce(values: Array, monoid: TypedMonoid) -> Any:
+    """The fold of all values, a scalar; the identity for none."""
+    if monoid.ufunc is None and _compiles(values.size, monoid.binaryop):
+        return reductions.reduce(values, monoid, config.threads)
+    return folding.reduce(np, values, monoid)
+
+
+# --- the write rule -----------------------------------------------------------------------------
+
+
+def write_vector(
+    c: AnyVector,
+    t: AnyVector,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    dtype: Any,
+    *,
+    in_place: bool = False,
+) -> AnyVector:
+    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`."""
+    keeps = accum is not None or (mask is not None and not replace)
+    if (
+        isinstance(c, BitmapVector)
+        and isinstance(t, BitmapVector | FullVector)
+        and keeps
+        and c.nvals
+        and _compiles(c.size, accum)
+    ):
+        return vectors.write(c, t, mask, accum, replace, dtype, in_place, config.threads)
+    return writing.write_vector(np, c, t, mask, accum, replace, dtype, in_place=in_place)
+
+
 sort = partial(layout.sort, np)
-to_sparse = partial(layout.to_sparse, np)
 to_bitmap = partial(layout.to_bitmap, np)
 cast = layout.cast_storage
 build_vector = partial(building.build_vector, np)
-pull = partial(products.pull, np)
-push = partial(products.push, np)
-mxm = partial(products_of_matrices.mxm, np)
 kronecker = partial(products_of_matrices.kronecker, np)
-union = partial(entries.union, np)
-intersection = partial(entries.intersection, np)
 apply = partial(entries.apply, np)
 apply_bound = partial(entries.apply_bound, np)
 apply_index = partial(entries.apply_index, np)
 select = partial(entries.select, np)
 keep = partial(entries.keep, np)
-reduce_rows = partial(entries.reduce_rows, np)
-reduce = partial(folding.reduce, np)
 extract_vector = partial(indices.extract_vector, np)
 extract_matrix = partial(indices.extract_matrix, np)
-write_vector = partial(writing.write_vector, np)
 write_matrix = partial(writing.write_matrix, np)

@@ -86,7 +86,7 @@ def _text(file: str, function: str, spec: tuple, arrays: Sequence[Array]) -> str
             end = node.end_lineno or node.lineno
             lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
         elif isinstance(node, ast.FunctionDef) and node.name != function:
-            endings.append(f"{node.name} = inlined({node.name})")
+            endings.append(f"{node.name} = merged({node.name})")
         elif isinstance(node, ast.FunctionDef):
             parameters = [argument.arg for argument in node.args.args]
             endings.append(f"{function} = compiled({_signature(parameters, arrays)})({function})")

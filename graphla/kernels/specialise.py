@@ -11,7 +11,7 @@ from typing import Any, Literal
 from graphla.storage import Array
 from semirings import unary
 from semirings.dtypes import DataType
-from semirings.operators import TypedBinaryOp
+from semirings.operators import TypedBinaryOp, TypedUnaryOp
 from semirings.structures import TypedMonoid, TypedSemiring
 from semirings.trace import numba_prelude
 
@@ -22,6 +22,10 @@ from numba import from_dtype, njit, types
 
 def inlined(function):
     return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+
+
+def merged(function):
+    return njit(function, inline="always")  # a call that passes arrays would count references
 
 
 def compiled(signature):
@@ -47,7 +51,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
     return _join(
         f"U_FULL = {u_is_full}",
         _monoid(semiring.monoid),
-        _function(op.source_numba("multiply")),
+        _operator(op, "multiply"),
         _returning("term(a, u, o, k)", call, op.return_type, semiring.monoid.type),
     )
 
@@ -57,7 +61,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
     op = semiring.binaryop
     return _join(
         _monoid(semiring.monoid),
-        _function(op.source_numba("multiply")),
+        _operator(op, "multiply"),
         _returning(
             "product(x, y, i, k, j)",
             "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)",
@@ -69,7 +73,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 def folding(monoid: TypedMonoid) -> str:
     """`add`, and `lift` to the monoid's type."""
-    return _join(_monoid(monoid), _function(_cast(monoid.type, "lift")))
+    return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
 
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
@@ -79,11 +83,25 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
     right = call.format("fill", "y") if fills_left else "cast(y)"
     return _join(
         f"IS_VECTOR = {is_vector}",
-        _function(op.source_numba("multiply")),
-        _function(_cast(op.return_type, "cast")),
+        _operator(op, "multiply"),
+        _operator(unary.identity[op.return_type], "cast"),
         _function(f"def combine(x, y, i, j):\n    return {call.format('x', 'y')}"),
         _function(f"def left_alone(x, fill, i, j):\n    return {left}"),
         _function(f"def right_alone(y, fill, i, j):\n    return {right}"),
+    )
+
+
+def accumulating(op: TypedBinaryOp | None, dtype: DataType) -> str:
+    """`lift` to a dtype, and `accumulate` where there is an operator."""
+    lift = _operator(unary.identity[dtype], "lift")
+    if op is None:
+        return _join("HAS_ACCUM = False", lift, "accumulate = None")
+    call = "multiply(c, i, 0, t, i, 0)" if op.is_positional else "multiply(c, t)"
+    return _join(
+        "HAS_ACCUM = True",
+        lift,
+        _operator(op, "multiply"),
+        _function(f"def accumulate(c, t, i):\n    return lift({call})"),
     )
 
 
@@ -105,7 +123,7 @@ def _monoid(monoid: TypedMonoid) -> str:
         f"HAS_TERMINAL = {stops}",
         f"IDENTITY = {_constant(identity, dtype)}",
         f"TERMINAL = {_constant(terminal, dtype)}",
-        _function(monoid.binaryop.source_numba("add")),
+        _operator(monoid.binaryop, "add"),
     )
 
 
@@ -121,12 +139,15 @@ def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
     if dtype == wanted:
         return _function(f"def {head}:\n    return {call}")
     return _join(
-        _function(_cast(wanted, "cast")), _function(f"def {head}:\n    return cast({call})")
+        _operator(unary.identity[wanted], "cast"),
+        _function(f"def {head}:\n    return cast({call})"),
     )
 
 
-def _cast(dtype: DataType, name: str) -> str:
-    return unary.identity[dtype].source_numba(name)
+def _operator(op: TypedBinaryOp | TypedUnaryOp, name: str) -> str:
+    source = op.source_numba(name)
+    assert source is not None, "an operator without a Numba form is computed in NumPy"
+    return _function(source)
 
 
 def _function(source: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphla.kernels.compiled import Loop
 from graphla.kernels.threads import run
-from graphla.storage import Array
+from graphla.storage import Array, VectorMask
 
 PARALLEL = 1 << 15
 """Entries from which a loop is worth waking another thread for."""
@@ -33,6 +33,17 @@ def values_of(values: Array, is_read: bool = True) -> tuple[Array, int]:
     if stride == 0:
         return values[:1], 0
     return np.ascontiguousarray(values), 1
+
+
+def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
+    """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
+    if mask is None:
+        return UNREAD, 0, 1
+    present = mask.present
+    if present is None:
+        present = np.zeros(mask.size, np.bool_)
+        present[mask.indices] = True
+    return present, 1, int(mask.complement)
 
 
 def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: int) -> list[Any]:

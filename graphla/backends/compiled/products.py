@@ -12,6 +12,7 @@ from graphla.backends.compiled.parts import (
     PARALLEL,
     UNREAD,
     Parts,
+    allowed_by,
     between,
     even_parts,
     row_parts,
@@ -63,8 +64,8 @@ def pull(
     spec = (specialise.matrix_vector, semiring, side, u_is_full)
     dtype = semiring.return_type.np_type
     entries = (rows.indptr, rows.indices, a_values, u_present, u_values)
-    if mask is not None and not mask.complement and _is_short(mask):
-        outputs = mask.indices
+    outputs = _short_list(mask)
+    if outputs is not None:
         present, values = np.empty(outputs.size, np.bool_), np.empty(outputs.size, dtype)
         arrays = (*entries, outputs, present, values)
         loop = load("pull.pull_listed", spec, arrays)
@@ -72,8 +73,8 @@ def pull(
         counts = spread(loop, arrays, (step, u_step), parts, threads)
         if sum(counts) < outputs.size:
             outputs, values = outputs[present], values[present]
-        return SparseVector(rows.nrows, outputs, values, mask.is_sorted)
-    allowed, mask_step, forbidden = _bitmap_of(mask)
+        return SparseVector(rows.nrows, outputs, values, mask is None or mask.is_sorted)
+    allowed, mask_step, forbidden = allowed_by(mask)
     present, values = np.empty(rows.nrows, np.bool_), np.empty(rows.nrows, dtype)
     arrays = (*entries, allowed, present, values)
     loop = load("pull.pull", spec, arrays)
@@ -97,7 +98,7 @@ def push(
     if mask is not None and mask.present is None:
         return _push_under_list(columns, u, semiring, side, mask, threads)
     a_values, step, u_values, u_step = _operands(columns.values, u.values, semiring, side)
-    allowed, mask_step, forbidden = _bitmap_of(mask)
+    allowed, mask_step, forbidden = allowed_by(mask)
     spec = (specialise.matrix_vector, semiring, side, False)
     entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
     steps = (step, u_step, mask_step, forbidden, columns.ncols)
@@ -135,18 +136,14 @@ def _push_sparse(
     if -most <= count < 0:
         parts = _output_parts(columns, u.indices, threads)
         count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
+    indices, values = np.empty(max(count, 0), np.int32), np.empty(max(count, 0), dtype)
     if count > 0:
-        indices, values = np.empty(count, np.int32), np.empty(count, dtype)
         kept = (bits, summary, sums, indices, values)
         load("marks.drain", (specialise.nothing,), kept)(*kept, size)
     scratch.give("bits", bits)
     scratch.give("summary", summary)
     scratch.give("values", sums)
-    if count < 0:
-        return -count
-    if count == 0:
-        return SparseVector(size, np.empty(0, np.int32), np.empty(0, dtype))
-    return SparseVector(size, indices, values)
+    return -count if count < 0 else SparseVector(size, indices, values)
 
 
 def _push_under_list(
@@ -195,20 +192,11 @@ def _operands(
     return (*values_of(a_values, reads_a), *values_of(u_values, reads_u))
 
 
-def _is_short(mask: VectorMask) -> bool:
-    """Whether to go along the mask's list rather than over all outputs."""
-    return mask.indices is not None and (mask.present is None or mask.indices.size * 8 < mask.size)
-
-
-def _bitmap_of(mask: VectorMask | None) -> tuple[Array, int, int]:
-    """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
-    if mask is None:
-        return UNREAD, 0, 1
-    present = mask.present
-    if present is None:
-        present = np.zeros(mask.size, np.bool_)
-        present[mask.indices] = True
-    return present, 1, int(mask.complement)
+def _short_list(mask: VectorMask | None) -> Array | None:
+    """The list of allowed outputs, if it is better gone along than all outputs tested."""
+    if mask is None or mask.complement or mask.indices is None:
+        return None
+    return mask.indices if mask.present is None or mask.indices.size * 8 < mask.size else None
 
 
 def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:

@@ -10,6 +10,8 @@ U_FULL = False
 """Whether every entry of the vector is there, so that `u_present` is not read."""
 IS_VECTOR = False
 """Whether the rows are stretches of one vector, whose entries lie at (index, 0)."""
+HAS_ACCUM = False
+"""Whether an entry that is there already is accumulated into, or replaced."""
 
 
 def add(x, y):
@@ -43,5 +45,10 @@ def right_alone(y, fill, i, j):
 
 
 def lift(x):
-    """A value as the monoid's type."""
+    """A value as the type of the result."""
     return x
+
+
+def accumulate(c, t, i):
+    """accum(c, t) at index i of a vector, as the type of c."""
+    return c + t
