@@ -71,7 +71,7 @@ def register_new(
     With `parameterized`, func returns such a function, and calling the operator with no operands
     passes parameters to func.
     """
-    op = _parameterized(name, func) if parameterized else _BinaryOp(name, func)
+    op = _parameterized(name, func) if parameterized else _BinaryOp(name, func).checked()
     _naming.register(globals(), "binary", name, op)
     return op
 
@@ -174,7 +174,7 @@ isge = _BinaryOp("isge", lambda x, y: x >= y, result="same", commutes_to="isle")
 land = _BinaryOp("land", _t.logical_and, result="same", commutes_to="land")
 lor = _BinaryOp("lor", _t.logical_or, result="same", commutes_to="lor")
 lxor = _BinaryOp("lxor", _t.logical_xor, result="same", commutes_to="lxor")
-lxnor = _BinaryOp("lxnor", lambda x, y: (x != 0) == (y != 0), commutes_to="lxnor")
+lxnor = _BinaryOp("lxnor", lambda x, y: _t.cast(x, _BOOL) == _t.cast(y, _BOOL), commutes_to="lxnor")
 band = _BinaryOp("band", lambda x, y: x & y, _INTEGERS, commutes_to="band")
 bor = _BinaryOp("bor", lambda x, y: x | y, _INTEGERS, commutes_to="bor")
 bxor = _BinaryOp("bxor", lambda x, y: x ^ y, _INTEGERS, commutes_to="bxor")

@@ -70,7 +70,7 @@ def register_new(
         op = register_anonymous(func, name, parameterized=True)
         _naming.register(globals(), "indexunary", name, op)
         return op
-    op = _IndexUnaryOp(name, func)
+    op = _IndexUnaryOp(name, func).checked()
     _naming.register(globals(), "indexunary", name, op)
     select = _sys.modules.get("semirings.select")
     if select is not None and set(op.types.values()) == {_BOOL}:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from semirings import printing
-from semirings.dtypes import ALL, BOOL, INT64, DataType, lookup_dtype, unify
+from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype, unify
 from semirings.exceptions import DomainMismatch, GraphblasException, UdfParseError
 from semirings.primitives import Node
 from semirings.trace import Symbol, as_symbol, cast, trace
@@ -42,6 +42,8 @@ class Operator:
     def __contains__(self, key: Any) -> bool:
         try:
             self[key]
+        except UdfParseError:
+            raise
         except (DomainMismatch, ValueError):
             return False
         return True
@@ -94,6 +96,12 @@ class Operator:
     def _recipe(self) -> dict[str, Any]:
         """The arguments that make an anonymous one again."""
         raise NotImplementedError
+
+    def checked(self) -> Any:
+        """Itself, if its function can be traced with some dtype."""
+        if not any(dtype in self for dtype in (FP64, INT64, *self._domain)):
+            self[self._domain[-1]]
+        return self
 
 
 def _remake(cls: type, recipe: dict[str, Any]) -> Any:
@@ -187,7 +195,9 @@ class TypedOperator:
         if len(args) != len(self.parameters):
             names = ", ".join(self.parameters)
             raise TypeError(f"{self!r} takes {names}, but {len(args)} arguments were given")
-        return self.numpy(*(as_array(x, dtype) for x, dtype in zip(args, dtypes, strict=True)))
+        arrays = (as_array(x, dtype) for x, dtype in zip(args, dtypes, strict=True))
+        result = self.numpy(*arrays)
+        return result[()] if np.ndim(result) == 0 else result
 
     def trace(self, *args: Any) -> Symbol:
         """The operator on symbols, which it casts to its dtypes."""

@@ -50,7 +50,7 @@ def register_new(
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
-        op = _SelectOp(name, func)
+        op = _SelectOp(name, func).checked()
         same = _IndexUnaryOp(name, func, result=_indexunary._BOOL)
         _naming.register(_indexunary.__dict__, "indexunary", name, same)
     _naming.register(globals(), "select", name, op)

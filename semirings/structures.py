@@ -11,7 +11,7 @@ import numpy as np
 from semirings import printing
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 from semirings.exceptions import DomainMismatch
-from semirings.operators import BinaryOp, Operator, TypedBinaryOp
+from semirings.operators import BinaryOp, Operator, TypedBinaryOp, named
 from semirings.trace import Symbol
 
 Values = Any  # a scalar, a mapping from dtype to scalar, or a function of the DataType
@@ -241,9 +241,9 @@ class Semiring(Operator):
         if self.is_commutative:
             return self
         flipped = self.binaryop.commutes_to
-        if flipped is None or self.is_anonymous:
+        if flipped is None or self.monoid.is_anonymous:
             return None
-        return Semiring(f"{self.monoid.name}_{flipped.name}", self.monoid, flipped)
+        return named("semiring", f"{self.monoid.name}_{flipped.name}")
 
     def _typed(self, *dtypes: DataType) -> TypedSemiring:
         multiply = self.binaryop[dtypes if len(dtypes) == 2 else dtypes[0]]

@@ -54,7 +54,7 @@ def register_new(
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
-        op = _UnaryOp(name, func)
+        op = _UnaryOp(name, func).checked()
     _naming.register(globals(), "unary", name, op)
     return op
 
