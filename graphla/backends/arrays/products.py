@@ -80,11 +80,10 @@ def _dense_if_many(
 
 def concatenated_values(xp: ModuleType, parts: list[Array], size: int) -> Array:
     """The parts one after the other; iso if they are, since one product has one constant term."""
-    if len(parts) == 1:
-        return parts[0]
-    if all(is_iso(part) for part in parts if part.size):
-        return next(repeat_value(xp, part[:1], size) for part in parts if part.size)
-    return xp.concatenate(parts)
+    filled = [part for part in parts if part.size] or parts[:1]
+    if len(filled) > 1 and all(is_iso(part) for part in filled):
+        return repeat_value(xp, filled[0][:1], size)
+    return filled[0] if len(filled) == 1 else xp.concatenate(filled)
 
 
 def _rows_to_gather(
@@ -301,19 +300,17 @@ def _scatter_terms(
 # --- chunks -------------------------------------------------------------------------------------
 
 
-def chunks(
-    xp: ModuleType, counts: Array, size: int = CHUNK, limit: int | None = None
-) -> list[slice]:
-    """Slices of rows with about `size` terms and at most `limit` rows each; one slice at least."""
+def chunks(xp: ModuleType, counts: Array, limit: int | None = None) -> list[slice]:
+    """Slices of rows with about CHUNK terms and at most `limit` rows each; one slice at least."""
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
         return _whole
     ends = counts.cumsum(dtype=xp.int64)
     total = int(ends[-1])
-    if few and total <= size:
+    if few and total <= CHUNK:
         return _whole
-    cuts = {0, counts.size, *ends.searchsorted(xp.arange(size, total, size)).tolist()}
-    if limit is not None and total > size:
+    cuts = {0, counts.size, *ends.searchsorted(xp.arange(CHUNK, total, CHUNK)).tolist()}
+    if limit is not None and total > CHUNK:
         cuts.update(range(0, counts.size, limit))
     ordered = sorted(cuts)
     return [slice(start, stop) for start, stop in pairwise(ordered)]

@@ -1,0 +1,329 @@
+"""Forms are made once, say the same, and are written in place only when nobody could see it."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
+from graphla.storage import BitmapVector, Csr, FullVector, SparseVector, VectorMask, is_iso
+from semirings.dtypes import BOOL, INT64
+
+needs_counts = pytest.mark.skipif(
+    sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)(),
+    reason="references are not counted here, so that nothing is written in place",
+)
+
+
+class Noun:
+    """Holds forms as a vector does."""
+
+    def __init__(self, forms):
+        self._forms = forms
+
+
+def bitmap_noun():
+    present = np.array([True, False, True, False])
+    return Noun(VectorForms("cpu", INT64, BitmapVector(4, present, np.arange(4), 2)))
+
+
+def full_noun():
+    return Noun(VectorForms("cpu", INT64, FullVector(4, np.arange(4))))
+
+
+def sparse(size, indices, values, is_sorted=True):
+    return SparseVector(size, np.array(indices, np.int32), np.array(values), is_sorted)
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+
+def test_a_form_is_made_once():
+    v = VectorForms("cpu", INT64, sparse(4, [3, 1], [30, 10], False))
+    assert v.sparse(sorted=False).indices.tolist() == [3, 1]
+    assert v.sparse().indices.tolist() == [1, 3]
+    assert v.sparse() is v.sparse(sorted=False)
+    assert v.bitmap() is v.bitmap()
+    assert v.full() is None
+    assert (v.size, v.nvals) == (4, 2)
+
+
+def test_a_vector_with_every_entry_is_full_alone():
+    v = VectorForms("cpu", INT64, sparse(3, [2, 0, 1], [2, 0, 1], False))
+    full = v.dense()
+    assert isinstance(full, FullVector)
+    assert full.values.tolist() == [0, 1, 2]
+    assert v.at_hand is full
+    assert v.bitmap().present.all()
+    assert v.sparse().values.tolist() == [0, 1, 2]
+    assert not v.has_sparse
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_empty_vectors(size):
+    v = VectorForms.empty("cpu", INT64, size)
+    assert (v.size, v.nvals, v.bitmap().nvals) == (size, 0, 0)
+    assert (v.full() is None) == (size > 0)
+    mask = VectorForms.empty("cpu", INT64, size).mask(True, False)
+    assert mask is not None
+    assert mask.nvals == 0
+
+
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("structural", [False, True])
+@pytest.mark.parametrize("how", ["sparse", "unsorted", "bitmap", "full", "both"])
+@pytest.mark.parametrize("values", [[1, 0, 2], [0, 0, 0], [1, 1, 1]])
+@pytest.mark.parametrize("iso", [False, True])
+def test_masks_say_where(how, structural, complement, values, iso):
+    size, indices = (3, [0, 1, 2]) if how == "full" else (5, [0, 2, 4])
+    values = np.array(values)
+    values = np.broadcast_to(values[:1], 3) if iso else values
+    table = dict(zip(indices, values.tolist(), strict=True))
+    v = SparseVector(size, np.array(indices, np.int32), values)
+    if how == "unsorted":
+        v = SparseVector(size, v.indices[::-1], v.values[::-1], False)
+    forms = VectorForms("cpu", INT64, v)
+    if how in ("full", "bitmap"):
+        forms = VectorForms("cpu", INT64, forms.dense())
+    elif how == "both":
+        forms.bitmap()
+    mask = forms.mask(structural, complement)
+    want = {i for i in range(size) if (i in table and (structural or bool(table[i]))) != complement}
+    assert lets_through(mask, size) == want
+
+
+def lets_through(mask, size):
+    if mask is None:
+        return set(range(size))
+    said = []
+    if mask.present is not None:
+        said.append(set(np.flatnonzero(mask.present).tolist()))
+    if mask.indices is not None:
+        said.append(set(mask.indices.tolist()))
+        assert not mask.is_sorted or sorted(said[-1]) == mask.indices.tolist()
+    assert said
+    assert all(each == said[0] for each in said)
+    assert mask.nvals in (None, len(said[0]))
+    return set(range(size)) - said[0] if mask.complement else said[0]
+
+
+def csr():
+    indptr, indices = np.array([0, 2, 2], np.int32), np.array([0, 2], np.int32)
+    return Csr(2, 3, indptr, indices, np.array([5, 0]))
+
+
+def test_a_matrix_and_its_transpose_share_what_either_makes():
+    A = MatrixForms("cpu", INT64, csr())
+    B = A.T
+    assert (B.nrows, B.ncols, B.nvals) == (3, 2, 2)
+    assert B.csc is A.csr
+    assert not A.has_csc
+    assert not B.has_csr
+    assert B.csr is A.csc
+    assert A.has_csc
+    assert A.T.T.csr is A.csr
+    assert not A.is_symmetric
+
+
+def test_a_symmetric_matrix_holds_one_form():
+    a = Csr(1, 1, np.array([0, 1], np.int32), np.array([0], np.int32), np.array([1]))
+    A = MatrixForms("cpu", INT64, a, a)
+    assert A.is_symmetric
+    assert A.T.csr is a
+
+
+def test_a_matrix_mask_of_values_drops_the_false():
+    A = MatrixForms("cpu", INT64, csr())
+    assert A.mask(True, False).pattern is A.csr
+    assert A.mask(False, True).pattern.indices.tolist() == [0]
+    assert A.mask(False, True).complement
+
+
+def test_empty_matrix_and_scalar():
+    A = MatrixForms.empty("cpu", INT64, 0, 3)
+    assert (A.nrows, A.ncols, A.nvals, A.csc.nrows) == (0, 3, 0, 3)
+    assert ScalarForms("cpu", BOOL).nvals == 0
+    assert ScalarForms("cpu", BOOL, np.False_).nvals == 1
+
+
+def test_threads_make_a_form_once():
+    a = backend("cpu").transpose(csr())
+    A = MatrixForms("cpu", INT64, None, a)
+    start, made = threading.Barrier(4), []
+
+    def ask():
+        start.wait()
+        made.append(A.csr)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(each is A.csr for each in made)
+
+
+# --- writing in place ---------------------------------------------------------------------------
+
+
+@needs_counts
+@pytest.mark.parametrize("make", [bitmap_noun, full_noun])
+def test_a_vector_nobody_else_sees_is_taken(make):
+    noun = make()
+    taken = take(noun)
+    assert taken is not None
+    assert taken.values.tolist() == [0, 1, 2, 3]
+
+
+@needs_counts
+def test_it_is_taken_again_after_its_other_forms_were_used():
+    noun = bitmap_noun()
+    noun._forms.sparse()
+    noun._forms.mask(True, True)
+    noun._forms.mask(False, False)
+    assert take(noun) is not None
+    assert not noun._forms.has_sparse
+    noun = full_noun()
+    noun._forms.sparse()
+    noun._forms.bitmap()
+    assert take(noun) is not None
+
+
+def through_a_mask(noun):
+    return noun._forms.mask(True, False)
+
+
+def through_a_value_mask_of_bools(noun):
+    noun._forms = VectorForms("cpu", BOOL, FullVector(4, np.ones(4, bool)))
+    return noun._forms.mask(False, False)
+
+
+def through_a_generator(noun):
+    def holding():
+        forms = noun._forms
+        yield
+        yield forms
+
+    running = holding()
+    next(running)
+    return running
+
+
+seen_by = {
+    "a second noun": lambda noun: Noun(noun._forms),
+    "an expression": lambda noun: (noun._forms,),
+    "a kept storage": lambda noun: noun._forms.at_hand,
+    "an exported array": lambda noun: noun._forms.at_hand.values,
+    "a view": lambda noun: noun._forms.at_hand.values[1:],
+    "a view of a view": lambda noun: noun._forms.at_hand.values[1:][1:].reshape(1, 2),
+    "another dtype's view": lambda noun: noun._forms.at_hand.values.view(np.uint8),
+    "a buffer": lambda noun: memoryview(noun._forms.at_hand.values),
+    "an iterator": lambda noun: iter(noun._forms.at_hand.values),
+    "a suspended generator": through_a_generator,
+    "a closure": lambda noun: (lambda forms: lambda: forms)(noun._forms),
+}
+
+
+@pytest.mark.parametrize("make", [bitmap_noun, full_noun])
+@pytest.mark.parametrize("who", seen_by)
+def test_a_vector_that_someone_sees_is_not_taken(make, who):
+    noun = make()
+    holder = seen_by[who](noun)
+    assert take(noun) is None
+    del holder
+
+
+def test_a_bitmap_that_a_mask_sees_is_not_taken():
+    noun = bitmap_noun()
+    mask = noun._forms.mask(True, True)
+    assert isinstance(mask, VectorMask)
+    assert take(noun) is None
+
+
+def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
+    given = np.arange(4)
+    noun = Noun(VectorForms("cpu", INT64, FullVector(4, given)))
+    assert take(noun) is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(8)[:4], np.broadcast_to(np.array([1]), 4), np.frombuffer(bytes(32), np.int64)],
+    ids=["a view", "iso", "a buffer of another"],
+)
+def test_an_array_without_memory_of_its_own_is_not_taken(values):
+    storage = FullVector(4, values.view())
+    assert take(Noun(VectorForms("cpu", INT64, storage))) is None
+
+
+def test_a_read_only_array_is_not_taken():
+    noun = full_noun()
+    noun._forms.at_hand.values.flags.writeable = False
+    assert take(noun) is None
+
+
+def test_a_vector_that_another_thread_reads_is_not_taken():
+    noun, reading, done = bitmap_noun(), threading.Event(), threading.Event()
+
+    def read():
+        values = noun._forms.at_hand.values
+        reading.set()
+        done.wait()
+        del values
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    reading.wait()
+    assert take(noun) is None
+    done.set()
+    thread.join()
+
+
+def test_a_sparse_vector_is_not_taken():
+    assert take(Noun(VectorForms("cpu", INT64, sparse(4, [1], [2])))) is None
+
+
+@needs_counts
+def test_a_write_that_stops_midway_leaves_a_consistent_vector():
+    noun = bitmap_noun()
+    noun._forms.sparse()
+    taken = take(noun)
+    assert isinstance(taken, BitmapVector)
+    taken.values[1] = 9
+    taken.present[1] = True
+    # Here an interrupt strikes, and the noun is never given its new forms.
+    assert noun._forms.nvals == 3
+    assert noun._forms.sparse().indices.tolist() == [0, 1, 2]
+    assert noun._forms.at_hand.nvals == 3
+
+
+def test_merging_pays_for_going_dense():
+    size = 1000
+    noun = Noun(VectorForms.empty("cpu", INT64, size))
+    do, went_dense = backend("cpu"), None
+    for i in range(size):
+        base = noun._forms.base_for_write(1)
+        if isinstance(base, BitmapVector):
+            went_dense = i
+            break
+        t = sparse(size, [i], [i])
+        written = do.write_vector(
+            base, t, VectorMask(size, None, t.indices, False), None, False, int
+        )
+        noun._forms = noun._forms.successor(written)
+    assert went_dense is not None
+    assert 10 < went_dense < 50
+
+
+def test_a_huge_empty_vector_stays_sparse():
+    v = VectorForms.empty("cpu", INT64, (1 << 31) - 1)
+    assert isinstance(v.base_for_write(1 << 31), SparseVector)
+
+
+def test_iso_values_survive_forms():
+    values = np.broadcast_to(np.array([7]), 2)
+    v = VectorForms("cpu", INT64, SparseVector(4, np.array([3, 1], np.int32), values, False))
+    assert is_iso(v.sparse().values)
+    assert is_iso(v.bitmap().values)
