@@ -48,13 +48,14 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     delta = arguments.real("delta", delta, low=0)
     min_plus = _min_plus(A, n, dtype)
 
-    distance, pending, near, found = (Vector(dtype, n) for _ in range(4))
+    distance, pending, near, far, found = (Vector(dtype, n) for _ in range(5))
     no_better = Vector(bool, n)
     distance[source] = pending[source] = 0
     while pending.nvals:
-        # near = the pending distances within delta of the least; they are pending no more
-        near << select.valuele(pending, _sum(pending.reduce(monoid.min).value, delta, dtype))
-        pending(~near.S, replace) << pending
+        # near = the pending distances within delta of the least, far = the others
+        horizon = _sum(pending.reduce(monoid.min).value, delta, dtype)
+        near << select.valuele(pending, horizon)
+        far << select.valuegt(pending, horizon)
         # t = near min.+ A
         found << min_plus(near @ A)
         # t⟨¬(t ≥ d), r⟩ = t, where only vertices with both are compared: keep what is new or less
@@ -62,8 +63,8 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
         found(~no_better.V, replace) << found
         # d⟨t⟩ = t
         distance(found.S) << found
-        # pending⟨t⟩ = t
-        pending(found.S) << found
+        # pending = far min t
+        pending << binary.min(far | found)
     if dtype == "INT64" and distance.reduce(monoid.max).value == LONGEST:
         raise OverflowError(
             f"A has a shortest path from {source} of {LONGEST} or more, which INT64 cannot hold"

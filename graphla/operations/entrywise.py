@@ -9,7 +9,7 @@ from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations import scalars
 from graphla.operations.operation import Operation
 from graphla.operations.values import as_type
-from graphla.storage import FullVector
+from graphla.storage import FullVector, SparseVector
 from semirings.dtypes import DataType
 from semirings.operators import (
     TypedBinaryOp,
@@ -62,6 +62,8 @@ def _join(how: str, a: Any, b: Any, op: TypedBinaryOp, *defaults: Any) -> Any:
         if isinstance(v, FullVector) and isinstance(w, FullVector) and not op.is_positional:
             x, y = _typed(v.values, op.type), _typed(w.values, op.type2)
             return VectorForms(a.device, op.return_type, FullVector(v.size, op.numpy(x, y)))
+        if how == "intersection":
+            return VectorForms(a.device, op.return_type, join(_near(a, b), _near(b, a), op))
         return VectorForms(a.device, op.return_type, join(a.sparse(), b.sparse(), op, *defaults))
     if not a.has_csr and not b.has_csr and not op.is_positional:
         t = join(a.csc, b.csc, op, *defaults)
@@ -69,6 +71,15 @@ def _join(how: str, a: Any, b: Any, op: TypedBinaryOp, *defaults: Any) -> Any:
     t = join(a.csr, b.csr, op, *defaults)
     both_symmetric = a.is_symmetric and b.is_symmetric and not op.is_positional
     return MatrixForms(a.device, op.return_type, t, t if both_symmetric else None)
+
+
+def _near(v: VectorForms, w: VectorForms) -> SparseVector:
+    """The entries of v; where v is dense and w has few, only those that w may meet."""
+    if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
+        return v.sparse()
+    indices = w.sparse().indices
+    found = backend(v.device).extract_vector(v.at_hand, indices)
+    return SparseVector(v.size, indices[found.indices], found.values)
 
 
 def _typed(values: Any, dtype: DataType) -> Any:
