@@ -78,7 +78,7 @@ def uniform(
     if not 0 <= m <= possible:
         raise InvalidValue(f"m is {m}, but should be from 0 to {possible}, all possible edges")
     rng = np.random.default_rng(seed)
-    if m > possible // 2:  # half full or more: choose among all places, which are < 4 m
+    if m >= possible // 2:  # half full or more: choose among all places, which are < 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -281,5 +281,12 @@ def _weights(
     dtype = lookup_dtype(dtype) if dtype is not None else INT64 if whole else FP64
     if not whole and not dtype.is_float:
         raise InvalidValue(f"weights is {weights}, but should be two integers for {dtype}")
+    if dtype.is_integer and not _fits(low, high, dtype):
+        raise InvalidValue(f"weights is {weights}, but should be within {dtype}")
     drawn = rng.integers(low, high, m, endpoint=True) if whole else rng.uniform(low, high, m)
     return drawn.astype(dtype.np_type), dtype
+
+
+def _fits(low: Any, high: Any, dtype: Any) -> bool:
+    bounds = np.iinfo(dtype.np_type)
+    return bounds.min <= low and high <= min(bounds.max, np.iinfo(np.int64).max)

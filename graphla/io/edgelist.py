@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader, name_of, replacing
-from graphla.io.table import comment_lines, line_of_row, lines_of, rows, shorten
+from graphla.io.table import comment_lines, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
 from graphla.storage import is_iso
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
@@ -149,22 +149,21 @@ def write_edgelist(
     """
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
-    as_rows = by_rows(A)
-    indptr, columns, values, shape = as_rows
-    if not directed and not has_symmetry(as_rows, "symmetric"):
+    rows = by_rows(A)
+    if not directed and not has_symmetry(rows, "symmetric"):
         raise InvalidValue("directed is False, but A is not symmetric")
     separator = _separator_to_write(separator, target)
     header = separator in (",", "\t") if header is None else header
-    weights = not (is_iso(values) and values[0] == 1) if weights is None else weights
-    names = None if labels is None else _labels_to_write(labels, shape, separator)
+    weights = not (is_iso(rows.values) and rows.values[0] == 1) if weights is None else weights
+    names = None if labels is None else _labels_to_write(labels, rows.shape, separator)
     with replacing(target) as out:
         if header:
             titles = ("source", "target", "weight") if weights else ("source", "target")
             out.write((separator.join(titles) + "\n").encode())
-        for first in range(0, columns.size, _EDGES_PER_WRITE):
-            part = slice(first, min(first + _EDGES_PER_WRITE, columns.size))
-            u = np.searchsorted(indptr, np.arange(part.start, part.stop), side="right") - 1
-            fields = [u, columns[part].astype(np.int64), values[part]]
+        for first in range(0, rows.columns.size, _EDGES_PER_WRITE):
+            part = slice(first, min(first + _EDGES_PER_WRITE, rows.columns.size))
+            v = rows.columns[part].astype(np.int64)
+            fields = [rows.numbers(part), v, rows.values[part]]
             if not directed:
                 once = fields[0] <= fields[1]
                 fields = [field[once] for field in fields]
@@ -239,7 +238,7 @@ def _read_columns(
     ends: tuple[list[Any], list[Any]] = ([], [])
     weights = []
     options: dict[str, Any] = {"separator": form.separator, "columns": form.columns}
-    for part, line_of in rows(text, np.dtype(layout), comments=comments, **options):
+    for part, line_of in number_rows(text, np.dtype(layout), comments=comments, **options):
         for kept, field in zip(ends, ("source", "target"), strict=True):
             column = part[field]
             if column.min() < base or column.max() >= n + base:
@@ -279,8 +278,8 @@ def _build(
 ) -> Matrix:
     u, v, w = edges
     symmetry = "general" if directed else "symmetric"
-    if not form.weighted and dup_op is None:
-        dup_op = "any"
+    if not form.weighted and dup_op is not None:
+        w = np.broadcast_to(w, u.shape)
     try:
         return assemble(u, v, w, dtype, (n, n), symmetry=symmetry, dup_op=dup_op, name=name)
     except DuplicateEntry:
@@ -337,7 +336,7 @@ def _weights(
     reader = TextReader(io.StringIO(written))
     parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])
     try:
-        parts = [part["weight"] for part, _ in rows(reader, parsed, comments=())]
+        parts = [part["weight"] for part, _ in number_rows(reader, parsed, comments=())]
     except ParseError as error:
         if may_be_float and dtype is INT64 and not isinstance(error, NumberOutOfRange):
             return _weights(weights, FP64, False, text)

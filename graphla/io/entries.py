@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,35 +27,43 @@ def assemble(
 ) -> Matrix:
     """A(i, j) = values, and its mirror image where the symmetry says so.
 
-    `values` is an array, or one scalar for all. Raises DuplicateEntry where a place, or a place
-    and its mirror image, comes twice and there is no `dup_op`.
+    Of an array of values, a place, or a place and its mirror image, that comes twice raises
+    DuplicateEntry, unless `dup_op` joins the two; of one value for all it counts once.
     """
-    values = held_once(values)
     sizes: dict[str, Any] = {"nrows": shape[0], "ncols": shape[1]}
     sign = MIRROR[symmetry]
+    values = held_once(values)
     if sign == 0:
-        return Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
+        A = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
+        return A if dup_op is None else _with_equal_values_held_once(A, name)
     if dup_op is not None:  # (i, j) and (j, i) are one place: join below the diagonal, then mirror
         if sign < 0:
             values = np.where(i < j, np.negative(values), values)
         i, j = np.maximum(i, j), np.minimum(i, j)
-        i, j, values = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op).to_coo()
-        values = held_once(values)
+        half = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op)
+        i, j, values = half.to_coo()
     off = i != j
     i, j = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
     if np.ndim(values):
-        values = np.concatenate([values, values[off] if sign > 0 else -values[off]])
+        mirrored = values[off] if sign > 0 else -values[off]
+        values = held_once(np.concatenate([values, mirrored]))
     return Matrix.from_coo(i, j, values, dtype, **sizes, symmetric=sign > 0, name=name)
 
 
+def _with_equal_values_held_once(A: Matrix, name: Any) -> Matrix:
+    rows = by_rows(A)
+    values = held_once(rows.values)
+    if values is rows.values:
+        return A
+    return Matrix.from_csr(rows.indptr, rows.columns, values, A.dtype, ncols=A.ncols, name=name)
+
+
 def held_once(values: Any) -> Any:
-    """The one value if all are equal to the bit, else the values."""
-    if np.ndim(values) == 0 or values.size == 0:
+    """The values, with memory for one of them if all are equal to the bit."""
+    if np.ndim(values) == 0 or values.size == 0 or is_iso(values):
         return values
-    if is_iso(values):
-        return values[0]
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
-    return values[0] if (bits == bits[0]).all() else values
+    return np.broadcast_to(values[0], values.shape) if (bits == bits[0]).all() else values
 
 
 def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
@@ -67,30 +76,46 @@ def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
     return int(order[1:][again].min())
 
 
-def by_rows(A: Any) -> tuple[Any, Any, Any, tuple[int, int]]:
-    """`indptr, columns, values, shape` of a Matrix, or of a Vector as n x 1."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The entries of a Matrix by rows, or of a Vector as n x 1; not to be written into."""
+
+    indptr: Any
+    columns: Any
+    values: Any
+    shape: tuple[int, int]
+    is_symmetric: bool  # known to be; False says nothing
+
+    def numbers(self, part: slice) -> Any:
+        """The row of each entry of a part."""
+        return np.searchsorted(self.indptr, np.arange(part.start, part.stop), side="right") - 1
+
+
+def by_rows(A: Any) -> Rows:
+    """The entries as they lie, without a copy: values that are all one stay held once."""
+    forms = A._read()
     if isinstance(A, Vector):
-        indices, values = A.to_coo()
-        indptr = np.searchsorted(indices, np.arange(A.size + 1))
-        return indptr, np.zeros(indices.size, np.int32), values, (A.size, 1)
-    indptr, columns, values = A.to_csr()
-    return indptr, columns, values, (A.nrows, A.ncols)
+        v = forms.sparse()
+        indptr = np.searchsorted(v.indices, np.arange(A.size + 1))
+        return Rows(indptr, np.zeros(v.nvals, np.int32), v.values, (A.size, 1), False)
+    csr = forms.csr
+    return Rows(csr.indptr, csr.indices, csr.values, (A.nrows, A.ncols), forms.is_symmetric)
 
 
-def has_symmetry(rows: tuple[Any, Any, Any, tuple[int, int]], symmetry: str) -> bool:
+def has_symmetry(rows: Rows, symmetry: str) -> bool:
     """Whether half of the entries say all, to the bit."""
-    indptr, columns, values, shape = rows
-    if symmetry == "general":
+    if symmetry == "general" or (symmetry == "symmetric" and rows.is_symmetric):
         return True
-    if shape[0] != shape[1]:
+    if rows.shape[0] != rows.shape[1]:
         return False
     from scipy.sparse import csr_array
 
-    position = np.arange(columns.size)
-    across = csr_array((position, columns, indptr), shape=shape).tocsc()
-    if not (np.array_equal(across.indptr, indptr) and np.array_equal(across.indices, columns)):
+    position = np.arange(rows.columns.size)
+    across = csr_array((position, rows.columns, rows.indptr), shape=rows.shape).tocsc()
+    same = np.array_equal(across.indptr, rows.indptr)
+    if not same or not np.array_equal(across.indices, rows.columns):
         return False
-    return _are_mirrored(values, across.data, MIRROR[symmetry])
+    return _are_mirrored(rows.values, across.data, MIRROR[symmetry])
 
 
 def _are_mirrored(values: Any, mirror: Any, sign: int) -> bool:

@@ -124,13 +124,13 @@ def is_file_object(thing: Any) -> bool:
 
 
 @contextlib.contextmanager
-def replacing(target: Any) -> Iterator[IO[bytes]]:
+def replacing(target: Any) -> Iterator[Any]:
     """A binary file to write into that takes the place of `target` only once all is written.
 
     A name that ends in .gz is compressed. A file object, a pipe or a device is written directly.
     """
     if is_file_object(target):
-        yield _BytesOf(target)
+        yield _BytesOf(target) if isinstance(target, io.TextIOBase) else target
         return
     path = Path(os.path.realpath(os.fspath(target)))
     if path.exists() and not path.is_file():
@@ -159,19 +159,14 @@ def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManag
     return contextlib.nullcontext(file)
 
 
-class _BytesOf(io.RawIOBase):
-    """A file object as one that takes bytes, whether it was opened for text or for bytes."""
+class _BytesOf:
+    """A file opened for text, as one that takes the bytes of that text."""
 
-    def __init__(self, file: Any):
+    def __init__(self, file: io.TextIOBase):
         self._file = file
-        self._is_text = isinstance(file, io.TextIOBase)
 
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._file.write(bytes(data).decode() if self._is_text else data)
-        return len(data)
+    def write(self, data: bytes) -> int:
+        return self._file.write(data.decode())
 
 
 def _hold(source: Any) -> Path | bytes:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.io.entries import MIRROR, assemble, by_rows, first_duplicate, has_symmetry
+from graphla.io.entries import MIRROR, Rows, assemble, by_rows, first_duplicate, has_symmetry
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader, replacing
-from graphla.io.table import LineOf, line_of_row, lines_of, rows, shorten
+from graphla.io.table import LineOf, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
 from graphla.storage import is_iso
 from semirings.dtypes import ALL, BOOL, FP64, INT64, UINT64, DataType
@@ -87,26 +87,24 @@ def mmwrite(
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
-    as_rows = by_rows(matrix)
-    indptr, columns, values, shape = as_rows
+    A = by_rows(matrix)
     dtype: DataType = matrix.dtype
-    field = _field_to_write(field, dtype, values)
-    symmetry = _symmetry_to_write(symmetry, dtype, as_rows)
+    field = _field_to_write(field, dtype, A.values)
+    symmetry = _symmetry_to_write(symmetry, dtype, A)
     type_name = next(text for text, known in _TYPE_NAMES.items() if known is dtype)
-    nvals = _stored(indptr, columns, symmetry)
+    nvals = _stored(A, symmetry)
     lines = [
         f"%%MatrixMarket matrix coordinate {field} {symmetry}",
         f"%%GraphBLAS type {type_name}",
     ]
     lines += [f"% {line}" for line in comment.splitlines()]
-    lines += [f"{shape[0]} {shape[1]} {nvals}"]
+    lines += [f"{A.shape[0]} {A.shape[1]} {nvals}"]
     with replacing(target) as out:
         out.write(("\n".join(lines) + "\n").encode())
-        for first in range(0, columns.size, _ENTRIES_PER_WRITE):
-            part = slice(first, min(first + _ENTRIES_PER_WRITE, columns.size))
-            i = np.searchsorted(indptr, np.arange(part.start, part.stop), side="right")
-            j = columns[part].astype(np.int64) + 1
-            entries = [i, j] if field == "pattern" else [i, j, values[part]]
+        for first in range(0, A.columns.size, _ENTRIES_PER_WRITE):
+            part = slice(first, min(first + _ENTRIES_PER_WRITE, A.columns.size))
+            i, j = A.numbers(part) + 1, A.columns[part].astype(np.int64) + 1
+            entries = [i, j] if field == "pattern" else [i, j, A.values[part]]
             if symmetry != "general":
                 entries = [array[i >= j] for array in entries]
             out.write(lines_of(entries, " ", precision))
@@ -244,7 +242,10 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
     i, j = _joined(parts, "row", np.int32), _joined(parts, "column", np.int32)
     i, j = np.subtract(i, 1, out=i), np.subtract(j, 1, out=j)
     np_type = header.dtype.np_type
-    values = np_type.type(1) if header.field == "pattern" else _joined(parts, "value", np_type)
+    if header.field == "pattern":
+        values = np.broadcast_to(np_type.type(1), i.shape)
+    else:
+        values = _joined(parts, "value", np_type)
     parts.clear()
     try:
         return assemble(
@@ -270,7 +271,7 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
 def _read_rows(text: TextReader, header: _Header) -> list[Any]:
     """The rows below the size line, each checked: its place, its value, their number."""
     parts, count = [], 0
-    for part, line_of in rows(text, _layout(header)):
+    for part, line_of in number_rows(text, _layout(header)):
         if count + part.size > header.nvals:
             line = line_of(header.nvals - count)
             raise text.error(f"there are more entries than the {header.nvals} announced", line)
@@ -343,20 +344,20 @@ def _field_to_write(field: str | None, dtype: DataType, values: Any) -> str:
     return field
 
 
-def _symmetry_to_write(symmetry: str | None, dtype: DataType, as_rows: Any) -> str:
+def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
     if symmetry is None:
-        return "symmetric" if has_symmetry(as_rows, "symmetric") else "general"
+        return "symmetric" if has_symmetry(A, "symmetric") else "general"
     if symmetry not in MIRROR:
         raise InvalidValue(f"symmetry is {symmetry!r}, but should be {' or '.join(MIRROR)}")
     if symmetry == "skew-symmetric" and dtype.kind in "bu":
         raise InvalidValue(f"symmetry is {symmetry!r}, which a matrix of {dtype} cannot be")
-    if not has_symmetry(as_rows, symmetry):
+    if not has_symmetry(A, symmetry):
         raise InvalidValue(f"symmetry is {symmetry!r}, but the matrix is not")
     return symmetry
 
 
-def _stored(indptr: Any, columns: Any, symmetry: str) -> int:
+def _stored(A: Rows, symmetry: str) -> int:
+    """The entries to write: all, or those on and below the diagonal."""
     if symmetry == "general":
-        return columns.size
-    i = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    return int(np.count_nonzero(i >= columns))
+        return A.columns.size
+    return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.io.entries import by_rows, has_symmetry, held_once
+from graphla.io.entries import assemble, by_rows, has_symmetry
 from graphla.sparse import Matrix
-from semirings.dtypes import INT64, lookup_dtype
+from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
 
@@ -35,31 +35,49 @@ def from_networkx(
 
     if not isinstance(G, nx.Graph):
         raise InvalidValue(f"G is a {type(G).__name__}, but should be a graph of networkx")
-    np_type = None if dtype is None else lookup_dtype(dtype).np_type
-    n = G.number_of_nodes() if nodelist is None else len(nodelist)
-    if n == 0:
-        return Matrix(INT64 if dtype is None else lookup_dtype(dtype), 0, 0, name=name)
-    try:
-        A = nx.to_scipy_sparse_array(G, nodelist, np_type, weight, format="csr")
-    except nx.NetworkXError as error:
-        raise InvalidValue(f"nodelist does not fit G: {error}") from None
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidValue(
-            f"weight {weight!r} of some edge does not fit {dtype}: {error}"
-        ) from None
-    if A.dtype.kind not in "biuf":
-        raise DomainMismatch(f"weight {weight!r} of some edge is no number that a dtype here holds")
-    entries = A.tocoo()
-    return Matrix.from_coo(
-        entries.row,
-        entries.col,
-        held_once(entries.data),
-        lookup_dtype(A.dtype),
-        nrows=n,
-        ncols=n,
-        symmetric=not G.is_directed(),
+    nodes = list(G) if nodelist is None else list(nodelist)
+    number = {node: k for k, node in enumerate(nodes)}
+    if len(number) < len(nodes):
+        raise InvalidValue(f"nodelist has {len(nodes) - len(number)} nodes more than once")
+    if strange := [node for node in nodes if node not in G]:
+        raise InvalidValue(f"nodelist has {strange[0]!r}, which is not a node of G")
+    edges = G.edges(data=weight, default=1) if weight is not None else ((*e, 1) for e in G.edges())
+    edges = [edge for edge in edges if edge[0] in number and edge[1] in number]
+    values = _weights(edges, dtype, weight)
+    return assemble(
+        np.fromiter((number[u] for u, _, _ in edges), np.int32, len(edges)),
+        np.fromiter((number[v] for _, v, _ in edges), np.int32, len(edges)),
+        values,
+        lookup_dtype(values.dtype),
+        (len(nodes), len(nodes)),
+        symmetry="general" if G.is_directed() else "symmetric",
+        dup_op="plus" if G.is_multigraph() else None,
         name=name,
     )
+
+
+def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) -> Any:
+    np_type = None if dtype is None else lookup_dtype(dtype).np_type
+    weights = [w for _, _, w in edges] or np.empty(0, np.int64)
+    try:
+        values = np.asarray(weights, np_type)
+    except (TypeError, ValueError, OverflowError):
+        values = np.asarray(None)
+    if values.dtype.kind in "biuf" and values.ndim == 1:
+        return values
+    wanted = "a number of a dtype here" if dtype is None else lookup_dtype(dtype)
+    for u, v, w in edges:
+        if not _fits(w, np_type):
+            raise DomainMismatch(f"{weight} of edge ({u!r}, {v!r}) is {w!r}, not {wanted}")
+    raise DomainMismatch(f"{weight} of the edges is not {wanted}")
+
+
+def _fits(w: Any, np_type: Any) -> bool:
+    try:
+        value = np.asarray(w, np_type)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return value.dtype.kind in "biuf" and value.ndim == 0
 
 
 def to_networkx(
@@ -85,12 +103,10 @@ def to_networkx(
     if len(set(nodes)) != m.nrows or len(nodes) != m.nrows:
         problem = f"nodelist has {len(set(nodes))} different nodes, but m has {m.nrows} rows"
         raise DimensionMismatch(problem)
-    as_rows = by_rows(m)
-    if not directed and not has_symmetry(as_rows, "symmetric"):
+    A = by_rows(m)
+    if not directed and not has_symmetry(A, "symmetric"):
         raise InvalidValue("directed is False, but m is not symmetric")
-    indptr, columns, values, _ = as_rows
-    rows = np.repeat(np.arange(m.nrows), np.diff(indptr)).tolist()
-    ends = [rows, columns.tolist()]
+    ends = [A.numbers(slice(0, A.columns.size)).tolist(), A.columns.tolist()]
     if nodelist is not None:
         ends = [[nodes[k] for k in end] for end in ends]
     G = nx.DiGraph() if directed else nx.Graph()
@@ -98,5 +114,5 @@ def to_networkx(
     if edge_attribute is None:
         G.add_edges_from(zip(*ends, strict=True))
     else:
-        G.add_weighted_edges_from(zip(*ends, values.tolist(), strict=True), weight=edge_attribute)
+        G.add_weighted_edges_from(zip(*ends, A.values.tolist(), strict=True), weight=edge_attribute)
     return G

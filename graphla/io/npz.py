@@ -2,10 +2,10 @@
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
 `indices`, `data`), a Vector in that of a one-dimensional COO array (`coords`), so SciPy reads both.
-Two keys more keep what SciPy has no word for: `iso`, that all values are one, held once, and
-`symmetric`. Read are: these, all other files of `save_npz`, and graphs as edges: `src`, `dst`
-(ids from 0), `n`, `directed` and, optionally, `weight`, where an edge that is not directed is
-listed once.
+One key more keeps what SciPy has no word for: `symmetric`.
+
+Read are: these, all other files of `save_npz`, and graphs as edges: `src`, `dst` (vertices from
+0), `n`, `directed` and, optionally, `weight`, where an edge that is not directed is listed once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from graphla.io.entries import assemble, by_rows, has_symmetry, held_once
 from graphla.io.files import ParseError, is_file_object, name_of, replacing
 from graphla.io.scipy_sparse import from_scipy_sparse
 from graphla.sparse import Matrix, Vector
-from graphla.storage import is_iso
 from semirings.dtypes import lookup_dtype
 
 _DAMAGE = (
@@ -67,12 +66,11 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
         arrays: dict[str, Any] = {"format": b"coo", "shape": (A.size,), "data": values}
         arrays["coords"] = np.asarray(indices)[np.newaxis]
     else:
-        as_rows = by_rows(A)
-        indptr, columns, values, shape = as_rows
-        arrays = {"format": b"csr", "shape": shape, "data": values}
-        arrays |= {"indptr": indptr, "indices": columns}
-        arrays["symmetric"] = has_symmetry(as_rows, "symmetric")
-    arrays |= {"_is_array": True, "iso": is_iso(values)}
+        rows = by_rows(A)
+        arrays = {"format": b"csr", "shape": rows.shape, "data": rows.values}
+        arrays |= {"indptr": rows.indptr, "indices": rows.columns}
+        arrays["symmetric"] = has_symmetry(rows, "symmetric")
+    arrays["_is_array"] = True
     with replacing(target) as out:
         (np.savez_compressed if compressed else np.savez)(out, **arrays)
 
@@ -85,43 +83,34 @@ def _read(source: Any, dup_op: Any, name: Any) -> Matrix | Vector:
             return _from_edges(arrays, dup_op, name)
         if "format" not in arrays:
             raise ValueError(f"it holds {', '.join(arrays.files) or 'nothing'}")
-        is_ours = "iso" in arrays
         if len(arrays["shape"]) == 1:
             return _vector(arrays, dup_op, name)
-        iso = is_ours and bool(arrays["iso"])
-        symmetric = is_ours and "symmetric" in arrays and bool(arrays["symmetric"])
+        symmetric = bool(arrays.get("symmetric", False))
     if hasattr(source, "seek"):
         source.seek(0)
-    return _from_scipy(source, iso, symmetric, dup_op, name)
+    return _matrix(source, symmetric, dup_op, name)
 
 
 def _vector(arrays: Any, dup_op: Any, name: Any) -> Vector:
     (indices,), values, (size,) = arrays["coords"], arrays["data"], arrays["shape"].tolist()
     if indices.dtype.kind not in "iu":
         raise ValueError("coords are no integers")
-    if "iso" in arrays and bool(arrays["iso"]):
-        values = held_once(values)
-    return Vector.from_coo(indices, values, values.dtype, size=size, dup_op=dup_op, name=name)
+    dtype, values = lookup_dtype(values.dtype), held_once(values)
+    return Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 
 
-def _from_scipy(source: Any, iso: bool, symmetric: bool, dup_op: Any, name: Any) -> Matrix | Vector:
+def _matrix(source: Any, symmetric: bool, dup_op: Any, name: Any) -> Matrix | Vector:
     from scipy import sparse
 
     S = sparse.load_npz(source)
     if S.format in ("csr", "csc"):
         S.check_format(full_check=True)
     A = from_scipy_sparse(S, dup_op=dup_op, name=name)
-    if not iso and not symmetric:
+    rows = by_rows(A)
+    if not symmetric or not has_symmetry(rows, "symmetric"):
         return A
-    values = held_once(S.data)
-    if iso and np.ndim(values):
-        raise ValueError("iso is true, but the values differ")
-    symmetric = symmetric and has_symmetry(by_rows(A), "symmetric")
-    entries = S.tocoo()
-    kept = values if iso else entries.data
-    shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
-    return Matrix.from_coo(
-        entries.row, entries.col, kept, A.dtype, **shape, symmetric=symmetric, name=name
+    return Matrix.from_csr(
+        rows.indptr, rows.columns, rows.values, A.dtype, ncols=A.ncols, symmetric=True, name=name
     )
 
 
@@ -130,7 +119,7 @@ def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
     for key, ends in (("src", u), ("dst", v)):
         if ends.ndim != 1 or ends.dtype.kind not in "iu":
             raise ValueError(f"{key} is no list of integers")
-    w = arrays.get("weight", np.True_)
+    w = arrays["weight"] if "weight" in arrays.files else np.broadcast_to(True, u.shape)
     dtype = lookup_dtype(w.dtype)
     symmetry = "general" if bool(arrays["directed"]) else "symmetric"
     return assemble(u, v, w, dtype, (n, n), symmetry=symmetry, dup_op=dup_op, name=name)

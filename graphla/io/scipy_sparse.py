@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.io.entries import held_once
 from graphla.sparse import Matrix, Vector
 from graphla.storage import is_iso
 from semirings.dtypes import lookup_dtype
@@ -26,56 +27,60 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Matrix
     dtype = lookup_dtype(A.dtype)
     if A.ndim == 1:
         A = A.tocoo()
-        (indices,) = A.coords
-        return Vector.from_coo(indices, A.data, dtype, size=A.shape[0], dup_op=dup_op, name=name)
-    nrows, ncols = A.shape
+        (indices,), data = A.coords, held_once(A.data)
+        return Vector.from_coo(indices, data, dtype, size=A.shape[0], dup_op=dup_op, name=name)
+    sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
     if A.format in ("csr", "csc"):
         if not A.has_sorted_indices:
             A = A.sorted_indices()  # a copy: A itself stays as it is
         if A.has_canonical_format:
-            if A.format == "csr":
-                return Matrix.from_csr(
-                    A.indptr, A.indices, A.data, dtype, nrows=nrows, ncols=ncols, name=name
-                )
-            return Matrix.from_csc(
-                A.indptr, A.indices, A.data, dtype, nrows=nrows, ncols=ncols, name=name
-            )
+            build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
+            return build(A.indptr, A.indices, held_once(A.data), dtype, **sizes, name=name)
     A = A.tocoo()
+    data = held_once(A.data)
     try:
-        return Matrix.from_coo(
-            A.row, A.col, A.data, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name
-        )
+        return Matrix.from_coo(A.row, A.col, data, dtype, **sizes, dup_op=dup_op, name=name)
     except DuplicateEntry as error:
         hint = "give dup_op, for example 'plus', or call A.sum_duplicates() first"
         raise DuplicateEntry(f"{error}; {hint}") from None
 
 
-def to_scipy_sparse(A: Matrix | Vector, format: str = "csr") -> Any:
+def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """The array of scipy.sparse with the entries of A; a Vector is a row, or in CSC a column.
 
-    CSR and CSC of a Matrix share its memory where that may be written to by nobody: SciPy then
-    refuses to write into them too. `.copy()` makes one that is free.
+    With copy=False, CSR and CSC share the memory of A where the layouts agree, and SciPy cannot
+    write into it.
     """
     from scipy import sparse
 
     format = format.lower()
     if format not in FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(FORMATS)}")
+    forms = A._read()
     if isinstance(A, Vector):
-        indices, values = A.to_coo()
-        values, size, ends = _held(values), A.size, np.array([0, len(indices)])
+        v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":
-            return sparse.csc_array((values, indices, ends), shape=(size, 1))
-        return sparse.csr_array((values, indices, ends), shape=(1, size)).asformat(format)
-    if format == "csc":
-        indptr, rows, values = A.to_csc()
-        return sparse.csc_array((_held(values), rows, indptr), shape=(A.nrows, A.ncols))
-    indptr, columns, values = A.to_csr()
-    return sparse.csr_array((_held(values), columns, indptr), shape=(A.nrows, A.ncols)).asformat(
-        format
-    )
+            S = sparse.csc_array((_held(v.values), v.indices, ends), shape=(A.size, 1))
+        else:
+            S = sparse.csr_array((_held(v.values), v.indices, ends), shape=(1, A.size))
+    elif format == "csc":
+        csc = forms.csc
+        arrays = (_held(csc.values), _frozen(csc.indices), _frozen(csc.indptr))
+        S = sparse.csc_array(arrays, shape=(A.nrows, A.ncols))
+    else:
+        csr = forms.csr
+        arrays = (_held(csr.values), _frozen(csr.indices), _frozen(csr.indptr))
+        S = sparse.csr_array(arrays, shape=(A.nrows, A.ncols))
+    return S.copy() if copy and format in ("csr", "csc") else S.asformat(format, copy=copy)
 
 
 def _held(values: Any) -> Any:
     """A value for each entry, in memory: SciPy's C code knows no stride of 0."""
-    return np.ascontiguousarray(values) if is_iso(values) else values
+    return np.ascontiguousarray(values) if is_iso(values) else _frozen(values)
+
+
+def _frozen(array: Any) -> Any:
+    """A view to read only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader
 
-Rows = Any  # numpy structured array, a field for each column
+NumberRows = Any  # numpy structured array, a field for each column
 LineOf = Callable[[int], int]
 
 
@@ -31,14 +31,14 @@ class _Layout:
         return [found[column] for column in self.columns]
 
 
-def rows(
+def number_rows(
     text: TextReader,
     dtype: np.dtype,
     *,
     separator: str | None = None,
     comments: tuple[str, ...] = ("%",),
     columns: tuple[int, ...] | None = None,
-) -> Iterator[tuple[Rows, LineOf]]:
+) -> Iterator[tuple[NumberRows, LineOf]]:
     """The rest of the text, block by block: rows of `dtype`, and the line that holds the k-th.
 
     Each line holds the fields of `dtype` and no more, or, where `columns` says so, those at these
@@ -100,7 +100,7 @@ def _texts(column: Any, precision: int | None) -> list[str]:
     return list(map(repr, column.tolist())) if column.dtype.kind in "iuf" else column.tolist()
 
 
-def _parse(block: bytes, layout: _Layout) -> Rows:
+def _parse(block: bytes, layout: _Layout) -> NumberRows:
     if not block or block.isspace():
         return np.empty(0, layout.dtype)
     with warnings.catch_warnings():
@@ -144,12 +144,11 @@ def _explain(line: str, number: int, layout: _Layout, file: str) -> ParseError:
         needed = len(names) if layout.columns is None else max(layout.columns) + 1
         problem = f"{shorten(line)} has {len(fields)} fields where {needed} are expected"
         return ParseError(f"{problem} ({', '.join(names)})", file, number)
-    for field, name in zip(fields, names, strict=True):
-        kind = layout.dtype[name]
-        if not field.strip() or not _parses(
-            field.encode("latin-1"), _Layout(np.dtype([(name, kind)]))
-        ):
-            break
+    good = [
+        _is_number(field, layout.dtype[name]) for field, name in zip(fields, names, strict=True)
+    ]
+    k = good.index(False) if False in good else -1
+    field, name, kind = fields[k], names[k], layout.dtype[names[k]]
     if kind.kind == "f":
         return ParseError(f"{name} is {shorten(field)}, which is not a number", file, number)
     if not re.fullmatch(r"[+-]?[0-9]+", field.strip(), re.ASCII):
@@ -157,6 +156,11 @@ def _explain(line: str, number: int, layout: _Layout, file: str) -> ParseError:
     bounds = np.iinfo(kind)
     problem = f"{name} is {shorten(field)}, outside {kind} ({bounds.min} to {bounds.max})"
     return NumberOutOfRange(problem, file, number)
+
+
+def _is_number(field: str, kind: np.dtype[Any]) -> bool:
+    one = _Layout(np.dtype([("number", kind)]))
+    return bool(field.strip()) and _parses(field.encode("latin-1"), one)
 
 
 def shorten(text: str) -> str:
@@ -175,7 +179,7 @@ def _line_index(block: bytes, k: int) -> int:
 
 
 def _refuse_overflow(
-    part: Rows, block: bytes, line_of: LineOf, layout: _Layout, text: TextReader
+    part: NumberRows, block: bytes, line_of: LineOf, layout: _Layout, text: TextReader
 ) -> None:
     """A number such as 1e999 is not infinity: only `inf` is."""
     floats = [name for name in part.dtype.names if part.dtype[name].kind == "f"]

@@ -1,0 +1,205 @@
+"""Made graphs: their counts, their structure by NetworkX, and the same from the same seed."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla import generators as made
+from graphla import storage
+
+FIXED = {
+    "path": (made.path, nx.path_graph),
+    "cycle": (made.cycle, nx.cycle_graph),
+    "star": (made.star, lambda n: nx.star_graph(n - 1) if n else nx.empty_graph(0)),
+    "complete": (made.complete, nx.complete_graph),
+    "binary_tree": (made.binary_tree, lambda n: nx.full_rary_tree(2, n)),
+}
+
+
+def places(A: gl.Matrix) -> set[tuple[int, int]]:
+    rows, columns, _ = A.to_coo()
+    return set(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def is_one_value(A: gl.Matrix) -> bool:
+    return storage.is_iso(A._read().csr.values)
+
+
+@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 12])
+def test_fixed_graphs_are_those_of_networkx(name, n):
+    ours, theirs = FIXED[name]
+    if name == "cycle" and n < 3:
+        with pytest.raises(gl.exceptions.InvalidValue, match="3 vertices or more"):
+            ours(n)
+        return
+    A, G = ours(n), theirs(n)
+    assert A.shape == (n, n)
+    assert A.dtype == "BOOL"
+    assert places(A) == set(G.to_directed().edges)
+    assert A._forms.is_symmetric
+    half = ours(n, symmetric=False)
+    assert places(half) | {(j, i) for i, j in places(half)} == places(A)
+    assert 2 * half.nvals == A.nvals
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (1, 1), (3, 4), (4, 1), (2, 3, 4), (0, 3)])
+def test_grids_are_those_of_networkx(shape):
+    A = made.grid(*shape)
+    n = int(np.prod(shape, dtype=int))
+    expected = nx.grid_graph(list(reversed(shape))) if shape and n else nx.empty_graph(n)
+    number = {node: k for k, node in enumerate(sorted(expected))}
+    edges = {(number[u], number[v]) for u, v in expected.to_directed().edges}
+    assert A.shape == (n, n)
+    assert places(A) == edges
+
+
+def test_edges_of_a_grid_are_dropped_with_the_probability_asked_for():
+    whole, part = made.grid(200, 200), made.grid(200, 200, drop=0.15, seed=3)
+    assert places(part) < places(whole)
+    assert abs(part.nvals / whole.nvals - 0.85) < 0.01
+    assert made.grid(20, 20, drop=1.0).nvals == 0
+
+
+@given(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 5), st.data())
+def test_uniform_graphs_have_just_the_edges_asked_for(n, symmetric, self_loops, seed, data):
+    possible = (n * (n - 1) // 2 if symmetric else n * (n - 1)) + n * self_loops
+    m = data.draw(st.integers(0, possible))
+    A = made.uniform(n, m, seed=seed, symmetric=symmetric, self_loops=self_loops)
+    edges = {(max(e), min(e)) if symmetric else e for e in places(A)}
+    assert len(edges) == m
+    assert self_loops or all(i != j for i, j in edges)
+    if symmetric:
+        assert {(j, i) for i, j in places(A)} == places(A)
+    with pytest.raises(gl.exceptions.InvalidValue, match="m is"):
+        made.uniform(n, possible + 1, symmetric=symmetric, self_loops=self_loops)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("m", [2, 5])
+def test_uniform_graphs_are_uniform(symmetric, self_loops, m):
+    seeds, n = 1500, 4
+    count = np.zeros((n, n))
+    for seed in range(seeds):
+        for i, j in places(
+            made.uniform(n, m, seed=seed, symmetric=symmetric, self_loops=self_loops)
+        ):
+            count[max(i, j) if symmetric else i, min(i, j) if symmetric else j] += 1
+    if symmetric:
+        count[np.tril_indices(n, -1)] /= 2
+    found = count[count > 0]
+    assert found.size == (n * (n - 1) // (1 + symmetric)) + n * self_loops
+    expected = seeds * m / found.size
+    assert np.abs(found - expected).max() < 5 * np.sqrt(expected)
+
+
+def test_kronecker_graphs_have_the_size_and_skew_of_graph500():
+    A = made.kronecker(12, seed=1)
+    n = 1 << 12
+    degree = np.bincount(A.to_coo()[0], minlength=n)
+    assert A.shape == (n, n)
+    assert A.dtype == "BOOL"
+    assert is_one_value(A)
+    assert A._forms.is_symmetric
+    assert {(j, i) for i, j in places(A)} == places(A)
+    assert all(i != j for i, j in places(A))
+    assert 0.7 * 16 * n < A.nvals / 2 <= 16 * n
+    assert degree.max() > 20 * degree.mean()  # hubs
+    assert (degree == 0).sum() > n // 20  # and vertices that no edge drew
+    even = np.bincount(made.kronecker(12, A=0.25, B=0.25, C=0.25).to_coo()[0], minlength=n)
+    assert even.max() < 3 * even.mean()
+
+
+def test_kronecker_draws_each_quadrant_with_its_probability():
+    directed = made.kronecker(
+        1, 100_000, 0.5, 0.3, 0.15, symmetric=False, self_loops=True, dtype=int
+    )
+    assert directed.nvals == 4
+    rng, m = np.random.default_rng(0), 200_000
+    u, v = np.empty(m, np.int32), np.empty(m, np.int32)
+    made._draw_bits(rng, 1, (0.5, 0.3, 0.15), u, v)
+    share = np.bincount(2 * u + v, minlength=4) / m
+    assert np.abs(share - [0.5, 0.3, 0.15, 0.05]).max() < 0.005
+
+
+def test_kronecker_keeps_loops_and_direction_where_asked():
+    A = made.kronecker(8, symmetric=False, self_loops=True)
+    assert any(i == j for i, j in places(A))
+    assert {(j, i) for i, j in places(A)} != places(A)
+    assert made.kronecker(0).shape == (1, 1)
+    assert made.kronecker(3, 0).nvals == 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **o: made.kronecker(7, **o),
+        lambda **o: made.uniform(50, 200, **o),
+        lambda **o: made.grid(6, 7, drop=0.3, **o),
+        lambda **o: made.complete(12, **o),
+    ],
+)
+def test_weights_are_drawn_per_edge_from_the_seed(make):
+    A = make(weights=(1, 64), seed=5)
+    rows, columns, values = A.to_coo()
+    assert A.dtype == "INT64"
+    assert values.min() >= 1
+    assert values.max() <= 64
+    assert np.unique(values).size > 20
+    mirrored = {(j, i): x for i, j, x in zip(rows, columns, values, strict=True)}
+    assert mirrored == {(i, j): x for i, j, x in zip(rows, columns, values, strict=True)}
+    assert make(weights=(1, 64), seed=5).isequal(A)
+    assert not make(weights=(1, 64), seed=6).isequal(A)
+    floats = make(weights=(0.0, 1.0), dtype="FP32")
+    assert floats.dtype == "FP32"
+    assert 0 <= floats.to_coo()[2].min() <= floats.to_coo()[2].max() <= 1
+
+
+def test_the_same_seed_gives_the_same_graph_on_every_platform():
+    total = {
+        "kronecker": made.kronecker(6, seed=7),
+        "uniform": made.uniform(100, 300, seed=7),
+        "grid": made.grid(10, 10, drop=0.5, seed=7),
+    }
+    sums = {}
+    for name, A in total.items():
+        rows, columns, _ = A.to_coo()
+        sums[name] = (A.nvals, int((rows * rows * columns).sum()))
+    assert sums == EXPECTED
+
+
+EXPECTED = {
+    "kronecker": (768, 32797138),
+    "uniform": (600, 101162916),
+    "grid": (192, 44860464),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: made.kronecker(31), "scale is 31"),
+        (lambda: made.kronecker(-1), "scale is -1"),
+        (lambda: made.kronecker(3, -1), "edge_factor is -1"),
+        (lambda: made.kronecker(3, A=0.9), "A, B, C are 0.9"),
+        (lambda: made.kronecker(3, A=-0.1), "A, B, C are -0.1"),
+        (lambda: made.path(-1), "n is -1"),
+        (lambda: made.path(2**31), "n is 2147483648"),
+        (lambda: made.star(2.5), "n is 2.5"),
+        (lambda: made.grid(-3, 3), "shape is -3"),
+        (lambda: made.grid(100_000, 100_000), "product of shape is 10000000000"),
+        (lambda: made.grid(3, drop=2), "drop is 2"),
+        (lambda: made.path(3, weights=(5, 1)), "weights is"),
+        (lambda: made.path(3, weights=(0.5, 1), dtype=int), "two integers"),
+        (lambda: made.path(3, weights=(0, 300), dtype="INT8"), "weights is"),
+    ],
+)
+def test_wrong_arguments_are_refused(call, problem):
+    with pytest.raises(gl.exceptions.InvalidValue, match=problem):
+        call()
