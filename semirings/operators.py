@@ -483,6 +483,7 @@ class TypedIndexUnaryOp(TypedOperator):
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         self.thunk_type = dtypes[1]
         super().__init__(op, dtypes, result)
+        self.is_positional = not self._uses.isdisjoint(("i", "j"))
 
     def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
         return {"x": dtypes[0], "i": INT64, "j": INT64, "thunk": dtypes[1]}

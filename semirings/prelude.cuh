@@ -77,6 +77,27 @@ template <class T> SEMIRINGS_FUNCTION T mod_float(T x, T y) {
   return (y < 0) != (rest < 0) ? rest + y : rest;
 }
 
+// fdlibm's: x - n y with n the integer nearest to x / y, exact. (glibc's remainder gets the sign of
+// some zeros wrong where y is subnormal.)
+template <class T> SEMIRINGS_FUNCTION T ieee_remainder(T x, T y) {
+  if (y == 0 || y != y || !is_finite(x)) return (T)SEMIRINGS_NAN;
+  if (!is_finite(y)) return x;
+  const T divisor = y < 0 ? -y : y, half = divisor * (T)0.5;
+  T rest = x < 0 ? -x : x;
+  if (is_finite(divisor + divisor)) rest = fmod_of(rest, divisor + divisor);
+  if (half + half != divisor) {
+    if (rest + rest > divisor) {
+      rest -= divisor;
+      if (rest + rest >= divisor) rest -= divisor;
+    }
+  } else if (rest > half) {
+    rest -= divisor;
+    if (rest >= half) rest -= divisor;
+  }
+  const T sign = copysign_of((T)1, x);
+  return rest == 0 ? copysign_of(rest, x) : sign * rest;
+}
+
 template <class T> SEMIRINGS_FUNCTION T pow_uint(T x, T y) {
   unsigned long long base = x, exponent = y, result = 1;
   for (; exponent != 0; exponent >>= 1, base *= base) {

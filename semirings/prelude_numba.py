@@ -41,8 +41,13 @@ _LGAMMA_SERIES = (
 
 
 @_helper
+def _negated(x):
+    return np.int64(np.uint64(0) - np.uint64(x))  # without the undefined -INT64_MIN
+
+
+@_helper
 def _abs(x):
-    return -x if x < 0 else x
+    return _negated(x) if x < 0 else np.int64(x)
 
 
 @_helper
@@ -90,7 +95,7 @@ def _floordiv_int(x, y):
     if y == 0:
         return np.int64(0)
     if y == -1:
-        return -x
+        return _negated(x)
     return x // y
 
 
@@ -144,7 +149,7 @@ def _truncdiv_int(x, y, least, greatest):
     if y == 0:
         return least if x < 0 else (greatest if x > 0 else np.int64(0))
     if y == -1:
-        return -x
+        return _negated(x)
     quotient = x // y
     if quotient * y != x and (x < 0) != (y < 0):
         quotient += 1

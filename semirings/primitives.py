@@ -101,12 +101,16 @@ def _define(name: str, numpy: Text, numba: Text, cuda: Text, is_quiet: str = "bi
 
 
 def _infix(name: str, ufunc: str, symbol: str) -> None:
-    """An arithmetic operation that wraps around on integers."""
+    """An arithmetic operation that wraps around on integers.
+
+    In Numba too, signed overflow is undefined (LLVM's nsw), so that signed goes by way of unsigned.
+    """
     numba, cuda = f"({{0}} {symbol} {{1}})", f"({{T}})(({{U}}){{0}} {symbol} ({{U}}){{1}})"
+    wrapping = f"{{T}}(np.uint64({{0}}) {symbol} np.uint64({{1}}))"
     _define(
         name,
         f"np.{ufunc}({{0}}, {{1}})",
-        {"i": "{T}" + numba, "u": "{T}" + numba, "f": numba},
+        {"i": wrapping, "u": "{T}" + numba, "f": numba},
         {"i": cuda, "u": cuda, "f": numba},
     )
 
@@ -131,7 +135,11 @@ _infix("mul", "multiply", "*")
 _define(
     "neg",
     "np.negative({0})",
-    {"i": "{T}(-{0})", "u": "{T}(np.uint64(0) - np.uint64({0}))", "f": "(-{0})"},
+    {
+        "i": "{T}(np.uint64(0) - np.uint64({0}))",
+        "u": "{T}(np.uint64(0) - np.uint64({0}))",
+        "f": "(-{0})",
+    },
     {"i": "({T})(({U})0 - ({U}){0})", "u": "({T})(({U})0 - ({U}){0})", "f": "(-{0})"},
     is_quiet="biuf",
 )
@@ -191,7 +199,7 @@ _define(
     "ieee_remainder",
     "_ieee_remainder({0}, {1})",
     "_ieee_remainder({0}, {1})",
-    "remainder{f}({0}, {1})",
+    "semirings::ieee_remainder<{T}>({0}, {1})",
 )
 _define(
     "pow",
