@@ -76,10 +76,10 @@ class Finding:
         return not self.claimed or self.domain is not NOWHERE
 
     def __str__(self) -> str:
-        verdict = "BROKEN" if not self.ok else f"holds {self.domain}"
-        if self.ok and self.domain is NOWHERE:
-            verdict = "does not hold"
-        line = f"{self.law.replace('_', ' '):<19}{verdict} ({self.tried:,} tried)"
+        verdict = f"holds {self.domain} ({self.tried:,} tried)"
+        if self.domain is NOWHERE:
+            verdict = "BROKEN" if self.claimed else "does not hold"
+        line = f"{self.law.replace('_', ' '):<19}{verdict}"
         if self.counterexample is None or self.sides is None:
             return line
         where = ", ".join(
@@ -148,7 +148,7 @@ def check(
     >>> from semirings import binary, laws
     >>> print(laws.check(binary.minus, "INT8", laws=["commutative"]))
     minus[INT8]
-      commutative        BROKEN (2 tried)
+      commutative        BROKEN
         x ⊕ y = y ⊕ x breaks at x = 0, y = 1: -1 against 1
     """
     thing = _find(thing)

@@ -55,6 +55,9 @@ class Law:
     def formula(self) -> str:
         return STATEMENTS[self.name].formula
 
+    def __str__(self) -> str:
+        return f"{self.name.replace('_', ' ')}: {self.domain}"
+
 
 class Rule(NamedTuple):
     """A row of the tables below; a name of `*` stands for every operator."""
@@ -168,10 +171,10 @@ def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")
-    left_distributive: where no sum overflows
-    right_distributive: where no sum overflows
-    left_annihilator: nowhere
-    right_annihilator: nowhere
+    left distributive: where no sum overflows
+    right distributive: where no sum overflows
+    left annihilator: nowhere
+    right annihilator: nowhere
     """
     return _declared(thing if dtype is None else thing[dtype])
 

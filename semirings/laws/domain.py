@@ -14,7 +14,7 @@ from semirings.dtypes import DataType
 Agreement = Literal["exact", "rounding", "choice"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Domain:
     """{x : low <= x <= high, |x| >= gap or x = 0}, with NaN or without: where operands lie.
 
@@ -60,7 +60,7 @@ class Domain:
         other_low, other_high = other.bounds(dtype)
         return low <= other_low and other_high <= high
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
 

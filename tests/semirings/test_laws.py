@@ -54,12 +54,13 @@ def values(dtype: DataType, domain: Domain) -> st.SearchStrategy[Any]:
     """Values of the dtype in the domain, edges among them."""
     low, high = domain.bounds(dtype)
     kind = dtype.np_type.kind
+    width: Any = dtype.bits
     if kind == "b":
         return st.booleans()
     if kind == "f" and domain.nan:
-        return st.floats(width=dtype.bits)
+        return st.floats(width=width)
     if kind == "f":
-        inside = st.floats(low, high, allow_nan=False, width=dtype.bits)
+        inside = st.floats(low, high, allow_nan=False, width=width)
         return inside.filter(lambda x: bool(domain.contains(dtype, x)))
     return st.integers(low, high)
 
@@ -192,7 +193,7 @@ def test_a_registered_monoid_of_a_user_is_checked_like_any_other():
         assert declared(bad, "INT64") == ()
         assert not check(bad, "INT64").ok
     finally:
-        del monoid.rminus
+        delattr(monoid, "rminus")
         binary.rminus.monoid = None
 
 
