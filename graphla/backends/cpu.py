@@ -30,7 +30,6 @@ from graphla.storage import (
     BitmapVector,
     Csr,
     DenseVector,
-    FullVector,
     MatrixMask,
     SparseVector,
     VectorMask,
@@ -187,15 +186,10 @@ def write_vector(
     in_place: bool = False,
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`."""
-    keeps = accum is not None or (mask is not None and not replace)
-    if (
-        isinstance(c, BitmapVector)
-        and isinstance(t, BitmapVector | FullVector)
-        and keeps
-        and c.nvals
-        and _compiles(c.size, accum)
-    ):
-        return vectors.write(c, t, mask, accum, replace, dtype, in_place, config.threads)
+    if isinstance(c, BitmapVector) and c.nvals and _compiles(c.size, accum):
+        new = vectors.write(c, t, mask, accum, replace, dtype, in_place, config.threads)
+        if new is not None:
+            return new
     return writing.write_vector(np, c, t, mask, accum, replace, dtype, in_place=in_place)
 
 

@@ -236,8 +236,8 @@ def _fill_vector(
             size, mask.indices, _repeat(xp, value.value, mask.indices.size), mask.is_sorted
         )
     else:
-        indices = xp.flatnonzero(mask.present).astype(xp.int32)
-        t = SparseVector(size, indices, _repeat(xp, value.value, indices.size))
+        nvals = int(mask.present.sum()) if mask.nvals is None else mask.nvals
+        t = BitmapVector(size, mask.present, _repeat(xp, value.value, size), nvals)
     return VectorForms(value.device, value.dtype, t)
 
 

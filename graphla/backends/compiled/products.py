@@ -77,7 +77,7 @@ def pull(
     allowed, mask_step, forbidden = allowed_by(mask)
     present, values = np.empty(rows.nrows, np.bool_), np.empty(rows.nrows, dtype)
     arrays = (*entries, allowed, present, values)
-    loop = load("pull.pull", spec, arrays)
+    loop = load("pull.pull_any" if semiring.monoid.is_any else "pull.pull", spec, arrays)
     parts = row_parts(rows.indptr, threads)
     counts = spread(loop, arrays, (step, u_step, mask_step, forbidden), parts, threads)
     return BitmapVector(rows.nrows, present, values, sum(counts))

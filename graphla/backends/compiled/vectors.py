@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.arrays import layout
 from graphla.backends.compiled.parts import (
     allowed_by,
     even_parts,
@@ -14,7 +15,15 @@ from graphla.backends.compiled.parts import (
 )
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
-from graphla.storage import BitmapVector, DenseVector, FullVector, SparseVector, VectorMask
+from graphla.storage import (
+    AnyVector,
+    Array,
+    BitmapVector,
+    DenseVector,
+    FullVector,
+    SparseVector,
+    VectorMask,
+)
 from semirings.dtypes import lookup_dtype
 from semirings.operators import TypedBinaryOp
 
@@ -24,6 +33,58 @@ EVERYWHERE.flags.writeable = False
 
 def write(
     c: BitmapVector,
+    t: AnyVector,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    replace: bool,
+    dtype: Any,
+    in_place: bool,
+    threads: int,
+) -> BitmapVector | None:
+    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
+
+    None where there is no loop for it: t replaces all of w, or is sparse and may take entries away.
+    """
+    if not isinstance(t, SparseVector):
+        if accum is None and (mask is None or replace):
+            return None
+        if accum is None and isinstance(t, BitmapVector) and _is_structure_of(mask, t):
+            return _fill(c, t, dtype, in_place, threads)
+        return _write_dense(c, t, mask, accum, replace, dtype, in_place, threads)
+    same = _is_structure_of(mask, t)
+    adds = (same or accum is not None) and (mask is None or not replace)
+    if not adds or (mask is not None and mask.present is None and not same):
+        return None
+    return _scatter(c, t, None if same else mask, accum, dtype, in_place)
+
+
+def _is_structure_of(mask: VectorMask | None, t: SparseVector | BitmapVector) -> bool:
+    """Whether the mask is known to let through just where t has entries."""
+    if mask is None or mask.complement:
+        return False
+    return mask.indices is t.indices if isinstance(t, SparseVector) else mask.present is t.present
+
+
+def _fill(
+    c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
+) -> BitmapVector:
+    """The entries of t over those of w."""
+    present, values = _own(c, dtype, in_place)
+    t_values, step = values_of(t.values)
+    whole = t.size // 8
+    words = t.present[: whole * 8].view(np.uint64)
+    arrays = (words, t.present, t_values, values)
+    loop = load("write.fill", (specialise.accumulating, None, lookup_dtype(dtype)), arrays)
+    spread(loop, arrays, (step,), even_parts(whole, t.size, threads), threads)
+    for i in range(whole * 8, t.size):
+        if t.present[i]:
+            values[i] = layout.cast(t.values[i : i + 1], values.dtype)[0]
+    np.logical_or(present, t.present, out=present)
+    return BitmapVector(c.size, present, values, int(np.count_nonzero(present)))
+
+
+def _write_dense(
+    c: BitmapVector,
     t: DenseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
@@ -32,10 +93,9 @@ def write(
     in_place: bool,
     threads: int,
 ) -> BitmapVector:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`."""
+    """The write rule index by index."""
     size = c.size
-    present = c.present if in_place else c.present.copy()
-    values = c.values if in_place and c.values.dtype == dtype else c.values.astype(dtype)
+    present, values = _own(c, dtype, in_place)
     t_present, there = (EVERYWHERE, 0) if isinstance(t, FullVector) else (t.present, 1)
     t_values, step = values_of(t.values)
     allowed, mask_step, forbidden = allowed_by(mask)
@@ -44,6 +104,31 @@ def write(
     steps = (there, step, mask_step, forbidden, int(replace))
     counts = spread(loop, arrays, steps, even_parts(size, size, threads), threads)
     return BitmapVector(size, present, values, sum(counts))
+
+
+def _scatter(
+    c: BitmapVector,
+    t: SparseVector,
+    mask: VectorMask | None,
+    accum: TypedBinaryOp | None,
+    dtype: Any,
+    in_place: bool,
+) -> BitmapVector:
+    """The write rule where no entry of w goes, at the cost of t's entries (if `in_place`)."""
+    present, values = _own(c, dtype, in_place)
+    t_values, step = values_of(t.values)
+    allowed, mask_step, forbidden = allowed_by(mask)
+    arrays = (t.indices, t_values, allowed, present, values)
+    loop = load("write.scatter", (specialise.accumulating, accum, lookup_dtype(dtype)), arrays)
+    gained = loop(*arrays, step, mask_step, forbidden)
+    return BitmapVector(c.size, present, values, c.nvals + gained)
+
+
+def _own(c: BitmapVector, dtype: Any, in_place: bool) -> tuple[Array, Array]:
+    """The arrays to write into: those of c, or copies."""
+    if in_place:
+        return c.present, c.values
+    return c.present.copy(), c.values.astype(dtype, order="C")
 
 
 def to_sparse(v: BitmapVector) -> SparseVector:

@@ -17,6 +17,7 @@ from graphla.kernels.loops.stand_in import (
 )
 
 ONE = np.uint64(1)
+BLOCK = 512
 
 
 def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
@@ -61,6 +62,58 @@ def pull(
                 out_values[o] = total
                 count += 1
         out_present[o] = found
+    return count
+
+
+def pull_any(
+    indptr,
+    indices,
+    values,
+    u_present,
+    u_values,
+    mask,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    start,
+    stop,
+):
+    """As `pull`, where one entry will do: the first is looked up for many outputs at a time.
+
+    Most outputs end there, and the lookups of a block wait for memory together, since nothing
+    branches on them. How many outputs a block has is found without branching as well.
+    """
+    count = 0
+    step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
+    rows = np.empty(BLOCK + 1, np.int64)
+    firsts = np.empty(BLOCK, np.int64)
+    there = np.empty(BLOCK, np.bool_)
+    for begin in range(start, stop, BLOCK):
+        size = np.uint64(0)
+        for o in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):
+            out_present[o] = False
+            rows[size] = o
+            allowed = mask[o * mask_step] != forbidden
+            size += np.uint64(allowed & (indptr[o] < indptr[o + ONE]))
+        for t in range(size):
+            k = np.uint64(indices[np.uint64(indptr[np.uint64(rows[t])])])
+            firsts[t] = k
+            there[t] = U_FULL or u_present[k]
+        for t in range(size):
+            o, k = np.uint64(rows[t]), np.uint64(firsts[t])
+            p, end = np.uint64(indptr[o]), np.uint64(indptr[o + ONE])
+            found = there[t]
+            while not found and p + ONE < end:
+                p += ONE
+                k = np.uint64(indices[p])
+                found = u_present[k]
+            if found:
+                out_present[o] = True
+                out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
+                count += 1
     return count
 
 
