@@ -342,7 +342,7 @@ def index_of(op: Any) -> Callable[[Rows], Any]:
         xp, values = rows.xp, rows.values()
         kept = rows.spread(rows.fold(op, values))
         hit = (values == kept) | ((values != values) & (kept != kept))
-        indices = xp.where(hit, rows.csr.indices, xp.iinfo(xp.int64).max)
+        indices = xp.where(hit, rows.csr.indices.astype(xp.int64), xp.iinfo(xp.int64).max)
         return rows.fold(monoid.min, indices)
 
     return compute

@@ -15,7 +15,7 @@ from semirings.exceptions import DuplicateEntry, InvalidValue
 FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
-def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Matrix | Vector:
+def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """The Matrix, or for a one-dimensional array the Vector, of the entries that SciPy stores.
 
     Explicit zeros are entries. CSR and CSC that are sorted and without duplicates are taken as
@@ -35,7 +35,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Matrix
             A = A.sorted_indices()  # a copy: A itself stays as it is
         if A.has_canonical_format:
             build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
-            return build(A.indptr, A.indices, held_once(A.data), dtype, **sizes, name=name)
+            data = held_once(A.data)
+            return build(A.indptr, A.indices, data, dtype, **sizes, copy=False, name=name)
     A = A.tocoo()
     data = held_once(A.data)
     try:

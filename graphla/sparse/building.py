@@ -29,7 +29,9 @@ def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: 
     places, size = _places(indices, size, "indices", "size")
     entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
     do = backend(config.device)
-    v = do.build_vector(size, do.asarray(places), do.asarray(entries), dup)
+    v = do.build_vector(size, do.asarray(_signed(places)), do.asarray(entries), dup)
+    if _shares(values, v.values):
+        v = SparseVector(size, v.indices, v.values.copy())
     return VectorForms(config.device, wanted, v)
 
 
@@ -48,7 +50,10 @@ def matrix_coo(
     j, ncols = _places(columns, ncols, "columns", "ncols")
     entries, wanted, dup = _entries(values, dtype, dup_op, {"rows": i, "columns": j})
     do = backend(config.device)
-    a = do.build_matrix(nrows, ncols, do.asarray(i), do.asarray(j), do.asarray(entries), dup)
+    i, j = do.asarray(_signed(i)), do.asarray(_signed(j))
+    a = do.build_matrix(nrows, ncols, i, j, do.asarray(entries), dup)
+    if _shares(values, a.values):
+        a = Csr(nrows, ncols, a.indptr, a.indices, a.values.copy())
     if symmetric and nrows != ncols:
         raise DimensionMismatch(f"a symmetric matrix is square, but this one is {nrows} x {ncols}")
     return MatrixForms(config.device, wanted, a, a if symmetric else None)
@@ -76,9 +81,16 @@ def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
 
 
 def compressed(
-    indptr: Any, indices: Any, values: Any, dtype: Any, nrows: Any, ncols: Any, name: str
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    dtype: Any,
+    shape: tuple[Any, Any],
+    name: str,
+    copy: bool,
 ) -> tuple[Csr, DataType]:
     """Rows (or columns, by name) as offsets into indices and values; sorted if they are not."""
+    nrows, ncols = shape
     offsets = _integers(indptr, "indptr")
     if offsets.ndim != 1 or not offsets.size:
         raise InvalidValue("indptr must hold at least one offset")
@@ -95,8 +107,10 @@ def compressed(
             + (f"it falls after {name} {falls[0]}" if falls.size else "it does not")
         )
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
-    offsets = offsets.astype(_offset_dtype(places.size), copy=False)
-    places = places.astype(np.int32, copy=False)
+    offsets = offsets.astype(_offset_dtype(places.size), copy=copy)
+    places = places.astype(np.int32, copy=copy)
+    if copy and _shares(values, entries):
+        entries = entries.copy()
     if not _rises_in_rows(offsets, places):
         rows = np.repeat(np.arange(nrows), np.diff(offsets))
         a = backend(config.device).build_matrix(nrows, ncols, rows, places, entries, None)
@@ -249,18 +263,24 @@ def _entries(
     size = next(iter(sizes.values()))
     if isinstance(values, Operand) and values.ndim == 0 or is_scalar(values):
         value, wanted = scalar_and_dtype(values, dtype)
-        if dup_op is not None:
-            raise InvalidValue(
-                "dup_op must be None where one value is given for all: equal places stay one entry"
-            )
-        one = np.broadcast_to(np.asarray(fit(value, wanted, "values")), (size,))
         _refuse_lengths(sizes)
-        return one, wanted, binary.first[wanted]
+        one = np.broadcast_to(np.asarray(fit(value, wanted, "values")), (size,))
+        return one, wanted, binary_of(binary.first if dup_op is None else dup_op, wanted, wanted)
     array, wanted = array_of(values, dtype)
     if array.ndim != 1:
         raise InvalidValue(f"values must be 1-d, but have {array.ndim} dimensions")
     _refuse_lengths({**sizes, "values": array.size})
     return array, wanted, None if dup_op is None else binary_of(dup_op, wanted, wanted)
+
+
+def _shares(given: Any, held: np.ndarray) -> bool:
+    """Whether the user could write into what is held."""
+    return isinstance(given, np.ndarray) and np.may_share_memory(given, held)
+
+
+def _signed(places: np.ndarray) -> np.ndarray:
+    """Indices that mix with others without becoming floats."""
+    return places.astype(np.int64) if places.dtype.kind == "u" else places
 
 
 def _refuse_lengths(sizes: dict[str, int]) -> None:
@@ -277,9 +297,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
         raise InvalidValue(f"values must have {ndim} dimensions, but have {array.ndim}")
     for size in array.shape:
         dimension(size, "size")
-    return (array.copy() if np.shares_memory(array, values) else array) if isinstance(
-        values, np.ndarray
-    ) else array, wanted
+    return array.copy() if _shares(values, array) else array, wanted
 
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:

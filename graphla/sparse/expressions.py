@@ -13,6 +13,7 @@ from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
 from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.shapes import shape_of
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse.mask import Mask, as_mask
 from graphla.sparse.operators import (
@@ -354,13 +355,6 @@ def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
             raise EmptyObject(f"{name} is an empty Scalar, but it must hold a value")
         return forms.value, forms.dtype
     raise TypeError(f"{name} must be a scalar, not {type(value).__name__}")
-
-
-def shape_of(a: Any) -> tuple[int, ...]:
-    """The size of each dimension of what forms hold."""
-    if isinstance(a, VectorForms):
-        return (a.size,)
-    return (a.nrows, a.ncols) if isinstance(a, MatrixForms) else ()
 
 
 def integer(value: Any, name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
-from graphla.operations.indexing import diag
+from graphla.operations.shapes import shape_of
 from graphla.operations.masking import masked_pattern
 from graphla.operations.operation import Operation
 from graphla.sparse.operators import accumulator
@@ -16,23 +16,20 @@ _pattern = Operation("mask", masked_pattern)
 
 
 class Mask:
-    """A view of a Matrix or Vector as it was when `.S` or `.V` was asked for."""
+    """A view of a Matrix or Vector: what it lets through is what that holds when it is used."""
 
-    __slots__ = ("_forms", "complement", "ndim", "shape", "structure")
+    __slots__ = ("complement", "ndim", "parent", "structure")
 
-    def __init__(
-        self,
-        forms: Any,
-        shape: tuple[int, ...],
-        *,
-        structure: bool,
-        complement: bool = False,
-    ):
-        self._forms = forms
-        self.ndim = len(shape)
-        self.shape = shape
+    def __init__(self, parent: Any, *, structure: bool, complement: bool = False):
+        self.parent = parent
+        self.ndim = parent.ndim
         self.structure = structure
         self.complement = complement
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output that it fits."""
+        return self.parent.shape
 
     @property
     def value(self) -> bool:
@@ -41,9 +38,7 @@ class Mask:
 
     def __invert__(self) -> Mask:
         """The places where this mask does not let through."""
-        return Mask(
-            self._forms, self.shape, structure=self.structure, complement=not self.complement
-        )
+        return Mask(self.parent, structure=self.structure, complement=not self.complement)
 
     def __and__(self, other: Any) -> Mask:
         """Where both masks let through."""
@@ -69,29 +64,27 @@ class Mask:
         joined = self if mask is None else self & mask
         if complement:
             joined = ~joined
-        dtype = BOOL if dtype is None else lookup_dtype(dtype)
-        return expression(self.ndim, _pattern, (joined._lower(self.shape), self._forms, dtype),
-                          self.shape, dtype).new(name=name)
+        return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
     def _lower(self, shape: tuple[int, ...]) -> Any:
         """The mask in storage, for an output of this shape; None where it lets all through."""
+        forms = self.parent._read()
+        own = shape_of(forms)
+        if shape == own:
+            return forms.mask(self.structure, self.complement)
         if len(shape) != self.ndim:
             raise TypeError(
                 f"the mask is a {('Vector', 'Matrix')[self.ndim - 1]}, but it should be a "
                 f"{('one element', 'Vector', 'Matrix')[len(shape)]} of {describe(shape)}"
             )
-        if shape != self.shape:
-            raise DimensionMismatch(
-                f"the mask has {describe(self.shape)}, but it should have {describe(shape)}"
-            )
-        return self._forms.mask(self.structure, self.complement)
+        raise DimensionMismatch(
+            f"the mask has {describe(own)}, but it should have {describe(shape)}"
+        )
 
     def _diagonal(self, k: int) -> Mask:
         """The mask that a matrix mask is on its diagonal k."""
-        diagonal = diag.compute(self._forms, k)
-        return Mask(
-            diagonal, (diagonal.size,), structure=self.structure, complement=self.complement
-        )
+        parent = self.parent.diag(k)
+        return Mask(parent, structure=self.structure, complement=self.complement)
 
     def _joined(self, other: Any, how: str) -> Mask:
         other = as_mask(other)
@@ -104,15 +97,14 @@ class Mask:
             return ~((~self)._joined(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()
-            return Mask(either._read(), self.shape, structure=True, complement=True)
+            return Mask(either, structure=True, complement=True)
         first, second = (other, self) if self.complement else (self, other)
-        both = first._as_true().new(mask=second)
-        return Mask(both._read(), self.shape, structure=True)
+        return Mask(first._as_true().new(mask=second), structure=True)
 
-    def _as_true(self) -> Any:
-        return expression(
-            self.ndim, _pattern, (self._lower(self.shape), self._forms, BOOL), self.shape, BOOL
-        )
+    def _as_true(self, dtype: DataType = BOOL) -> Any:
+        """True wherever it lets through."""
+        forms, shape = self.parent._read(), self.shape
+        return expression(self.ndim, _pattern, (self._lower(shape), forms, dtype), shape, dtype)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("masks cannot be compared; compare `mask.new()` with `.isequal`")
@@ -140,7 +132,7 @@ def as_mask(x: Any) -> Mask:
                 f"a mask was given as a {'Vector' if x.ndim == 1 else 'Matrix'} of {x.dtype}; "
                 "say whether its structure (`.S`) or its values (`.V`) should count"
             )
-        return Mask(x._read(), x.shape, structure=False)
+        return Mask(x, structure=False)
     raise TypeError(f"a mask must be like A.S, A.V, ~A.S or ~A.V, not {type(x).__name__}")
 
 

@@ -47,12 +47,12 @@ class ReadableMatrix(Collection):
     @property
     def S(self) -> Mask:
         """The mask of where there are entries."""
-        return Mask(self._read(), self.shape, structure=True)
+        return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
         """The mask of where there are true entries."""
-        return Mask(self._read(), self.shape, structure=False)
+        return Mask(self, structure=False)
 
     def mxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """C = A ⊕.⊗ B."""
@@ -221,10 +221,15 @@ class Matrix(ReadableMatrix, Indexed):
         nrows: int | None = None,
         ncols: int | None = None,
         symmetric: bool = False,
+        copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """Row i has columns col_indices[indptr[i]:indptr[i + 1]]; arrays that fit are not copied."""
-        csr, dtype = building.compressed(indptr, col_indices, values, dtype, nrows, ncols, "row")
+        """Row i has columns col_indices[indptr[i]:indptr[i + 1]].
+
+        With copy=False arrays that fit are held as they are: do not write into them after that.
+        """
+        shape = (nrows, ncols)
+        csr, dtype = building.compressed(indptr, col_indices, values, dtype, shape, "row", copy)
         forms = MatrixForms(config.device, dtype, csr, csr if symmetric else None)
         return cls._of(forms, name)
 
@@ -238,10 +243,15 @@ class Matrix(ReadableMatrix, Indexed):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
+        copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """Column j has rows row_indices[indptr[j]:indptr[j + 1]]; arrays that fit are not copied."""
-        csc, dtype = building.compressed(indptr, row_indices, values, dtype, ncols, nrows, "column")
+        """Column j has rows row_indices[indptr[j]:indptr[j + 1]].
+
+        With copy=False arrays that fit are held as they are: do not write into them after that.
+        """
+        shape = (ncols, nrows)
+        csc, dtype = building.compressed(indptr, row_indices, values, dtype, shape, "column", copy)
         return cls._of(MatrixForms(config.device, dtype, None, csc), name)
 
     @classmethod

@@ -46,7 +46,8 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
     if kind is str:
         return binary_of(binary.from_string(op), left, right)
     if _is_function(op):
-        return binary_of(BinaryOp.register_anonymous(op), left, right)
+        named = {min: binary.min, max: binary.max}.get(op)
+        return binary_of(named or binary.register_anonymous(op), left, right)
     _refuse(op, "a binary operator or monoid, such as binary.plus or 'min'")
 
 
@@ -59,6 +60,8 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
         return op
     if kind is str:
         return monoid_of(monoid.from_string(op), dtype)
+    if op is min or op is max:
+        return monoid_of(monoid.min if op is min else monoid.max, dtype)
     if kind in (BinaryOp, TypedBinaryOp):
         if op.monoid is None:
             raise DomainMismatch(f"{op!r} is not the operator of a monoid, so it cannot reduce")
@@ -78,7 +81,7 @@ def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | Typ
     if kind in (IndexUnaryOp, SelectOp):
         return index_of(op, dtype, None)  # pyright: ignore[reportReturnType]
     if _is_function(op):
-        return unary_of(UnaryOp.register_anonymous(op), dtype)
+        return unary_of(unary.abs if op is abs else unary.register_anonymous(op), dtype)
     hint = "" if kind not in (BinaryOp, TypedBinaryOp, Monoid) else " (or give `left=` or `right=`)"
     _refuse(op, f"a unary operator, such as unary.abs or 'sqrt'{hint}")
 
@@ -98,9 +101,14 @@ def select_of(op: Any) -> Any:
         return select.from_string(op)
     if isinstance(op, (SelectOp, TypedSelectOp, IndexUnaryOp, TypedIndexUnaryOp)):
         return op
+    if isinstance(op, (BinaryOp, TypedBinaryOp)) and op.name in _comparisons:
+        return select.from_string(f"value{op.name}")
     if _is_function(op):
-        return SelectOp.register_anonymous(op)
+        return select.register_anonymous(op)
     _refuse(op, "a select operator, such as select.tril or 'valuegt', or a mask")
+
+
+_comparisons = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def bound_of(op: Any) -> Any:

@@ -35,14 +35,12 @@ class ReadableVector(Collection):
     @property
     def S(self) -> Mask:
         """The mask of where there are entries."""
-        forms = self._read()
-        return Mask(forms, (forms.size,), structure=True)
+        return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
         """The mask of where there are true entries."""
-        forms = self._read()
-        return Mask(forms, (forms.size,), structure=False)
+        return Mask(self, structure=False)
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """w = u ⊕.⊗ A, by push where u is sparse and by pull where it is dense."""
