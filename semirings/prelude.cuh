@@ -115,8 +115,11 @@ template <class T> SEMIRINGS_FUNCTION T pow_int(T x, T y, T greatest) {
   return (T)pow_uint<unsigned long long>((unsigned long long)x, (unsigned long long)y);
 }
 
-template <class T, class U> SEMIRINGS_FUNCTION T shl(T x, T n) {
+template <class T, class U> SEMIRINGS_FUNCTION T shl_int(T x, T n) {
   return n >= 0 && n < (T)(8 * sizeof(T)) ? (T)((U)x << n) : (T)0;
+}
+template <class T, class U> SEMIRINGS_FUNCTION T shl_uint(T x, T n) {
+  return n < (T)(8 * sizeof(T)) ? (T)((U)x << n) : (T)0;
 }
 template <class T> SEMIRINGS_FUNCTION T shr_int(T x, T n) {
   return n >= 0 && n < (T)(8 * sizeof(T)) ? (T)(x >> n) : (T)(x < 0 ? -1 : 0);

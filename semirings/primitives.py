@@ -237,7 +237,10 @@ _define(
         "i": "{T}(_shl(np.int64({0}), np.int64({1}), {BITS}))",
         "u": "{T}(_shl_uint(np.uint64({0}), np.uint64({1}), {BITS}))",
     },
-    "semirings::shl<{T}, {U}>({0}, {1})",
+    {
+        "i": "semirings::shl_int<{T}, {U}>({0}, {1})",
+        "u": "semirings::shl_uint<{T}, {U}>({0}, {1})",
+    },
 )
 _define(
     "shr",
