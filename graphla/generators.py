@@ -206,20 +206,16 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """The keys of the first m different edges among uniform draws, sorted."""
-    drawn = np.empty(0, np.int64)
-    while True:
-        u, v = rng.integers(0, n, (2, max(m + m // 8 - drawn.size // 2, 64)), np.int32)
+    """The keys of m different edges, sorted: uniform draws until there are as many, less some."""
+    keys = np.empty(0, np.int64)
+    while keys.size < m:
+        u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # half of the places: two for no pair, one for each loop
+        if symmetric and self_loops:  # half of the places: one for each pair and for each loop
             u, v = u[u >= v], v[u >= v]
-        elif symmetric:
-            u, v = np.maximum(u, v), np.minimum(u, v)
-        drawn = np.concatenate([drawn, u.astype(np.int64) * n + v])
-        different, first = np.unique(drawn, return_index=True)
-        if different.size >= m:
-            return different[np.sort(np.argsort(first)[:m])]
+        keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
+    return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
 
 
 def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
@@ -241,10 +237,13 @@ def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
     keys = u.astype(np.int64)
     keys *= n
     keys += v
+    return _once(keys)
+
+
+def _once(keys: Any) -> Any:
+    """Sorted (in place) and without repetition."""
     keys.sort()
-    if keys.size:
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-    return keys
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
 
 
 def _matrix(
@@ -283,7 +282,10 @@ def _weights(
         raise InvalidValue(f"weights is {weights}, but should be two integers for {dtype}")
     if dtype.is_integer and not _fits(low, high, dtype):
         raise InvalidValue(f"weights is {weights}, but should be within {dtype}")
-    drawn = rng.integers(low, high, m, endpoint=True) if whole else rng.uniform(low, high, m)
+    if isinstance(low, int) and isinstance(high, int):
+        drawn = rng.integers(low, high, m, endpoint=True)
+    else:
+        drawn = rng.uniform(low, high, m)
     return drawn.astype(dtype.np_type), dtype
 
 

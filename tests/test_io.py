@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from data_files import DATA, files, needs_data
+from data_files import DATA, corrupted, files, needs_data
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import Table
@@ -77,7 +79,7 @@ def test_a_vector_is_a_row_or_in_csc_a_column(table: Table):
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_sorted_int32_arrays_are_not_copied(form):
-    S = sp.random_array((50, 40), density=0.1, format=form, rng=0)
+    S: Any = sp.random_array((50, 40), density=0.1, format=form, rng=0)
     S.sort_indices()
     A = gio.from_scipy_sparse(S)
     back = gio.to_scipy_sparse(A, form, copy=False)
@@ -114,7 +116,7 @@ def test_only_scipys_arrays_of_known_dtypes_are_taken():
     with pytest.raises(gl.exceptions.InvalidValue, match="A is a ndarray"):
         gio.from_scipy_sparse(np.eye(3))
     with pytest.raises((TypeError, ValueError)):
-        gio.from_scipy_sparse(sp.eye_array(3, dtype=complex))
+        gio.from_scipy_sparse(sp.csr_array(np.eye(3, dtype=complex)))
     with pytest.raises(gl.exceptions.InvalidValue, match="format is 'xyz'"):
         gio.to_scipy_sparse(gl.generators.path(3), "xyz")
 
@@ -363,6 +365,28 @@ def test_labels_are_written_and_read_back(labels, separator):
     B, found = gio.read_labelled_edgelist(io.BytesIO(written.encode()), separator=separator)
     assert found == labels
     exactly(B, A)
+
+
+GOOD = [
+    "# friends\n0 1 5\n1 2 -3\n\n2 3 10\n",
+    "source,target,weight\n0,1,0.5\n1,2,inf\n3,0,1e3\n",
+    "0\t1\n1\t2\n5\t0\n",
+]
+
+
+@given(st.sampled_from(GOOD), st.data())
+def test_a_corrupted_edge_list_is_read_or_refused_with_a_line(good, data):
+    written = corrupted(good, data)
+    assume(not re.search(r"\d{5}", written))  # sizes that fit in memory
+    for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
+        try:
+            A = read(io.StringIO(written))
+        except ParseError as error:
+            assert error.line is not None
+            assert 0 <= error.line <= written.count("\n") + 1
+        else:
+            assert A.nrows == A.ncols
+            assert A.nvals <= written.count("\n") + 1
 
 
 def test_an_edge_list_in_blocks_reads_the_same(monkeypatch):

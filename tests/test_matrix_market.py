@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from data_files import DATA, LAGRAPH, MALFORMED, files, needs_data
+from data_files import DATA, LAGRAPH, MALFORMED, corrupted, files, needs_data
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import Table
@@ -389,28 +388,6 @@ def test_a_corrupted_file_is_read_with_the_shape_it_says_or_refused_with_a_line(
     else:
         assert [str(A.nrows), str(A.ncols)] == [str(int(word)) for word in said[:2]]
         exactly(parse(text(A)), A)
-
-
-def corrupted(good: str, data: st.DataObject) -> str:
-    how = data.draw(st.sampled_from(["truncate", "flip", "insert", "delete", "swap", "twice"]))
-    at = data.draw(st.integers(0, len(good) - 1))
-    char = data.draw(st.sampled_from("0123456789 -+.%\nexnaif\t\r\0é*"))
-    tokens = re.split(r"(\s+)", good)
-    if how == "truncate":
-        return good[:at]
-    if how == "flip":
-        return good[:at] + char + good[at + 1 :]
-    if how == "insert":
-        return good[:at] + char + good[at:]
-    if how == "delete":
-        return good[:at] + good[at + 1 :]
-    one = 2 * data.draw(st.integers(0, len(tokens) // 2))
-    other = 2 * data.draw(st.integers(0, len(tokens) // 2))
-    if how == "swap":
-        tokens[one], tokens[other] = tokens[other], tokens[one]
-    else:
-        tokens[one] = tokens[other]
-    return "".join(tokens)
 
 
 # --- what the writer does -----------------------------------------------------------------------

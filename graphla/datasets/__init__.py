@@ -115,6 +115,4 @@ def load(name: str) -> Matrix:
     >>> load("karate").nvals
     156
     """
-    A = read(_FOLDER / info(name).file)
-    assert isinstance(A, Matrix)
-    return A
+    return read(_FOLDER / info(name).file)

@@ -21,8 +21,8 @@ _FORMATS = {
 EXTENSIONS = tuple(f".{extension}" for extension in _FORMATS)
 
 
-def read(path: Any, **options: Any) -> Matrix | Vector:
-    """What the file holds, by `mmread`, `read_npz` or `read_edgelist`, which take the options.
+def read(path: Any, **options: Any) -> Any:
+    """The Matrix or Vector in a file, by `mmread`, `read_npz` or `read_edgelist`, with options.
 
     The extension tells which: .mtx, .npz, or .csv .tsv .txt .edges .edgelist .el; text may be
     compressed, as in .mtx.gz.

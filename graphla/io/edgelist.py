@@ -206,7 +206,7 @@ def _look(
         separator = None
     fields = first.split(separator)
     if labelled and separator is not None:
-        fields = next(csv.reader([first], delimiter=separator), [])
+        fields = next((found for _, found in _split([first], separator, text, text.line)), [])
     if header is None:
         header = bool(line) and all(_is_title(field) for field in fields)
     width = len(fields) if line else 2

@@ -39,7 +39,7 @@ _DAMAGE = (
 )
 
 
-def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Matrix | Vector:
+def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """The Matrix or Vector that a `.npz` file holds; the layouts are at the head of this module.
 
     Duplicates are refused unless `dup_op` joins them. Nothing in the file is executed.
@@ -75,7 +75,7 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
         (np.savez_compressed if compressed else np.savez)(out, **arrays)
 
 
-def _read(source: Any, dup_op: Any, name: Any) -> Matrix | Vector:
+def _read(source: Any, dup_op: Any, name: Any) -> Any:
     with np.load(source, allow_pickle=False) as arrays:
         if not hasattr(arrays, "files"):
             raise ValueError("it holds one array")
@@ -99,7 +99,7 @@ def _vector(arrays: Any, dup_op: Any, name: Any) -> Vector:
     return Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 
 
-def _matrix(source: Any, symmetric: bool, dup_op: Any, name: Any) -> Matrix | Vector:
+def _matrix(source: Any, symmetric: bool, dup_op: Any, name: Any) -> Any:
     from scipy import sparse
 
     S = sparse.load_npz(source)
