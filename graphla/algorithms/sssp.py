@@ -29,7 +29,7 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     An edge i -> j is an entry A(i, j), of weight 0 too; weights below 0 are refused. Distances are
     FP64 for floating weights, and for all others INT64 and exact: one that would not fit raises
     OverflowError. A vertex that is not reached has no entry. Each round multiplies the pending
-    distances at most `delta` above the least one; by default that is 8 times the mean weight.
+    distances at most `delta` above the least one; by default that is 16 times the mean weight.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import sssp
@@ -44,7 +44,7 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
         arguments.at_most(A, LONGEST)
     dtype = "FP64" if arguments.is_floating(A) else "INT64"
     if delta is None:
-        delta = 8 * A.reduce_scalar(monoid.plus["FP64"]).get(0) / max(A.nvals, 1)
+        delta = 16 * A.reduce_scalar(monoid.plus["FP64"]).get(0) / max(A.nvals, 1)
     delta = arguments.real("delta", delta, low=0)
     min_plus = _min_plus(A, n, dtype)
 

@@ -180,7 +180,7 @@ ALGORITHMS = (
                 float,
                 None,
                 "multiply distances this far above the least one at once "
-                "(default: 8 times the mean weight)",
+                "(default: 16 times the mean weight)",
             ),
         ),
     ),
