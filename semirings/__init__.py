@@ -1,5 +1,6 @@
 """The algebra of graphs: operators, monoids and semirings, typed, traced and printed."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from semirings import (
@@ -77,6 +78,9 @@ from semirings.semiring import (
 )
 from semirings.structures import Monoid, Semiring
 from semirings.trace import where
+
+if _TYPE_CHECKING:
+    from semirings import laws
 
 
 def __getattr__(name: str) -> _Any:

@@ -630,7 +630,10 @@ def raw(
     symbols. The result is of that type too, unless `returns` names one. Without a text for Numba
     the operators that use it run by NumPy on the CPU.
 
-        >>> probit = raw("normcdfinv({0})", lambda x: x, dtype="FP64")  # give NumPy's twin
+        >>> from semirings import unary
+        >>> step = raw("({0} > 0 ? {0} : 0.01 * {0})", lambda x: np.where(x > 0, x, 0.01 * x))
+        >>> unary.register_anonymous(lambda x: step(x) + 1, "leaky")(-100.0)
+        np.float64(0.0)
     """
     name = f"_raw{next(_raw_names)}"
 
