@@ -87,7 +87,8 @@ class Finding:
         )
         left, right = self.sides
         formula = STATEMENTS[self.law].formula
-        return f"{line}\n  {formula} breaks at {where}: {left} against {right}"
+        place = "at" if self.domain is NOWHERE else "outside, at"
+        return f"{line}\n  {formula} breaks {place} {where}: {left} against {right}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +205,7 @@ def _check_typed(
     if a is None:
         return
     declarations = {law.name: law.domain for law in declared(typed)}
+    outside = {law.name: law.counterexample for law in declared(typed)}
     for name in law_names(typed):
         if names is not None and name not in names:
             continue
@@ -211,7 +213,9 @@ def _check_typed(
         claimed = held_to is not NOWHERE if held_to else name in _claims(typed)
         domains = _DOMAINS[a.dtype.np_type.kind] if held_to in (None, NOWHERE) else (held_to,)
         law = _Law(a, name, seed)
-        yield law.find(f"{typed.name}[{a.dtype.name}]", claimed or names is not None, domains)
+        known = outside.get(name) if domain is None else None
+        title = f"{typed.name}[{a.dtype.name}]"
+        yield law.find(title, claimed or names is not None, domains, known)
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
@@ -232,14 +236,16 @@ class _Law:
     name: LawName
     seed: int
 
-    def find(self, thing: str, claimed: bool, domains: tuple[Domain, ...]) -> Finding:
-        """The first of the domains on which nothing breaks the law, and what broke it before."""
+    def find(
+        self, thing: str, claimed: bool, domains: tuple[Domain, ...], known: tuple[Any, ...] | None
+    ) -> Finding:
+        """The first of the domains on which nothing breaks the law, and what breaks it outside."""
         smallest, tried = None, 0
         for domain in domains:
             operands, count = self.search(domain)
             tried += count
             if operands is None:
-                return self.finding(thing, claimed, domain, count, smallest)
+                return self.finding(thing, claimed, domain, count, smallest or known)
             smallest = smallest or operands
         return self.finding(thing, claimed, NOWHERE, tried, smallest)
 
@@ -364,8 +370,9 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Simple is what is short, then small, then positive."""
+    """Simple is what is whole, then short, then small, then positive."""
     number = value.item()
     size = abs(number) if number == number else np.inf
-    digits = len(repr(size)) if isinstance(number, float) else 0
-    return digits, size, number != size
+    if not isinstance(number, float):
+        return 0, 0, size, number != size
+    return not number.is_integer(), len(repr(size)), size, number != size

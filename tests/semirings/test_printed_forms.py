@@ -18,9 +18,12 @@ from printing import (
     operands,
 )
 
-from semirings.dtypes import ALL, DataType
+from semirings import binary, unary
+from semirings.dtypes import ALL, BOOL, FP32, INT8, UINT64, DataType
+from semirings.trace import raw
 
 RANDOM_ROWS = 3000
+SOME_DTYPES = (BOOL, INT8, UINT64, FP32)
 SEEDS = range(20) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else range(1)
 
 
@@ -81,3 +84,29 @@ def test_the_sample_for_numba_holds_every_operator_and_every_dtype():
     every = {case.symbol for dtype in ALL for case in cases(dtype)}
     assert {case.symbol for chosen in samples().values() for case in chosen} == every
     assert all(samples().values())
+
+
+def test_the_printed_numba_casts_what_it_is_given_to_its_dtypes(tmp_path: Path):
+    """A kernel may hand over entries of another dtype, as long as their values fit."""
+    pytest.importorskip("numba", reason="Numba is not installed")
+    chosen = [
+        Case(unary.identity[dtype], f"identity_{dtype}", {"x": dtype}) for dtype in SOME_DTYPES
+    ]
+    module = numba_module(chosen, tmp_path)
+    for case in chosen:
+        for source in SOME_DTYPES:
+            x = np.array([0, 1, 2, 100]).astype(source.np_type)
+            found = np.array([getattr(module, case.symbol)(value) for value in x])
+            expected = x.astype(case.typed.type.np_type)
+            assert found.tolist() == expected.tolist(), (case.symbol, source)
+
+
+def test_the_harness_sees_what_is_undefined(gxx: None, tmp_path: Path):
+    overflow = raw("({0} + {1})", np.add)
+    typed = binary.register_anonymous(lambda x, y: overflow(x, y), "overflow")["INT64"]
+    case = Case(typed, "overflow", dict(typed.parameters))
+    library = Library([case], tmp_path)
+    library.run(case, np.array([1]), np.array([2]))
+    assert library.undefined() == []
+    library.run(case, np.array([2**63 - 1]), np.array([1]))
+    assert ["+" in line for line in library.undefined()] == [True]
