@@ -102,7 +102,7 @@ class VectorForms:
         with self._lock:
             v = self._bitmap
             if v is None:
-                v = backend(self.device).to_bitmap(self._sparse)
+                v = backend(self.device).to_bitmap(self.at_hand)
             elif not self._counted:
                 v = BitmapVector(v.size, v.present, v.values, int(v.present.sum()))
             self._bitmap, self._counted = v, True

@@ -39,20 +39,22 @@ def build_matrix(
     """Entries in any order, equal places folded by dup_op from the left.
 
     Sorted by column, then by row, each time keeping the order of equals: so rows come out sorted,
-    and equal places in the order in which they were given.
+    and equal places in the order in which they were given. Where all values are one, sorting the
+    places alone is quicker.
     """
+    if is_iso(values):
+        return building.build_matrix(np, nrows, ncols, rows, columns, values, dup_op)
     from scipy.sparse import coo_array
 
     rows, columns = rows.astype(np.int32, copy=False), columns.astype(np.int32, copy=False)
-    given = coo_array((_carried(values), (rows, columns)), shape=(nrows, ncols))
+    given = coo_array((values, (rows, columns)), shape=(nrows, ncols))
     del rows, columns
     given.has_canonical_format = True  # or SciPy would add equal places up
     by_column = given.tocsc()
     del given
     by_row: Any = by_column.tocsr()
     del by_column
-    data = _returned(values, by_row.data)
-    a = Csr(nrows, ncols, by_row.indptr, by_row.indices, data)
+    a = Csr(nrows, ncols, by_row.indptr, by_row.indices, by_row.data)
     return building.fold_duplicates(np, a, dup_op)
 
 

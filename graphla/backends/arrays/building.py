@@ -50,9 +50,8 @@ def build_matrix(
     is_sorted = is_increasing(keys)
     if is_sorted:
         pass
-    elif is_iso(values) and dup_op is None:
+    elif is_iso(values):  # equal values need not follow their keys
         keys.sort()
-        values = values[: keys.size]
     else:
         order = None
         keys, order = sort_order(xp, keys, nrows * ncols)

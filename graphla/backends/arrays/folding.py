@@ -42,7 +42,7 @@ def reduce(xp: ModuleType, values: Array, monoid: TypedMonoid) -> Any:
 
 def fold_runs(xp: ModuleType, values: Array, starts: Array, monoid: TypedMonoid) -> Array:
     """The fold of each run of values that begins at `starts` (increasing: no run is empty)."""
-    if monoid.is_any or values.size == starts.size:
+    if monoid.is_any or values.size == starts.size or _needs_presence_alone(monoid, values):
         return cast(gather(xp, values, starts), monoid.type.np_type)
     values = cast(values, monoid.type.np_type)
     if not starts.size:
@@ -109,8 +109,9 @@ def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -
     elif _is_flag(monoid):
         folded[outputs.compress(values == monoid.terminal)] = monoid.terminal
     else:
+        ufunc: Any = monoid.ufunc
         with _ignoring(values):
-            monoid.ufunc.at(folded, outputs, values)
+            ufunc.at(folded, outputs, values)
 
 
 def scatters(monoid: TypedMonoid) -> bool:

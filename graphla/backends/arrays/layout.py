@@ -20,7 +20,7 @@ from graphla.storage import (
 INT32_END = 1 << 31
 
 V = TypeVar("V", SparseVector, Csr)
-Stored = TypeVar("Stored", SparseVector, BitmapVector, FullVector, Csr)
+Stored = TypeVar("Stored", bound=AnyVector | Csr)
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -177,6 +177,7 @@ def from_keys(xp: ModuleType, nrows: int, ncols: int, keys: Array, values: Array
     starts = xp.arange(nrows + 1, dtype=xp.int64)
     starts *= ncols
     indptr = keys.searchsorted(starts).astype(index_dtype(xp, keys.size))
+    del starts
     indices = xp.empty(keys.size, xp.int32)
     if keys.size:
         xp.remainder(keys, ncols, out=indices, casting="unsafe")

@@ -56,10 +56,13 @@ def pull(
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+) over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
-    outputs, starts, counts, is_sorted = _rows_to_gather(xp, rows, mask)
+    outputs, starts, counts = _rows_to_gather(xp, rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _is_terminal(monoid, _constant(semiring, rows, u, side))
     gather_rows = _gather_first if one_will_do else _gather_all
+    if rows.nvals <= CHUNK:
+        o, w = gather_rows(xp, rows, u, semiring, side, outputs, starts, counts)
+        return _dense_if_many(xp, rows.nrows, o, w, not one_will_do)
     found, values = [], []
     for part in chunks(xp, counts):
         o, w = gather_rows(xp, rows, u, semiring, side, outputs[part], starts[part], counts[part])
@@ -67,7 +70,7 @@ def pull(
         values.append(w)
     indices = concatenated(xp, found, xp.int32)
     folded = concatenated_values(xp, values, indices.size)
-    return _dense_if_many(xp, rows.nrows, indices, folded, is_sorted and not one_will_do)
+    return _dense_if_many(xp, rows.nrows, indices, folded, not one_will_do)
 
 
 def _dense_if_many(
@@ -88,17 +91,17 @@ def concatenated_values(xp: ModuleType, parts: list[Array], size: int) -> Array:
 
 def _rows_to_gather(
     xp: ModuleType, rows: Csr, mask: VectorMask | None
-) -> tuple[Array, Array, Array, bool]:
-    """The outputs let through whose row has entries, the start and length of the row, if sorted."""
+) -> tuple[Array, Array, Array]:
+    """The outputs let through whose row has entries, in order; the start and length of each row."""
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
-        outputs = mask.indices
+        outputs = mask.indices if mask.is_sorted else xp.sort(mask.indices)
         starts = indptr[outputs]
         counts = indptr[outputs + 1] - starts
         if bool(counts.all()):
-            return outputs, starts, counts, mask.is_sorted
+            return outputs, starts, counts
         nonempty = counts.nonzero()[0]
-        return outputs[nonempty], starts[nonempty], counts[nonempty], mask.is_sorted
+        return outputs[nonempty], starts[nonempty], counts[nonempty]
     starts = indptr[:-1]
     counts = indptr[1:] - starts
     wanted = counts
@@ -108,7 +111,7 @@ def _rows_to_gather(
     outputs = wanted.nonzero()[0]
     if outputs.size < rows.nrows:
         starts, counts = starts[outputs], counts[outputs]
-    return outputs.astype(xp.int32), starts, counts, True
+    return outputs.astype(xp.int32), starts, counts
 
 
 def _gather_all(
@@ -124,7 +127,7 @@ def _gather_all(
     """The fold of whole rows."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
-    if total == rows.nvals:
+    if total == rows.nvals:  # all rows, in order
         places, k = None, rows.indices
     else:
         places = ranges(xp, starts, counts, total)
@@ -256,12 +259,14 @@ def push(
     total = int(counts.sum())
     if mask is not None and total * LOOKUPS >= size:
         mask = VectorMask(size, presence(xp, mask), None, mask.complement)
+    if total <= CHUNK:
+        whole = slice(None)
+        terms = _scatter_terms(xp, columns, u, semiring, side, mask, whole, starts, counts)
+        return fold_by_output(xp, *terms, size, monoid)
     made = [
         _scatter_terms(xp, columns, u, semiring, side, mask, part, starts[part], counts[part])
         for part in chunks(xp, counts)
     ]
-    if len(made) == 1:
-        return fold_by_output(xp, *made[0], size, monoid)
     return fold_parts(xp, made, size, monoid)
 
 

@@ -256,7 +256,7 @@ def _copy_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """The write rule for a dense t, index by index. Without accum there is a mask, and no replace."""
+    """The write rule for a dense t, by index. Without accum there is a mask, and no replace."""
     inside = None
     if mask is not None:
         inside = presence(xp, mask)
