@@ -1,4 +1,4 @@
-"""Hypothesis profiles, the marks `full` and `gpu`, and the compiled backend as a fixture."""
+"""Hypothesis profiles, and a fixture for both kinds of loops: NumPy's and those compiled."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ settings.register_profile(
     "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
-    "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=slow
+    "nightly", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=slow
+)
+settings.register_profile(
+    "quick", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-@pytest.fixture(scope="session")
-def numba() -> None:
-    """Skips where Numba is not installed."""
-    pytest.importorskip("numba")
-
-
-@pytest.fixture(scope="module")
-def compiled(numba: None) -> Iterator[None]:
-    """Runs a module's tests on the compiled loops, however small the operands."""
-    with gl.config.set(compiled=True):
+@pytest.fixture(scope="module", params=["numpy", "numba"])
+def loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test of a module runs on NumPy and, where it is installed, compiled by Numba."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    with gl.config.set(compiled=request.param == "numba", threads=2):
         yield

@@ -347,7 +347,7 @@ def test_coo_goes_in_and_comes_out_sorted(data):
     rows, cols, values = C.to_coo()
     assert rows.dtype == cols.dtype == np.int64 and values.dtype == A.dtype
     assert list(zip(rows.tolist(), cols.tolist(), strict=True)) == sorted(A.entries)
-    indices, _ = vector(oracle.transpose(A) if A.shape[1] == 1 else data.draw(columns())).to_coo()
+    indices, _ = vector(data.draw(columns()), "backwards").to_coo()
     assert indices.dtype == np.int64 and (np.diff(indices) > 0).all()
     assert C.to_coo(values=False)[2] is None and C.to_coo(rows=False)[0] is None
 
@@ -358,7 +358,7 @@ def test_dense_arrays_go_in_and_come_out(data):
     dense = np.zeros(A.shape, A.dtype)
     for key, x in A.entries.items():
         dense[key] = x
-    got = matrix(A).to_dense(fill_value=0)
+    got = matrix(A).to_dense(fill_value=A.dtype.type(0))
     assert got.dtype == A.dtype and np.array_equal(got, dense, equal_nan=A.dtype.kind == "f")
     full = {key: x for key, x in np.ndenumerate(dense)}
     same(gl.Matrix.from_dense(dense), Table(A.shape, A.dtype, full))
@@ -461,7 +461,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused():
         gl.Vector.from_coo([0.5], [1])
     with pytest.raises((TypeError, ValueError)):
         gl.Matrix.from_csr([0, 2, 1], [0, 1], [1, 2])
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises((IndexError, ValueError)):
         gl.Matrix.from_csr([0, 1], [5], [1], ncols=3)
     with pytest.raises((TypeError, ValueError)):
         gl.Matrix.from_csr([0, 3], [0, 1], [1, 2], ncols=3)
@@ -531,8 +531,7 @@ def test_a_wide_matrix_holds_few_entries_cheaply():
     A = gl.Matrix.from_coo([0, 1], [n - 1, 3], [4, 5], nrows=2, ncols=n)
     assert A.reduce_rowwise().new().to_dict() == {0: 4, 1: 5}
     assert A[1, 3].new() == 5 and A.get(0, -1) == 4
-    u = gl.Vector.from_coo([n - 1], [2], size=n)
-    assert (A @ u).new().to_dict() == {0: 8}
+    assert (A + A).new().nvals == 2 and A.select("col>", 3).new().nvals == 1
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)

@@ -7,7 +7,6 @@ pair of arrays, `present` and `values`; absent values are zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 
+pytestmark = pytest.mark.usefixtures("loops")
 Dense = tuple[np.ndarray, np.ndarray]
 
 # name -> (dtype, ⊕ as a ufunc, its identity, ⊗)
@@ -27,15 +27,6 @@ SEMIRINGS: dict[str, tuple[Any, np.ufunc, Any, Any]] = {
     "max_second": (np.int32, np.maximum, np.iinfo(np.int32).min, lambda x, y: y + 0 * x),
     "plus_pair": (np.int64, np.add, 0, lambda x, y: 0 * (x + y) + 1),
 }
-
-
-@pytest.fixture(scope="module", params=["numpy", "numba"], autouse=True)
-def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test runs on NumPy and, where it is installed, compiled by Numba on two threads."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    with gl.config.set(compiled=request.param == "numba", threads=2):
-        yield
 
 
 @st.composite

@@ -59,9 +59,19 @@ def _mxm(
 
 def _inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:
     """s = u ⊕.⊗ v: the product of u with the one column that v is."""
+    if not (u.has_dense or v.has_dense or semiring.is_positional):
+        return _sparse_inner(u, v, semiring)
     w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
     element = vector_element.compute(VectorForms(u.device, semiring.return_type, w), 0)
     return ScalarForms(u.device, semiring.return_type, element.value)
+
+
+def _sparse_inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:
+    """s = ⊕ over the entries of u ⊗ v: nothing as long as the vectors is made."""
+    do, dtype = backend(u.device), semiring.return_type
+    both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
+    values = do.cast(both, dtype.np_type).values
+    return ScalarForms(u.device, dtype, do.reduce(values, semiring.monoid) if both.nvals else None)
 
 
 def _power(a: MatrixForms, n: int, semiring: TypedSemiring, identity: Any) -> MatrixForms:
