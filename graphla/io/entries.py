@@ -55,7 +55,8 @@ def _with_equal_values_held_once(A: Matrix, name: Any) -> Matrix:
     values = held_once(rows.values)
     if values is rows.values:
         return A
-    return Matrix.from_csr(rows.indptr, rows.columns, values, A.dtype, ncols=A.ncols, name=name)
+    arrays = (rows.indptr, rows.columns, values)
+    return Matrix.from_csr(*arrays, A.dtype, ncols=A.ncols, copy=False, name=name)
 
 
 def held_once(values: Any) -> Any:

@@ -109,9 +109,8 @@ def _matrix(source: Any, symmetric: bool, dup_op: Any, name: Any) -> Any:
     rows = by_rows(A)
     if not symmetric or not has_symmetry(rows, "symmetric"):
         return A
-    return Matrix.from_csr(
-        rows.indptr, rows.columns, rows.values, A.dtype, ncols=A.ncols, symmetric=True, name=name
-    )
+    arrays = (rows.indptr, rows.columns, rows.values)
+    return Matrix.from_csr(*arrays, A.dtype, ncols=A.ncols, symmetric=True, copy=False, name=name)
 
 
 def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:

@@ -13,7 +13,7 @@ from graphla.operations.values import array_of, dtype_of, fit, is_scalar
 from graphla.settings import config
 from graphla.sparse.expressions import bound, dimension
 from graphla.sparse.operators import binary_of
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.storage import Csr, FullVector, SparseVector, is_iso
 from semirings import binary
 from semirings.dtypes import FP64, DataType, lookup_dtype
 from semirings.exceptions import (
@@ -31,7 +31,7 @@ def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: 
     do = backend(config.device)
     v = do.build_vector(size, do.asarray(_signed(places)), do.asarray(entries), dup)
     if _shares(values, v.values):
-        v = SparseVector(size, v.indices, v.values.copy())
+        v = SparseVector(size, v.indices, _own(v.values))
     return VectorForms(config.device, wanted, v)
 
 
@@ -53,7 +53,7 @@ def matrix_coo(
     i, j = do.asarray(_signed(i)), do.asarray(_signed(j))
     a = do.build_matrix(nrows, ncols, i, j, do.asarray(entries), dup)
     if _shares(values, a.values):
-        a = Csr(nrows, ncols, a.indptr, a.indices, a.values.copy())
+        a = Csr(nrows, ncols, a.indptr, a.indices, _own(a.values))
     if symmetric and nrows != ncols:
         raise DimensionMismatch(f"a symmetric matrix is square, but this one is {nrows} x {ncols}")
     return MatrixForms(config.device, wanted, a, a if symmetric else None)
@@ -110,7 +110,7 @@ def compressed(
     offsets = offsets.astype(_offset_dtype(places.size), copy=copy)
     places = places.astype(np.int32, copy=copy)
     if copy and _shares(values, entries):
-        entries = entries.copy()
+        entries = _own(entries)
     if not _rises_in_rows(offsets, places):
         rows = np.repeat(np.arange(nrows), np.diff(offsets))
         a = backend(config.device).build_matrix(nrows, ncols, rows, places, entries, None)
@@ -276,6 +276,11 @@ def _entries(
 def _shares(given: Any, held: np.ndarray) -> bool:
     """Whether the user could write into what is held."""
     return isinstance(given, np.ndarray) and np.may_share_memory(given, held)
+
+
+def _own(values: np.ndarray) -> np.ndarray:
+    """A copy, of one value where all are one."""
+    return np.broadcast_to(values[:1].copy(), values.shape) if is_iso(values) else values.copy()
 
 
 def _signed(places: np.ndarray) -> np.ndarray:
