@@ -510,8 +510,14 @@ def test_a_damaged_npz_file_is_read_or_refused(data):
             assert error.file == "<file object>"
 
 
+GRAPHS = [
+    pytest.param(path, marks=[pytest.mark.full] if "road-" in path.name else [], id=path.stem)
+    for path in files(DATA, "*.npz")
+]
+
+
 @needs_data
-@pytest.mark.parametrize("path", files(DATA, "*.npz"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GRAPHS)
 def test_every_graph_at_hand_is_read(path: Path):
     if path.name == "lagraph_expected.npz":
         with pytest.raises(ParseError, match="it holds"):
@@ -520,8 +526,6 @@ def test_every_graph_at_hand_is_read(path: Path):
     with np.load(path) as arrays:
         n, m = int(arrays["n"]), arrays["src"].size
         directed, weighted = bool(arrays["directed"]), "weight" in arrays
-    if m > 600_000:
-        pytest.skip("big: the smaller ones show the same")
     A = gio.read(path)
     assert A.shape == (n, n)
     assert A.nvals == (m if directed else 2 * m)
