@@ -31,11 +31,22 @@ if TYPE_CHECKING:
 class VectorForms:
     """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
 
-    __slots__ = ("_bitmap", "_counted", "_full", "_lock", "_merged", "_sparse", "device", "dtype")
+    __slots__ = (
+        "_bitmap",
+        "_counted",
+        "_full",
+        "_lock",
+        "_merged",
+        "_sparse",
+        "device",
+        "dtype",
+        "size",
+    )
 
     def __init__(self, device: str, dtype: DataType, storage: AnyVector) -> None:
         self.device = device
         self.dtype = dtype
+        self.size = storage.size
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
@@ -49,11 +60,6 @@ class VectorForms:
         xp = backend(device).xp
         none = SparseVector(size, xp.empty(0, xp.int32), xp.empty(0, dtype.np_type))
         return cls(device, dtype, none)
-
-    @property
-    def size(self) -> int:
-        """Number of indices."""
-        return self.at_hand.size
 
     @property
     def nvals(self) -> int:

@@ -34,8 +34,8 @@ from graphla.storage import (
 )
 from semirings.structures import TypedMonoid, TypedSemiring
 
-CHUNK = 1 << 20
-"""Terms made at a time: some 30 MB of temporaries."""
+CHUNK = 1 << 18
+"""Terms made at a time: some 8 MB of temporaries, which a cache holds."""
 FEW = 256
 """Rows from which it pays to look at a few neighbours before the others."""
 WIDER = 4
@@ -58,7 +58,7 @@ def pull(
     """w(o) = (+) over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
     outputs, starts, counts = _rows_to_gather(xp, rows, mask)
     monoid = semiring.monoid
-    one_will_do = monoid.is_any or _is_terminal(monoid, _constant(semiring, rows, u, side))
+    one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
     gather_rows = _gather_first if one_will_do else _gather_all
     if rows.nvals <= CHUNK:
         o, w = gather_rows(xp, rows, u, semiring, side, outputs, starts, counts)
@@ -194,14 +194,14 @@ def _first_hits(
     return places[hits.compress(first)], hit
 
 
-def _is_terminal(monoid: TypedMonoid, term: Any) -> bool:
-    """Whether one term settles its output."""
-    return term is not None and monoid.terminal is not None and bool(term[0] == monoid.terminal)
-
-
-def _constant(semiring: TypedSemiring, a: Csr, u: Any, side: str) -> Any:
+def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
+    """Whether one term settles its output: all terms are one value, the monoid's terminal."""
+    terminal = semiring.monoid.terminal
+    if terminal is None:
+        return False
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
-    return constant_term(semiring, x, y)
+    term = constant_term(semiring, x, y)
+    return term is not None and bool(term[0] == terminal)
 
 
 def _terms(

@@ -1,0 +1,108 @@
+"""Settings, forced directions and recorders: checked when set, and held where they should be."""
+
+import threading
+
+import pytest
+
+from graphla.settings import Event, Recorder, config, direction, forced_direction, record, recorders
+from semirings.exceptions import InvalidValue
+
+event = Event("vxm", "any_secondi[BOOL]", "push", "forced", 3, 2, 0.5)
+
+
+def in_a_thread(function):
+    got = []
+    thread = threading.Thread(target=lambda: got.append(function()))
+    thread.start()
+    thread.join()
+    return got[0]
+
+
+def test_a_setting_holds_inside_its_block_and_thread():
+    before = config.threads
+    with config.set(threads=7, compiled=False) as inside:
+        assert inside is config
+        assert (config.threads, config.compiled) == (7, False)
+        assert in_a_thread(lambda: config.threads) == before
+        with config.set(threads=3):
+            assert (config.threads, config.compiled) == (3, False)
+        assert config.threads == 7
+    assert config.threads == before
+    assert f"threads={before}" in repr(config)
+
+
+def test_an_assigned_setting_holds_for_the_process():
+    before = config.compile_threshold
+    try:
+        config.compile_threshold = 5
+        assert in_a_thread(lambda: config.compile_threshold) == 5
+        with config.set(threads=1), pytest.raises(InvalidValue, match="config.threads is assigned"):
+            config.threads = 2
+    finally:
+        config.compile_threshold = before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("device", "tpu"),
+        ("compiled", "yes"),
+        ("compiled", 1),
+        ("compile_threshold", -1),
+        ("threads", 0),
+        ("threads", True),
+        ("threads", 1.5),
+        ("deterministic", 0),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name, value):
+    with pytest.raises(InvalidValue, match=name):
+        setattr(config, name, value)
+    with pytest.raises(InvalidValue, match=name), config.set(**{name: value}):
+        pass
+
+
+def test_an_unknown_setting_is_refused_by_name():
+    with pytest.raises(AttributeError, match="thread'.*threads"):
+        config.thread = 1  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match="thread'"), config.set(thread=1):
+        pass
+
+
+def test_a_direction_holds_inside_its_block():
+    assert forced_direction() == "auto"
+    with direction("push"):
+        assert forced_direction() == "push"
+        assert in_a_thread(forced_direction) == "auto"
+        with direction("auto"):
+            assert forced_direction() == "auto"
+    assert forced_direction() == "auto"
+    with pytest.raises(InvalidValue, match="not \"?'up"), direction("up"):  # pyright: ignore[reportArgumentType]
+        pass
+
+
+def test_recorders_nest_and_hear_their_thread():
+    assert recorders() == ()
+    with Recorder() as outer:
+        record(event)
+        with Recorder() as inner:
+            record(event)
+        in_a_thread(lambda: record(event))
+    record(event)
+    assert (len(outer.events), len(inner.events)) == (2, 1)
+    assert recorders() == ()
+
+
+def test_a_recorder_starts_and_stops_and_prints_a_table():
+    recorder = Recorder()
+    recorder.start()
+    recorder.start()
+    record(event)
+    recorder.stop()
+    recorder.stop()
+    assert recorder.events == [event]
+    head, row = str(recorder).splitlines()
+    assert head.split() == ["operation", "semiring", "direction", "why", "in", "out", "ms"]
+    assert row.split() == ["vxm", "any_secondi[BOOL]", "push", "forced", "3", "2", "500.000"]
+    recorder.clear()
+    assert not recorder.events
