@@ -115,16 +115,21 @@ def _versions() -> str:
 def _module(name: str, text: str) -> ModuleType:
     """The module of this text, run from the cache folder.
 
-    Whatever goes wrong with what lies there (damaged, half-written, no room left) the text is
-    compiled afresh, the second time in a folder of this process alone.
+    Where something is wrong with what lies there (damaged, half-written, no room left), it is
+    thrown away and the text compiled afresh, at last in a folder of this process alone.
     """
-    try:
-        return _run(name, text, cache_folder())
-    except Exception:
-        for file in (cache_folder() / "__pycache__").glob(f"{name}.*"):
-            with suppress(OSError):
-                file.unlink()
-        return _run(name, text, _private_folder())
+    from numba.core.errors import NumbaError
+
+    for folder in (cache_folder(), cache_folder()):
+        try:
+            return _run(name, text, folder)
+        except NumbaError:
+            raise
+        except Exception:
+            for file in (folder / "__pycache__").glob(f"{name}.*"):
+                with suppress(OSError):
+                    file.unlink()
+    return _run(name, text, _private_folder())
 
 
 def _run(name: str, text: str, folder: Path) -> ModuleType:

@@ -1,0 +1,532 @@
+"""Compiled loops give what NumPy gives, for any number of threads; their cache survives damage."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semirings
+from graphla.backends import Side, cpu
+from graphla.backends.compiled import matrices, parts, products
+from graphla.kernels import compiled, scratch, threads
+from graphla.settings import config
+from graphla.storage import (
+    BitmapVector,
+    Csr,
+    FullVector,
+    MatrixMask,
+    SparseVector,
+    VectorMask,
+)
+from semirings import binary, monoid, semiring, trace
+from semirings.exceptions import GraphblasException
+
+numba = pytest.importorskip("numba")
+
+N = 70  # rows; more than a word of a bit map has bits
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small operands reach the ways of large ones: several parts, threads, blocks."""
+    for module in (parts, products, matrices):
+        monkeypatch.setattr(module, "PARALLEL", 16)
+    monkeypatch.setattr(matrices, "ROOM", 64)
+
+
+# --- operands -----------------------------------------------------------------------------------
+
+
+def values_of(rng: np.random.Generator, size: int, dtype: Any, iso: bool = False) -> np.ndarray:
+    """Small whole numbers, whose float sums are exact."""
+    if iso:
+        return np.broadcast_to(np.ones(1, dtype), size)
+    return rng.integers(0, 5, size).astype(dtype)
+
+
+def a_matrix(rng: Any, nrows: int, ncols: int, dtype: Any, iso: bool, wide: bool = False) -> Csr:
+    """Rows of very different lengths, among them empty and full ones."""
+    density = rng.choice([0, 0.02, 0.2, 1], size=(nrows, 1), p=[0.2, 0.4, 0.3, 0.1])
+    present = rng.random((nrows, ncols)) < density
+    counts = np.concatenate(([0], np.cumsum(present.sum(1))))
+    columns = np.nonzero(present)[1].astype(np.int32)
+    indptr = counts.astype(np.int64 if wide else np.int32)
+    return Csr(nrows, ncols, indptr, columns, values_of(rng, columns.size, dtype, iso))
+
+
+def a_vector(rng: Any, size: int, dtype: Any, kind: str, iso: bool) -> Any:
+    values = values_of(rng, size, dtype, iso)
+    if kind == "full":
+        return FullVector(size, values)
+    present = rng.random(size) < rng.choice([0.03, 0.3, 0.9])
+    if kind == "bitmap":
+        return BitmapVector(size, present, values, int(present.sum()))
+    indices = np.flatnonzero(present).astype(np.int32)
+    if kind == "unsorted":
+        indices = rng.permutation(indices)
+    return SparseVector(size, indices, values[: indices.size], kind == "sparse")
+
+
+def vector_masks(rng: Any, size: int) -> list[VectorMask | None]:
+    """Every kind of mask: none, and by list, by bit map or both, complemented or not."""
+    present = rng.random(size) < 0.4
+    listed = rng.permutation(np.flatnonzero(present)).astype(np.int32)
+    few = present & (np.arange(size) % 16 == 0)
+    return [
+        None,
+        *(
+            VectorMask(size, flags, indices, complement, is_sorted)
+            for complement in (False, True)
+            for flags, indices, is_sorted in (
+                (present, None, True),
+                (None, listed, False),
+                (few, np.flatnonzero(few).astype(np.int32), True),
+            )
+        ),
+    ]
+
+
+# --- comparing ----------------------------------------------------------------------------------
+
+
+def entries_of(x: Any) -> tuple[np.ndarray, ...]:
+    """Where the entries are, in order, and what they hold."""
+    if isinstance(x, Csr):
+        assert x.indptr.size == x.nrows + 1 and x.indptr[-1] == x.indices.size == x.values.size
+        rows = np.repeat(np.arange(x.nrows), np.diff(x.indptr))
+        keys = rows * x.ncols + x.indices
+        assert (np.diff(keys) > 0).all()
+        return keys, x.values
+    if isinstance(x, SparseVector):
+        order = np.argsort(x.indices, kind="stable")
+        if x.is_sorted:
+            assert (np.diff(x.indices) > 0).all()
+        return x.indices[order], x.values[order]
+    if isinstance(x, BitmapVector):
+        assert x.nvals == x.present.sum()
+        return np.flatnonzero(x.present), x.values[x.present]
+    return np.arange(x.size), x.values
+
+
+def agree(got: Any, expected: Any) -> None:
+    for mine, theirs in zip(entries_of(got), entries_of(expected), strict=True):
+        assert mine.dtype.kind == theirs.dtype.kind
+        assert np.array_equal(mine, theirs)
+    assert got.values.dtype == expected.values.dtype
+
+
+def both_ways(call: Callable[[], Any]) -> None:
+    """The same by NumPy, by one thread and by three."""
+    with config.set(compiled=False):
+        expected = call()
+    for count in (1, 3):
+        with config.set(compiled=True, threads=count):
+            got = call()
+        agree(got, expected)
+
+
+def typed(name: str, dtype: str) -> Any:
+    return semiring.from_string(name)[dtype]
+
+
+# --- the loops ----------------------------------------------------------------------------------
+
+SEMIRINGS = [
+    ("plus_times", "FP32"),
+    ("min_plus", "INT64"),
+    ("max_second", "INT8"),
+    ("lor_land", "BOOL"),
+    ("plus_pair", "BOOL"),
+    ("min_firstj", "UINT16"),
+    ("times_minus", "UINT8"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_products_with_a_vector(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    s = typed(name, dtype)
+    cases: list[tuple[Side, bool]] = [("mxv", False), ("vxm", False), ("vxm", True)]
+    for side, iso in cases:
+        a = a_matrix(rng, N, N + 9, s.type.np_type, iso)
+        columns = cpu.transpose(a)
+        for mask in vector_masks(rng, N):
+            u = a_vector(rng, N + 9, s.type.np_type, "full" if side == "mxv" else "bitmap", iso)
+            both_ways(lambda a=a, u=u, m=mask, side=side: cpu.pull(a, u, s, side, m))
+            if side == "vxm":
+                u = a_vector(rng, N + 9, s.type.np_type, "unsorted", iso)
+                both_ways(lambda a=columns, u=u, m=mask: cpu.push(a, u, s, "vxm", m))
+
+
+@pytest.mark.parametrize("name", ["any_secondi", "any_pair", "any_first"])
+def test_any_gives_one_of_the_terms(name: str) -> None:
+    rng = np.random.default_rng(2)
+    s = typed(name, "INT64")
+    low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
+    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than a block
+    columns = cpu.transpose(a)
+    for mask in vector_masks(rng, 700):
+        u = a_vector(rng, N, np.int64, "bitmap", False)
+        sparse = cpu.to_sparse(u)
+        with config.set(compiled=False):
+            ends = [cpu.pull(a, u, each, "vxm", mask) for each in (low, high)]
+        with config.set(compiled=True, threads=2):
+            for got in (cpu.pull(a, u, s, "vxm", mask), cpu.push(columns, sparse, s, "vxm", mask)):
+                places, values = entries_of(got)
+                for (expected, bound), within in zip(
+                    map(entries_of, ends), (np.less_equal, np.greater_equal), strict=True
+                ):
+                    assert np.array_equal(places, expected) and within(bound, values).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "is_wide"),
+    [
+        ("plus_times", "INT64", False),
+        ("plus_times", "INT64", True),
+        ("min_plus", "FP32", False),
+        ("plus_pair", "BOOL", False),
+        ("min_secondj", "INT8", False),
+    ],
+)
+def test_products_of_matrices(name: str, dtype: str, is_wide: bool) -> None:
+    rng = np.random.default_rng(3)
+    s = typed(name, dtype)
+    a = a_matrix(rng, N, 40, s.type.np_type, False, is_wide)
+    b = a_matrix(rng, 40, 90, s.type.np_type, dtype == "INT64", is_wide)
+    pattern = a_matrix(rng, N, 90, np.bool_, True, is_wide)
+    bt = cpu.transpose(b)
+    for mask in (None, MatrixMask(pattern, False), MatrixMask(pattern, True)):
+        for columns in (None, bt):
+            both_ways(lambda m=mask, bt=columns: cpu.mxm(a, b, s, m, bt))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("plus", "INT64"), ("min", "FP32"), ("firstj", "INT32"), ("eq", "INT8")]
+)
+def test_union_and_intersection(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    op = binary.from_string(name)[dtype]
+    for iso in (False, True):
+        a, b = (a_matrix(rng, N, N, op.type.np_type, iso) for _ in "ab")
+        both_ways(lambda a=a, b=b: cpu.union(a, b, op))
+        both_ways(lambda a=a, b=b: cpu.intersection(a, b, op))
+        u, v = (a_vector(rng, 400, op.type.np_type, "sparse", iso) for _ in "uv")
+        both_ways(lambda u=u, v=v: cpu.union(u, v, op))
+        both_ways(lambda u=u, v=v: cpu.intersection(u, v, op))
+    both_ways(lambda: cpu.union(a, b, op, left=3, right=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("plus", "FP64"), ("max", "INT16"), ("lor", "BOOL"), ("any", "INT64")]
+)
+def test_rows_fold(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    m = monoid.from_string(name)[dtype]
+    a = a_matrix(rng, N, N, m.type.np_type, False)
+    both_ways(lambda: cpu.reduce_rows(a, m))
+
+
+def test_values_fold_by_an_operator_that_numpy_has_no_ufunc_for() -> None:
+    least = binary.register_anonymous(lambda x, y: trace.where(x < y, x, y), "least")
+    m = semirings.Monoid("least", least, np.inf, is_anonymous=True)["FP64"]
+    assert m.ufunc is None
+    values = np.random.default_rng(6).random(70_000)
+    for some in (values, values[:1], values[:0], np.broadcast_to(values[:1], 9), values[::2]):
+        with config.set(compiled=True):
+            assert cpu.reduce(some, m) == (some.min() if some.size else np.inf)
+
+
+@pytest.mark.parametrize("accum", [None, "plus", "first"])
+@pytest.mark.parametrize("replace", [False, True])
+def test_writing_into_a_bitmap(accum: str | None, replace: bool) -> None:
+    rng = np.random.default_rng(7)
+    size = 1001  # no multiple of eight
+    op = None if accum is None else binary.from_string(accum)["FP64"]
+    for kind in ("bitmap", "full", "sparse"):
+        t = a_vector(rng, size, np.float64, kind, False)
+        structure = VectorMask(
+            size, getattr(t, "present", None), getattr(t, "indices", None), False
+        )
+        masks = vector_masks(rng, size)
+        if kind != "full":
+            masks.append(structure)
+        for mask in masks:
+            c = a_vector(rng, size, np.int32, "bitmap", False)
+            both_ways(lambda c=c, t=t, m=mask: cpu.write_vector(c, t, m, op, replace, np.int32))
+            copies = [BitmapVector(size, c.present.copy(), c.values.copy(), c.nvals) for _ in "ab"]
+            written = []
+            for copy, is_compiled in zip(copies, (False, True), strict=True):
+                with config.set(compiled=is_compiled):
+                    written.append(
+                        cpu.write_vector(copy, t, mask, op, replace, np.int32, in_place=True)
+                    )
+            agree(written[1], written[0])
+
+
+def test_listing_a_bitmap() -> None:
+    rng = np.random.default_rng(8)
+    for size in (0, 1, 511, 512, 1500):
+        v = a_vector(rng, size, np.int8, "bitmap", False)
+        both_ways(lambda v=v: cpu.to_sparse(v))
+
+
+@pytest.mark.parametrize("iso", [False, True])
+def test_transposing(iso: bool) -> None:
+    rng = np.random.default_rng(9)
+    for nrows, ncols in ((N, 33), (1, 90), (90, 1), (0, 5), (5, 0)):
+        a = a_matrix(rng, nrows, ncols, np.float32, iso)
+        agree(matrices.transpose(a, 3), cpu.transpose(a))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (4, 4)])
+def test_nothing_to_do(shape: tuple[int, int]) -> None:
+    nrows, ncols = shape
+    s = typed("plus_times", "INT64")
+    none = np.empty(0, np.int64)
+    a = Csr(nrows, ncols, np.zeros(nrows + 1, np.int32), none.astype(np.int32), none)
+    columns = Csr(ncols, nrows, np.zeros(ncols + 1, np.int32), a.indices, none)
+    with config.set(compiled=True, threads=2):
+        full = FullVector(ncols, np.ones(ncols, np.int64))
+        assert cpu.pull(a, full, s, "mxv", None).nvals == 0
+        empty = SparseVector(ncols, a.indices, none)
+        assert cpu.push(columns, empty, s, "mxv", None).nvals == 0
+        assert cpu.mxm(a, columns, s, None, None).nvals == 0
+        assert cpu.union(a, Csr(nrows, ncols, a.indptr, none, none), s.binaryop).nvals == 0
+
+
+def test_an_operand_may_be_of_another_dtype() -> None:
+    """Values are cast one by one in the loop."""
+    s = typed("plus_times", "FP64")
+    a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
+    u = FullVector(N, np.arange(N, dtype=np.float32))
+    both_ways(lambda: cpu.pull(a, u, s, "mxv", None))
+
+
+def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
+    rng = np.random.default_rng(11)
+    s = typed("plus_times", "FP64")
+    a = a_matrix(rng, N, N, np.float64, False)
+    a = Csr(N, N, a.indptr, a.indices, rng.random(a.nvals))
+    sums = []
+    for count in (1, 2, 5):
+        with config.set(compiled=True, threads=count):
+            u = FullVector(N, np.linspace(0, 1, N))
+            sums.append(entries_of(cpu.pull(a, u, s, "mxv", None))[1].tobytes())
+            sums.append(entries_of(cpu.push(a, cpu.to_sparse(u), s, "vxm", None))[1].tobytes())
+    assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
+
+
+# --- which of the two ---------------------------------------------------------------------------
+
+
+def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    loads: list[str] = []
+    load = compiled.load
+
+    def counting(name: str, *rest: Any) -> Any:
+        loads.append(name)
+        return load(name, *rest)
+
+    for module in (products, matrices):
+        monkeypatch.setattr(module, "load", counting)
+    return loads
+
+
+def pulled(size: int = N, op: Any = None) -> Any:
+    s = typed("plus_times", "INT64") if op is None else op
+    a = a_matrix(np.random.default_rng(12), size, N, np.int64, False)
+    return cpu.pull(a, FullVector(N, np.ones(N, np.int64)), s, "mxv", None)
+
+
+def test_auto_goes_by_the_size_of_the_operands(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = count_loads(monkeypatch)
+    with config.set(compiled="auto", compile_threshold=10_000):
+        pulled()
+        assert not loads
+    with config.set(compiled="auto", compile_threshold=N):
+        pulled()
+    assert loads
+
+
+def test_an_operator_without_a_numba_form_runs_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = count_loads(monkeypatch)
+    twice = trace.raw("({0} + {0})", lambda x: x + x, dtype="INT64")
+    times = binary.register_anonymous(lambda x, y: twice(x) * y, "twice")
+    s = semirings.Semiring("plus_twice", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
+    with config.set(compiled=True):
+        got = pulled(op=s)
+        assert not loads
+        assert np.array_equal(entries_of(got)[1], 2 * entries_of(pulled())[1])
+
+
+def test_without_numba_auto_runs_in_numpy_and_true_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = count_loads(monkeypatch)
+    monkeypatch.setattr(cpu, "installed", lambda: False)
+    with config.set(compiled="auto", compile_threshold=1):
+        pulled()
+    assert not loads
+    with config.set(compiled=True), pytest.raises(ImportError, match="Numba is not there"):
+        pulled()
+
+
+def test_an_operator_that_does_not_compile_is_named() -> None:
+    wrong = trace.raw("{0}", lambda x: x, numba="{0}.there_is_no_such_thing", dtype="INT64")
+    times = binary.register_anonymous(lambda x, y: wrong(x) * y, "wrong")
+    s = semirings.Semiring("plus_wrong", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
+    with (
+        config.set(compiled=True),
+        pytest.raises(GraphblasException, match=r"pull\.pull.*plus_wrong\[INT64\].*int32"),
+    ):
+        pulled(op=s)
+
+
+# --- threads and scratch ------------------------------------------------------------------------
+
+
+def test_parts_come_back_in_order_and_the_first_error_is_raised() -> None:
+    assert threads.run(lambda x: x * x, [(x,) for x in range(50)], 4) == [x * x for x in range(50)]
+    assert threads.run(lambda x: x, [], 4) == []
+    with pytest.raises(ZeroDivisionError):
+        threads.run(lambda x: 1 // x, [(x,) for x in (3, 2, 0, 1)], 3)
+
+
+def test_many_callers_at_once() -> None:
+    expected = entries_of(pulled())[1]
+
+    def call(_: int) -> bool:
+        with config.set(compiled=True, threads=2):
+            return np.array_equal(entries_of(pulled())[1], expected)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(call, range(60)))
+
+
+def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(13)
+    s = typed("plus_times", "INT64")
+    a = a_matrix(rng, N, N, np.int64, False)
+    u = a_vector(rng, N, np.int64, "sparse", False)
+
+    def interrupted(name: str, *rest: Any) -> Any:
+        if name == "marks.drain":
+            raise KeyboardInterrupt
+        return compiled.load(name, *rest)
+
+    monkeypatch.setattr(products, "SPARSE", 0.001)
+    with config.set(compiled=True, threads=1):
+        expected = cpu.push(a, u, s, "vxm", None)
+        assert isinstance(expected, SparseVector)
+        with monkeypatch.context() as patch:
+            patch.setattr(products, "load", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                cpu.push(a, u, s, "vxm", None)
+        agree(cpu.push(a, u, s, "vxm", None), expected)
+
+
+def test_a_large_array_is_not_kept() -> None:
+    size = scratch.MOST + 8
+    scratch.give("test", np.zeros(size, np.uint8))
+    assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
+
+
+# --- the cache, as processes --------------------------------------------------------------------
+
+PROGRAM = """
+    import sys
+    import numpy as np
+    import graphla
+    from graphla.backends import backend
+    assert "numba" not in sys.modules and "scipy" not in sys.modules
+    from graphla.kernels.compiled import cache_folder
+    from graphla.storage import Csr, FullVector
+    from semirings.semiring import plus_times
+    a = Csr(2, 2, np.array([0, 1, 3], np.int32), np.array([0, 0, 1], np.int32), np.ones(3))
+    u = FullVector(2, np.array([1.5, 2.0]))
+    with graphla.config.set(compiled=False):
+        backend("cpu").pull(a, u, plus_times["FP64"], "mxv", None)
+    assert "numba" not in sys.modules
+    with graphla.config.set(compiled=True):
+        w = backend("cpu").pull(a, u, plus_times["FP64"], "mxv", None)
+    assert w.values.tolist() == [1.5, 3.5]
+    print(cache_folder())
+"""
+
+
+def start(folder: Path | str) -> subprocess.Popen:
+    environment = {**os.environ, "GRAPHLA_CACHE_DIR": str(folder)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent.parent,
+    )
+
+
+def ended(process: subprocess.Popen) -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0 and not err, err
+    return out.strip()
+
+
+def test_two_processes_at_once_and_then_a_damaged_cache(tmp_path: Path) -> None:
+    assert [ended(each) for each in [start(tmp_path), start(tmp_path)]] == [str(tmp_path)] * 2
+    (source,) = tmp_path.glob("*.py")
+    stored = list((tmp_path / "__pycache__").iterdir())
+    assert {file.suffix for file in stored} == {".nbi", ".nbc"}
+    assert len(list(tmp_path.iterdir())) == 2, "nothing temporary stays"
+
+    written = {file: file.stat().st_mtime_ns for file in stored}
+    ended(start(tmp_path))
+    assert {file: file.stat().st_mtime_ns for file in stored} == written, "it was only read"
+
+    whole = source.read_bytes()
+    for file in (source, *stored):
+        file.write_bytes(file.read_bytes()[:100])
+        ended(start(tmp_path))
+        assert file.exists()
+    assert source.read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    used = ended(start(tmp_path / "file" / "folder"))
+    assert used != str(tmp_path) and not Path(used).exists(), "a folder of its own, gone by now"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_starts_its_own_threads() -> None:
+    program = """
+        import os, threading
+        from graphla.kernels import threads
+        parts = [(x,) for x in range(40)]
+        barrier = threading.Barrier(2)
+        def both(x):
+            if x < 2:
+                barrier.wait(20)
+            return x
+        assert threads.run(both, parts, 2) == list(range(40))
+        child = os.fork()
+        if not child:
+            barrier = threading.Barrier(2)
+            os._exit(threads.run(both, parts, 2) != list(range(40)))
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+        check=True,
+        timeout=60,
+        cwd=Path(__file__).parent.parent,
+    )
