@@ -14,7 +14,8 @@ from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValu
 def adjacency(A: Matrix) -> int:
     """The number of vertices of the graph whose adjacency matrix is A, which must be square."""
     if not isinstance(A, Matrix):
-        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
+        hint = ": .new() makes one of it" if hasattr(A, "new") else ""
+        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}{hint}")
     if A.nrows != A.ncols:
         raise DimensionMismatch(
             f"A has {A.nrows} rows and {A.ncols} columns, but an adjacency matrix is square"
@@ -28,7 +29,7 @@ def vertex(source: Any, n: int) -> int:
         raise TypeError(f"source must be an integer, not {source!r} ({type(source).__name__})")
     if n == 0:
         raise IndexOutOfBound(f"source is {source}, but the graph has no vertex")
-    if not 0 <= source < n:
+    if not 0 <= int(source) < n:
         raise IndexOutOfBound(f"source is {source}, but the vertices are 0 to {n - 1}")
     return int(source)
 
@@ -46,7 +47,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
     """`value` as a number with low <= value <= high."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
-    if not low <= value <= high:
+    if not low <= float(value) <= high:
         raise InvalidValue(f"{name} is {value}, but must lie between {low:g} and {high:g}")
     return float(value)
 
@@ -70,7 +71,9 @@ def at_most(A: Matrix, most: int) -> None:
     wrong = select.valuegt(A, most).new()
     if wrong.nvals:
         i, j = _first_entry(wrong)
-        raise InvalidValue(f"A has weight {A[i, j].value} on edge {i} -> {j}, but at most {most} fits")
+        raise InvalidValue(
+            f"A has weight {A[i, j].value} on edge {i} -> {j}, but at most {most} fits"
+        )
 
 
 def symmetric(A: Matrix) -> None:

@@ -13,6 +13,8 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphla.algorithms import arguments
@@ -72,7 +74,7 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     return distance
 
 
-def _min_plus(A: Matrix, n: int, dtype: str) -> object:
+def _min_plus(A: Matrix, n: int, dtype: str) -> Any:
     """The semiring min.+ on `dtype`, with a sum that stops at LONGEST where one could pass it."""
     if dtype == "FP64" or A.reduce_scalar(monoid.max).get(0) * (n - 1) < LONGEST:
         return semiring.min_plus[dtype]

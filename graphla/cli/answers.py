@@ -18,6 +18,7 @@ from semirings.exceptions import InvalidValue
 OUTPUTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".mtx", ".mtx.gz")
 
 _OF_VERTICES = ("vertex", "parent", "component")  # columns whose values are vertices
+_PLURALS = {"vertex": "vertices", "entry": "entries"}
 _ROWS_PER_WRITE = 1 << 18
 
 
@@ -49,9 +50,7 @@ def number(value: Any, noun: str = "") -> str:
         text = f"{int(value):,}"
     if not noun:
         return text
-    if value == 1:
-        return f"{text} {noun}"
-    return f"{text} {'vertices' if noun == 'vertex' else noun + 's'}"
+    return f"{text} {noun if value == 1 else _PLURALS.get(noun, noun + 's')}"
 
 
 def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:

@@ -48,7 +48,7 @@ def _bfs(graph: Graph, options: Namespace) -> Answer:
     return Answer(
         facts=[
             ("source", graph.label(source)),
-            ("reached", f"{number(vertices.size, 'vertex')}, which have {number(edges, 'edge')}"),
+            ("reached", f"{number(vertices.size, 'vertex')}, with {number(edges, 'out-edge')}"),
             ("levels", f"{number(width.size)}, the widest with {number(width.max(), 'vertex')}"),
         ],
         columns={"level": levels, "parent": parents},
@@ -107,7 +107,7 @@ def _components(graph: Graph, options: Namespace) -> Answer:
         top=Top(
             "largest components, named by their least vertex",
             ("component", "vertices"),
-            [(graph.label(labels[k]), number(sizes[k])) for k in order],
+            [(graph.label(int(labels[k])), number(sizes[k])) for k in order],
         ),
     )
 
@@ -128,7 +128,7 @@ def _extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) ->
     """The vertices of greatest value, the least of them first among equals."""
     vertices, values = vector.to_coo()
     order = np.lexsort((vertices, -values))[:rows] if rows else []
-    cells = [(graph.label(vertices[k]), number(values[k])) for k in order]
+    cells = [(graph.label(int(vertices[k])), number(values[k])) for k in order]
     return Top(title, ("vertex", name), cells)
 
 

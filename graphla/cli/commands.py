@@ -62,7 +62,7 @@ def _run(options: Namespace) -> None:
     size = f"{answers.number(A.nrows, 'vertex')}, {answers.number(A.nvals, 'entry')}"
     took = f"{end - middle:.3g} s, after {middle - start:.3g} s to read the graph"
     if answer.edges is not None:
-        took += f"; {answers.number(answer.edges / (end - middle))} edges per second"
+        took += f"; {answers.number(round(answer.edges / (end - middle)))} out-edges per second"
     facts = [("graph", f"{options.graph}: {size}"), *answer.facts, ("time", took)]
     # What goes to a file or a pipe on standard output is the result alone.
     answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)

@@ -13,8 +13,9 @@ import numpy as np
 from graphla import datasets, io
 from graphla.sparse import Matrix
 from semirings import binary
-from semirings.exceptions import DimensionMismatch, InvalidValue
+from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
+EDGE_LISTS = (".csv", ".tsv", ".txt", ".el", ".edgelist", ".edges")
 _EDGE_LIST_OPTIONS = ("base", "separator", "columns")
 
 
@@ -27,7 +28,7 @@ class Graph:
 
     def label(self, vertex: int) -> str:
         """The name of a vertex, or its number."""
-        return str(int(vertex)) if self.labels is None else self.labels[int(vertex)]
+        return str(vertex) if self.labels is None else self.labels[vertex]
 
     def vertex(self, text: str) -> int:
         """The vertex of that name or number."""
@@ -79,19 +80,24 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
     """What `options.graph` holds, and its labels if the options ask for them."""
     name = options.graph
     path = Path(name)
+    given = {
+        key: vars(options)[key] for key in _EDGE_LIST_OPTIONS if vars(options)[key] is not None
+    }
+    if (given or options.labels) and not name.lower().removesuffix(".gz").endswith(EDGE_LISTS):
+        option = "labels" if options.labels else next(iter(given))
+        raise InvalidValue(f"--{option} is for edge lists ({' '.join(EDGE_LISTS)}), not for {name}")
     if not path.exists() and name in datasets.names():
         return datasets.load(name), None
     if not path.exists() and path.name == name and not path.suffix:
         raise InvalidValue(
             f"{name!r} is neither a file nor a dataset; datasets are {', '.join(datasets.names())}"
         )
-    given = {
-        key: getattr(options, key)
-        for key in _EDGE_LIST_OPTIONS
-        if getattr(options, key) is not None
-    }
     if options.duplicates is not None:
         given["dup_op"] = options.duplicates
-    if options.labels:
-        return io.read_labelled_edgelist(path, **given)
-    return io.read(path, **given), None
+    try:
+        if options.labels:
+            return io.read_labelled_edgelist(path, **given)
+        return io.read(path, **given), None
+    except (DuplicateEntry, io.ParseError) as error:
+        hint = " (--duplicates min, for example)" if "dup_op" in str(error) else ""
+        raise InvalidValue(f"{error}{hint}") from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import Any
 
@@ -27,13 +28,21 @@ exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2
 """
 
 
+class _Layout(RawDescriptionHelpFormatter):
+    """Paragraphs as they are written here, and options in lines of up to 100 columns."""
+
+    def __init__(self, prog: str) -> None:
+        width = min(get_terminal_size().columns - 2, 100)
+        super().__init__(prog, max_help_position=30, width=width)
+
+
 def parser() -> ArgumentParser:
     """One subcommand for each algorithm, and `info` and `convert`."""
     top = ArgumentParser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
         epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Layout,
     )
     top.add_argument("--version", action="version", version=f"graphla {about.own_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -53,7 +62,9 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     if algorithm.options:
         own = command.add_argument_group(f"options of {algorithm.name}")
         for option in algorithm.options:
-            kind = {"action": "store_true"} if option.kind is None else {"type": option.kind}
+            kind: dict[str, Any] = {"type": option.kind}
+            if option.kind is None:
+                kind = {"action": "store_true"}
             own.add_argument(option.flag, default=option.default, help=option.help, **kind)
     _add_reading(command)
     result = command.add_argument_group("the result")
@@ -61,7 +72,9 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result.add_argument(
         "--output", metavar="FILE", help=f"save it ({formats}); - prints CSV and nothing else"
     )
-    result.add_argument("--top", type=int, default=5, metavar="N", help="rows to show (default: 5)")
+    result.add_argument(
+        "--top", type=_natural, default=5, metavar="N", help="rows to show (default: 5)"
+    )
     how = command.add_argument_group("how to compute")
     how.add_argument("--threads", type=int, metavar="N", help="threads at most")
     how.add_argument("--no-compile", action="store_true", help="by NumPy alone, without Numba")
@@ -108,7 +121,7 @@ def _add_command(
         help=computes,
         description=f"{title}\n\n{paragraphs}",
         epilog="examples:\n" + indent("\n".join(examples), "  "),
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Layout,
     )
 
 
@@ -147,7 +160,13 @@ def _add_reading(command: ArgumentParser) -> None:
 
 
 def _positions(text: str) -> tuple[int, ...]:
-    return tuple(int(position) for position in text.split(","))
+    return tuple(_natural(position) for position in text.split(","))
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} should be a number from 0")
+    return int(text)
 
 
 def _paragraph(text: str) -> str:

@@ -1,0 +1,338 @@
+"""The command line as a process: what it prints, writes, refuses, and exits with."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphla as gl
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = ("bfs", "sssp", "pagerank", "components", "triangles", "info", "convert")
+
+
+def graphla(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """`python -m graphla ARGUMENTS`, which finds this source tree from any folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "graphla", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment(),
+        **options,
+    )
+
+
+def environment() -> dict[str, str]:
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"}
+
+
+def succeeds(*arguments: Any, **options: Any) -> str:
+    done = graphla(*arguments, **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments: Any) -> str:
+    """The one line on standard error of a problem with the input."""
+    done = graphla(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("graphla: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.fixture
+def edge_list(tmp_path: Path) -> Path:
+    path = tmp_path / "edges.txt"
+    path.write_text("# source target weight\n0 1 5\n0 2 1\n2 1 2\n3 3 4\n")
+    return path
+
+
+# --- help -----------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command_and_dataset():
+    text = succeeds("--help")
+    assert all(word in text for word in (*COMMANDS, *gl.datasets.names(), "exit codes"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_teaches_it(command):
+    text = succeeds(command, "--help")
+    assert f"\n{command}: " in text
+    assert "examples:\n  graphla " in text
+    if command not in ("info", "convert"):
+        assert "as algebra:\n  " in text
+
+
+def test_version():
+    assert succeeds("--version").startswith("graphla ")
+
+
+# --- what it finds --------------------------------------------------------------------------------
+
+
+def test_bfs_of_a_dataset():
+    lines = succeeds("bfs", "karate", "--source", 16, "--top", 2).splitlines()
+    assert lines[0] == "graph    karate: 34 vertices, 156 entries"
+    assert lines[1] == "source   16"
+    assert lines[2] == "reached  34 vertices, with 156 out-edges"
+    assert lines[3].startswith("levels   6, the widest with ")
+    assert lines[-4] == "farthest vertices"
+    assert [line.split() for line in lines[-3:]] == [["vertex", "level"], ["14", "5"], ["15", "5"]]
+
+
+def test_sssp_follows_weights_unless_told_not_to(edge_list):
+    assert "up to 3, " in succeeds("sssp", edge_list)
+    assert "up to 1, " in succeeds("sssp", edge_list, "--unweighted")
+
+
+def test_an_edge_leads_one_way_unless_told_otherwise(edge_list):
+    assert "reached  1 vertex, " in succeeds("bfs", edge_list, "--source", 1)
+    assert "reached  3 vertices, " in succeeds("bfs", edge_list, "--source", 1, "--undirected")
+
+
+def test_pagerank_components_and_triangles_of_a_dataset():
+    assert "\n      33   0.100919\n" in succeeds("pagerank", "karate")
+    assert "components  1\n" in succeeds("components", "karate")
+    assert "triangles     45\n" in succeeds("triangles", "karate")
+
+
+def test_triangles_ignore_direction():
+    assert "triangles     5\n" in succeeds("triangles", "ldbc-directed")
+
+
+def test_explain_lists_what_ran():
+    done = graphla("bfs", "karate", "--explain", "--no-compile")
+    assert done.returncode == 0
+    assert "vxm" in done.stderr
+    assert "any_secondi" in done.stderr
+
+
+def test_a_graph_without_entries_is_a_graph(tmp_path):
+    path = tmp_path / "none.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 0\n")
+    assert "reached  1 vertex, with 0 out-edges" in succeeds("bfs", path)
+    for command in ("sssp", "pagerank", "components", "triangles", "info"):
+        succeeds(command, path)
+
+
+@pytest.mark.parametrize("command", ["pagerank", "components", "triangles", "info"])
+def test_a_graph_without_vertices_is_a_graph(tmp_path, command):
+    path = tmp_path / "none.txt"
+    path.write_text("# nothing\n")
+    succeeds(command, path)
+
+
+# --- info and convert -----------------------------------------------------------------------------
+
+
+def test_info_says_what_is_installed():
+    text = succeeds("info")
+    assert all(word in text for word in ("graphla", "numpy", "numba", "devices", "threads"))
+    assert np.__version__ in text
+
+
+def test_info_says_what_a_graph_is_like(edge_list):
+    facts = dict(line.split(None, 1) for line in succeeds("info", edge_list).splitlines())
+    assert facts["vertices"] == "4"
+    assert facts["entries"] == "4"
+    assert facts["symmetric"] == "no: the edges are directed"
+    assert facts["self-loops"] == "1"
+    assert facts["weights"] == "1 to 5, 3 on average"
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "a.tsv.gz", "a.txt"])
+def test_convert_keeps_every_entry(tmp_path, name):
+    assert succeeds("convert", "ldbc-directed", tmp_path / name) == ""
+    assert gl.io.read(tmp_path / name).isequal(gl.datasets.load("ldbc-directed"))
+
+
+# --- files written --------------------------------------------------------------------------------
+
+
+def rows_of(path: Path, delimiter: str) -> list[dict[str, str]]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt") as lines:
+        return list(csv.DictReader(lines, delimiter=delimiter))
+
+
+@pytest.mark.parametrize(("name", "mark"), [("l.csv", ","), ("l.tsv", "\t"), ("l.csv.gz", ",")])
+def test_text_output_reads_back(tmp_path, name, mark):
+    succeeds("bfs", "karate", "--source", 30, "--output", tmp_path / name)
+    rows = rows_of(tmp_path / name, mark)
+    levels, parents = gl.algorithms.bfs(gl.datasets.load("karate"), 30)
+    assert {int(row["vertex"]): int(row["level"]) for row in rows} == levels.to_dict()
+    assert {int(row["vertex"]) for row in rows} == parents.to_dict().keys()
+    assert rows[30]["parent"] == "30"
+
+
+def test_npz_output_reads_back(tmp_path):
+    path = tmp_path / "ranks.npz"
+    succeeds("pagerank", "karate", "--output", path)
+    with np.load(path) as arrays:
+        rank = gl.algorithms.pagerank(gl.datasets.load("karate"))
+        assert arrays["vertex"].tolist() == list(range(34))
+        assert np.allclose(arrays["rank"], rank.to_dense(), rtol=1e-12)
+
+
+def test_matrix_market_output_has_a_column_for_each_value(tmp_path, edge_list):
+    path = tmp_path / "levels.mtx"
+    succeeds("bfs", edge_list, "--output", path)
+    assert "columns: level, parent" in path.read_text()
+    assert gl.io.mmread(path).to_dicts() == {0: {0: 0, 1: 0}, 1: {0: 1, 1: 0}, 2: {0: 1, 1: 0}}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.npz", "t.mtx"])
+def test_a_total_is_a_file_too(tmp_path, name):
+    path = tmp_path / name
+    succeeds("triangles", "karate", "--output", path)
+    if name.endswith(".npz"):
+        with np.load(path) as arrays:
+            assert arrays["triangles"].tolist() == [45]
+    elif name.endswith(".csv"):
+        assert path.read_text() == "triangles\n45\n"
+    else:
+        assert gl.io.mmread(path)[0, 0].value == 45
+
+
+def test_a_dash_prints_csv_and_the_summary_goes_to_standard_error(edge_list):
+    done = graphla("sssp", edge_list, "--output", "-")
+    assert done.stdout == "vertex,distance\n0,0\n1,3\n2,1\n"
+    assert "reached" in done.stderr
+
+
+def test_labels_name_vertices_in_and_out(tmp_path):
+    path = tmp_path / "friends.csv"
+    path.write_text('ann,bob\nbob,"carol, junior"\n900719925474,ann\n')
+    done = graphla("bfs", path, "--labels", "--source", "bob", "--undirected", "--output", "-")
+    assert done.returncode == 0
+    rows = {row["vertex"]: row for row in csv.DictReader(done.stdout.splitlines())}
+    assert rows["carol, junior"] == {"vertex": "carol, junior", "level": "1", "parent": "bob"}
+    assert rows["900719925474"]["level"] == "2"
+
+
+# --- what it refuses ------------------------------------------------------------------------------
+
+
+def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
+    broken = tmp_path / "broken.mtx"
+    broken.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 3\n")
+    wide = tmp_path / "wide.mtx"
+    wide.write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n")
+    negative = tmp_path / "negative.csv"
+    negative.write_text("0,1,2\n1,2,-3\n")
+    twice = tmp_path / "twice.txt"
+    twice.write_text("0 1 4\n0 1 5\n")
+    assert "No such file or directory" in refused("bfs", tmp_path / "missing.mtx")
+    assert "neither a file nor a dataset" in refused("bfs", "nothing")
+    assert "broken.mtx, line 3: " in refused("bfs", broken)
+    assert "2 rows and 3 columns" in refused("components", wide)
+    assert "source is 7, but the vertices are 0 to 3" in refused("bfs", edge_list, "--source", 7)
+    assert "source is -1, but" in refused("sssp", edge_list, "--source", -1)
+    assert "vertices are numbers" in refused("bfs", edge_list, "--source", "ann")
+    assert "weight -3 on edge 1 -> 2" in refused("sssp", negative)
+    assert "--duplicates" in refused("sssp", twice)
+    assert "should end in one of" in refused("bfs", edge_list, "--output", "levels.xls")
+    assert "should end in one of" in refused("bfs", tmp_path)
+    assert "--labels is for edge lists" in refused("bfs", "karate", "--labels")
+    assert "max_iterations is 1" in refused("pagerank", "karate", "--max-iterations", 1)
+    assert "damping is 2.0, but" in refused("pagerank", "karate", "--damping", 2)
+
+
+def test_a_refusal_leaves_no_file(tmp_path, edge_list):
+    assert refused("bfs", edge_list, "--source", 9, "--output", tmp_path / "levels.csv")
+    assert refused("convert", edge_list, tmp_path / "nowhere" / "graph.mtx")
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["bfs"],
+        ["search", "karate"],
+        ["bfs", "karate", "--depth", "3"],
+        ["bfs", "karate", "--limit", "few"],
+        ["bfs", "karate", "--top", "-1"],
+        ["bfs", "karate", "--columns", "0,x"],
+        ["convert", "karate"],
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments):
+    done = graphla(*arguments)
+    assert done.returncode == 2
+    assert "usage: graphla" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- pipes, signals, terminals --------------------------------------------------------------------
+
+unix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-terminals are POSIX's")
+
+
+@unix
+def test_a_reader_who_has_seen_enough_is_no_error():
+    command = [sys.executable, "-m", "graphla", "bfs", "4elt", "--output", "-"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "vertex,level,parent\n"
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
+        assert process.wait() in (0, 128 + signal.SIGPIPE)
+
+
+@unix
+def test_an_interrupt_is_one_line(tmp_path):
+    pipe = tmp_path / "never.txt"
+    os.mkfifo(pipe)  # reading it waits until we interrupt
+    command = [sys.executable, "-m", "graphla", "bfs", str(pipe)]
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        ) as process,
+        pipe.open("w"),
+    ):  # opens once the process has: it is now reading
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+    assert error == "graphla: interrupted\n"
+
+
+@unix
+def test_on_a_terminal_a_slow_step_shows_that_it_runs(tmp_path):
+    import pty
+
+    pipe = tmp_path / "slow.txt"
+    os.mkfifo(pipe)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "graphla", "bfs", str(pipe)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment()
+    ) as process:
+        with pipe.open("w") as feed:
+            time.sleep(2)
+            feed.write("0 1\n")
+        out, _ = process.communicate(timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert "reached  2 vertices" in out
+    assert f"reading {pipe}: 1 s" in shown
