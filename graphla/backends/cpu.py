@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 V = TypeVar("V", SparseVector, Csr)
+TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 
 xp = np
 
@@ -53,7 +54,7 @@ WIDE = 1 << 24
 """A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
 
 
-def _compiles(entries: int, *operators: TypedBinaryOp | None, size: int = 0) -> bool:
+def _compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
     """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
     wanted = config.compiled
     if wanted is False or (wanted == "auto" and max(entries, size) < config.compile_threshold):
@@ -62,17 +63,17 @@ def _compiles(entries: int, *operators: TypedBinaryOp | None, size: int = 0) -> 
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
     if size > WIDE and size > 16 * entries:
         return False
-    return installed() and all(_has_loop_form(op) for op in operators)
-
-
-def _operators(semiring: TypedSemiring) -> tuple[TypedBinaryOp, TypedBinaryOp]:
-    return semiring.binaryop, semiring.monoid.binaryop
+    return installed() and (op is None or _has_loop_form(op))
 
 
 @lru_cache(maxsize=4096)
-def _has_loop_form(op: TypedBinaryOp | None) -> bool:
-    """Whether the operator can be printed for Numba; one of raw C++ has NumPy alone."""
-    return op is None or op.source_numba("f") is not None
+def _has_loop_form(op: TypedOp) -> bool:
+    """Whether an operator can be printed for Numba; one of raw C++ has NumPy alone."""
+    if isinstance(op, TypedBinaryOp):
+        return op.source_numba("f") is not None
+    if isinstance(op, TypedMonoid):
+        return _has_loop_form(op.binaryop)
+    return _has_loop_form(op.binaryop) and _has_loop_form(op.monoid)
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -120,7 +121,7 @@ def pull(
     rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k mult(A(o, k), u(k)), over what the mask allows."""
-    if _compiles(rows.nvals, *_operators(semiring), size=rows.nrows):
+    if _compiles(rows.nvals, semiring, size=rows.nrows):
         return loops.pull(rows, u, semiring, side, mask, config.threads)
     return products.pull(np, rows, u, semiring, side, mask)
 
@@ -129,14 +130,14 @@ def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k mult(A(o, k), u(k)), along the entries of u."""
-    if _compiles(columns.nvals, *_operators(semiring), size=columns.ncols):
+    if _compiles(columns.nvals, semiring, size=columns.ncols):
         return loops.push(columns, u, semiring, side, mask, config.threads)
     return products.push(np, columns, u, semiring, side, mask)
 
 
 def mxm(a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
-    if _compiles(a.nvals + b.nvals, *_operators(semiring), size=b.ncols):
+    if _compiles(a.nvals + b.nvals, semiring, size=b.ncols):
         return matrices.mxm(a, b, semiring, mask, bt, config.threads)
     return products_of_matrices.mxm(np, a, b, semiring, mask, bt)
 
@@ -160,14 +161,14 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = the fold of row i; a row without entries has none."""
-    if not is_iso(a.values) and _compiles(a.nvals // SIMPLE, monoid.binaryop):
+    if not is_iso(a.values) and _compiles(a.nvals // SIMPLE, monoid):
         return reductions.reduce_rows(a, monoid, config.threads)
     return entries.reduce_rows(np, a, monoid)
 
 
 def reduce(values: Array, monoid: TypedMonoid) -> Any:
     """The fold of all values, a scalar; the identity for none."""
-    if monoid.ufunc is None and _compiles(values.size, monoid.binaryop):
+    if monoid.ufunc is None and _compiles(values.size, monoid):
         return reductions.reduce(values, monoid, config.threads)
     return folding.reduce(np, values, monoid)
 
