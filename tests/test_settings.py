@@ -36,7 +36,7 @@ def test_an_assigned_setting_holds_for_the_process():
     try:
         config.compile_threshold = 5
         assert in_a_thread(lambda: config.compile_threshold) == 5
-        with config.set(threads=1), pytest.raises(InvalidValue, match="config.threads is assigned"):
+        with config.set(threads=1), pytest.raises(InvalidValue, match=r"config\.threads is"):
             config.threads = 2
     finally:
         config.compile_threshold = before
@@ -63,7 +63,7 @@ def test_a_wrong_value_is_refused_by_name(name, value):
 
 
 def test_an_unknown_setting_is_refused_by_name():
-    with pytest.raises(AttributeError, match="thread'.*threads"):
+    with pytest.raises(AttributeError, match=r"thread'.*threads"):
         config.thread = 1  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match="thread'"), config.set(thread=1):
         pass
@@ -77,7 +77,7 @@ def test_a_direction_holds_inside_its_block():
         with direction("auto"):
             assert forced_direction() == "auto"
     assert forced_direction() == "auto"
-    with pytest.raises(InvalidValue, match="not \"?'up"), direction("up"):  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidValue, match="direction must be"), direction("up"):  # pyright: ignore[reportArgumentType]
         pass
 
 

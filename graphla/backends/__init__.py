@@ -135,7 +135,6 @@ class Backend(Protocol):
         """The entries that are flagged."""
         ...
 
-
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector: ...
     def reduce(self, values: Array, monoid: TypedMonoid) -> Any:

@@ -32,7 +32,7 @@ from graphla.storage import (
     VectorMask,
     is_iso,
 )
-from semirings.structures import TypedMonoid, TypedSemiring
+from semirings.structures import TypedSemiring
 
 CHUNK = 1 << 18
 """Terms made at a time: some 8 MB of temporaries, which a cache holds."""
