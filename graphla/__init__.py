@@ -1,10 +1,10 @@
 """graphla: graph algorithms as sparse matrix operations over semirings.
 
-    parent, frontier = Vector(int, n), Vector(int, n)
-    parent[s] = frontier[s] = s
-    while frontier.nvals:
-        frontier(~parent.S, replace) << any_secondi(frontier @ A)  # f<!p, r> = f any.secondi A
-        parent(frontier.S) << frontier
+parent, frontier = Vector(int, n), Vector(int, n)
+parent[s] = frontier[s] = s
+while frontier.nvals:
+    frontier(~parent.S, replace) << any_secondi(frontier @ A)  # f<!p, r> = f any.secondi A
+    parent(frontier.S) << frontier
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from semirings.exceptions import InvalidValue
 class Rows:
     """The entries of the rows that have any; results are one value for each such row."""
 
-    __slots__ = ("counts", "csr", "dtype", "ends", "occupied", "starts", "xp", "_do")
+    __slots__ = ("_do", "counts", "csr", "dtype", "ends", "occupied", "starts", "xp")
 
     def __init__(self, device: str, dtype: DataType, csr: Csr):
         self._do = backend(device)
@@ -54,7 +54,7 @@ class Rows:
 class Aggregator:
     """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`."""
 
-    __slots__ = ("_compute", "_result", "_typed", "needs_place", "name")
+    __slots__ = ("_compute", "_result", "_typed", "name", "needs_place")
 
     def __init__(
         self,
@@ -356,4 +356,3 @@ def floats_of(dtype: DataType) -> DataType:
 def whole(dtype: DataType) -> DataType:
     """INT64, whatever the entries are."""
     return INT64
-

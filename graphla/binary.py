@@ -1,4 +1,4 @@
-"""`semirings.binary`, so that `from graphla.binary import ...` works: the very same module."""
+"""`semirings.binary` itself, so that `from graphla.binary import ...` works."""
 
 import sys
 

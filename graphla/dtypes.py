@@ -1,4 +1,4 @@
-"""`semirings.dtypes`, so that `from graphla.dtypes import ...` works: the very same module."""
+"""`semirings.dtypes` itself, so that `from graphla.dtypes import ...` works."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`semirings.exceptions`, so that `from graphla.exceptions import ...` works: the very same module."""
+"""`semirings.exceptions` itself, so that `from graphla.exceptions import ...` works."""
 
 import sys
 

@@ -76,6 +76,7 @@ class Expression(Operand):
 
     __slots__ = ("_args", "_dtype", "_operation", "_region", "_result", "_shape")
     noun: ClassVar[type]
+    _args: Any
 
     def __init__(
         self,
@@ -125,12 +126,8 @@ class Expression(Operand):
     def _read(self) -> Any:
         result = self._result
         if result is None:
-            operation = self._operation
-            if operation is None:
-                result = self._resolve()._read()
-            else:
-                result = run(operation, self._args)
-            self._result = result
+            operation = self._operation or self._resolve()._operation
+            result = self._result = run(operation, self._args)  # pyright: ignore[reportArgumentType]
             self._args = ()
         return result
 
@@ -324,20 +321,20 @@ def assign(
 
 
 def _assign_vector(
-    target: Any, place: Axis, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
+    target: Any, place: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
 ) -> None:
     if isinstance(place, int):
         if mask is None and accum is None:
             assignment.set_vector_element(target, place, value.value)
             return
         place = np.asarray([place])
-    write_part = assignment.subassign_vector if submask else assignment.assign_vector
+    write_part: Any = assignment.subassign_vector if submask else assignment.assign_vector
     write_part(target, place, value, mask, accum, replace)
 
 
 def _assign_line(
     target: Any,
-    axes: tuple[Axis, ...],
+    axes: tuple[Any, ...],
     value: Any,
     mask: Any,
     accum: Any,
@@ -369,7 +366,7 @@ def _assign_matrix(
         row = assignment.indexing.as_row(value)
         value = row if isinstance(i, int) else row.T
     rows, columns = (np.asarray([k]) if isinstance(k, int) else k for k in axes)
-    write_part = assignment.subassign_matrix if submask else assignment.assign_matrix
+    write_part: Any = assignment.subassign_matrix if submask else assignment.assign_matrix
     write_part(target, rows, columns, value, mask, accum, replace)
 
 

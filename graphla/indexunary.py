@@ -1,4 +1,4 @@
-"""`semirings.indexunary`, so that `from graphla.indexunary import ...` works: the very same module."""
+"""`semirings.indexunary` itself, so that `from graphla.indexunary import ...` works."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`semirings.monoid`, so that `from graphla.monoid import ...` works: the very same module."""
+"""`semirings.monoid` itself, so that `from graphla.monoid import ...` works."""
 
 import sys
 

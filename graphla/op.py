@@ -1,4 +1,4 @@
-"""`semirings.op`, so that `from graphla.op import ...` works: the very same module."""
+"""`semirings.op` itself, so that `from graphla.op import ...` works."""
 
 import sys
 

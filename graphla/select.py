@@ -1,4 +1,4 @@
-"""`semirings.select`, so that `from graphla.select import ...` works: the very same module."""
+"""`semirings.select` itself, so that `from graphla.select import ...` works."""
 
 import sys
 

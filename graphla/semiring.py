@@ -1,4 +1,4 @@
-"""`semirings.semiring`, so that `from graphla.semiring import ...` works: the very same module."""
+"""`semirings.semiring` itself, so that `from graphla.semiring import ...` works."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`semirings.unary`, so that `from graphla.unary import ...` works: the very same module."""
+"""`semirings.unary` itself, so that `from graphla.unary import ...` works."""
 
 import sys
 

@@ -1,9 +1,9 @@
 """Assign and subassign: the write rule where T reaches a region of C only.
 
-- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z is C outside of the region, and inside of it A
-  (or accum(C, A)); then the mask, as large as C, and replace apply to all of C;
-- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule on C(I, J) alone, with a mask as
-  large as the region; the rest of C is out of reach;
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z is C outside of the region, and in it A (or
+  accum(C, A)); then the mask, as large as C, and replace apply to all of C;
+- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule on C(I, J) alone, with a mask
+  as large as the region; the rest of C is out of reach;
 - a row or a column: the mask is a vector as long as the row, and reaches that row only.
 
 The value is forms, or a scalar (ScalarForms), which stands for an entry at every place of the
@@ -236,8 +236,9 @@ def _fill_vector(
             size, mask.indices, _repeat(xp, value.value, mask.indices.size), mask.is_sorted
         )
     else:
-        nvals = int(mask.present.sum()) if mask.nvals is None else mask.nvals
-        t = BitmapVector(size, mask.present, _repeat(xp, value.value, size), nvals)
+        present: Any = mask.present
+        nvals = int(present.sum()) if mask.nvals is None else mask.nvals
+        t = BitmapVector(size, present, _repeat(xp, value.value, size), nvals)
     return VectorForms(value.device, value.dtype, t)
 
 
@@ -274,9 +275,7 @@ def _within(places: Any, size: int, mask: VectorMask | None) -> VectorMask:
     return VectorMask(size, None, places, False, _is_increasing(places))
 
 
-def _place_matrix(
-    value: MatrixForms, c: MatrixForms, rows: Places, columns: Places
-) -> MatrixForms:
+def _place_matrix(value: MatrixForms, c: MatrixForms, rows: Places, columns: Places) -> MatrixForms:
     """T as large as C, with value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value

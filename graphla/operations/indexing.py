@@ -156,7 +156,9 @@ def _reposition_matrix(a: MatrixForms, down: int, right: int, shape: Any) -> Mat
     rows, columns, values = coordinates(a)
     rows, columns = rows.astype("int64") + down, columns.astype("int64") + right
     stay = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
-    return from_coordinates(a.device, a.dtype, *shape, rows[stay], columns[stay], values[stay])
+    nrows, ncols = shape
+    kept = rows[stay], columns[stay], values[stay]
+    return from_coordinates(a.device, a.dtype, nrows, ncols, *kept)
 
 
 def _outer(u: VectorForms, v: VectorForms, op: TypedBinaryOp) -> MatrixForms:

@@ -35,10 +35,16 @@ def _restrict(forms: Any, mask: VectorMask | MatrixMask | None) -> Any:
     if isinstance(forms, VectorForms):
         v = forms.at_hand
         return VectorForms(
-            forms.device, dtype, do.write_vector(v, v, mask, None, True, dtype.np_type)  # pyright: ignore
+            forms.device,
+            dtype,
+            do.write_vector(v, v, mask, None, True, dtype.np_type),  # pyright: ignore
         )
     a = forms.csr
     return MatrixForms(
-        forms.device, dtype, do.write_matrix(a, a, mask, None, True, dtype.np_type)  # pyright: ignore
+        forms.device,
+        dtype,
+        do.write_matrix(a, a, mask, None, True, dtype.np_type),  # pyright: ignore
     )
+
+
 restrict = Operation("select", _restrict)

@@ -35,7 +35,9 @@ class Operation:
 def run(operation: Operation, args: tuple[Any, ...], mask: Any = None) -> Any:
     """T, the forms of the result (under the mask, for an operation that honours one)."""
     if not recorders() or operation.records_itself:
-        return operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
+        return (
+            operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
+        )
     start = perf_counter()
     t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
     note(operation.name, args, t.nvals, perf_counter() - start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,15 @@ def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
     return INT64 if kind is INT64 and beside is BOOL else beside
 
 
+@cache
+def limits(np_type: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the greatest value of an integer dtype."""
+    info = np.iinfo(np_type)
+    return int(info.min), int(info.max)
+
+
 def as_type(value: Any, dtype: DataType) -> Any:
-    """A NumPy scalar cast as `astype` casts an array: what does not fit wraps, and nothing warns."""
+    """A NumPy scalar cast as `astype` casts an array: what does not fit wraps; nothing warns."""
     if value.dtype == dtype.np_type:
         return value
     with np.errstate(all="ignore"):
@@ -54,15 +62,15 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
     kind = np_type.kind
     if type(value) is int or (isinstance(value, np.integer) and kind in "iu"):
         if kind in "iu":
-            limits = np.iinfo(np_type)
-            if not limits.min <= value <= limits.max:
+            least, most = limits(np_type)
+            if not least <= value <= most:
                 raise OverflowError(_sentence(name, value, dtype))
         return np_type.type(value)
     if isinstance(value, np.ndarray):
         value = value[()]
     if kind in "iu" and isinstance(value, (float, np.floating)):
-        limits = np.iinfo(np_type)
-        if not limits.min - 1 < float(value) < limits.max + 1:
+        least, most = limits(np_type)
+        if not least - 1 < float(value) < most + 1:
             raise OverflowError(_sentence(name, value, dtype))
     with np.errstate(all="ignore"):
         entry = np_type.type(value)
@@ -113,16 +121,16 @@ def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:
     if values.size == 0 or np_type.kind == "b":
         return
     if np_type.kind in "iu":
-        limits = np.iinfo(np_type)
+        low, high = limits(np_type)
         if values.dtype.kind in "biu":
             least, most = int(values.min()), int(values.max())
-            if least >= limits.min and most <= limits.max:
+            if least >= low and most <= high:
                 return
-            bad = (values > limits.max) if most > limits.max else (values < limits.min)
+            bad = (values > high) if most > high else (values < low)
         else:
-            bad = ~((values > float(limits.min) - 1) & (values < float(limits.max) + 1))
-            if np_type.itemsize == 8:  # float(limits.min) - 1 rounds back to the limit itself
-                bad &= values != limits.min
+            bad = ~((values > float(low) - 1) & (values < float(high) + 1))
+            if np_type.itemsize == 8:  # float(low) - 1 rounds back to the limit itself
+                bad &= values != low
     elif values.dtype.kind == "f" and values.dtype.itemsize > np_type.itemsize:
         bad = np.isfinite(values) & (np.abs(values) > np.finfo(np_type).max)
     else:
@@ -133,6 +141,6 @@ def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:
 
 def _sentence(name: str, value: Any, dtype: DataType) -> str:
     if dtype.np_type.kind in "iu":
-        limits = np.iinfo(dtype.np_type)
-        return f"{name} is {value}, which does not fit {dtype} ({limits.min} to {limits.max})"
+        least, most = limits(dtype.np_type)
+        return f"{name} is {value}, which does not fit {dtype} ({least} to {most})"
     return f"{name} is {value}, which does not fit {dtype}"

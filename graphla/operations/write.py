@@ -42,13 +42,9 @@ def write_vector(
     del base
     taken = take(owner)
     if taken is not None:
-        written = do.write_vector(
-            taken, source, mask, accum, replace, dtype, in_place=True
-        )
+        written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:
-        written = do.write_vector(
-            owner._forms.at_hand, source, mask, accum, replace, dtype
-        )
+        written = do.write_vector(owner._forms.at_hand, source, mask, accum, replace, dtype)
     owner._forms = owner._forms.successor(written)
 
 
@@ -65,9 +61,7 @@ def write_matrix(
     if _is_overwritten(c, mask, accum, replace, honours_mask):
         owner._forms = cast(t, c.dtype)
         return
-    written = backend(c.device).write_matrix(
-        c.csr, t.csr, mask, accum, replace, c.dtype.np_type
-    )
+    written = backend(c.device).write_matrix(c.csr, t.csr, mask, accum, replace, c.dtype.np_type)
     owner._forms = MatrixForms(c.device, c.dtype, written)
 
 
@@ -83,17 +77,17 @@ def write_scalar(
     s: ScalarForms = owner._forms
     value = t.value
     if accum is not None and s.value is not None:
-        value = s.value if value is None else accum.numpy(
-            as_type(s.value, accum.type), as_type(value, accum.type2)
+        value = (
+            s.value
+            if value is None
+            else accum.numpy(as_type(s.value, accum.type), as_type(value, accum.type2))
         )
     if value is not None:
         value = as_type(value, s.dtype)
     owner._forms = ScalarForms(s.device, s.dtype, value)
 
 
-def _is_overwritten(
-    c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool
-) -> bool:
+def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
     """Whether nothing of C, and all of T, is in the result."""
     if mask is None:
         return accum is None or c.nvals == 0

@@ -1,9 +1,8 @@
-"""What every operand can do alike: infix operators, `op(A & B)`, ewise, apply, select, comparing."""
+"""What all operands do alike: infix operators, `op(A & B)`, ewise, apply, select, comparing."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
-
 
 from graphla.expression import Operand
 from graphla.forms import ScalarForms
@@ -62,7 +61,7 @@ class Arithmetic(Operand):
         return self
 
     def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> Any:
-        """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: what an operator called on operands does."""
+        """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: an operator called on operands."""
         return _call(op, args, options)
 
     def _other(self, x: Any, name: str) -> Any:
@@ -198,8 +197,7 @@ class Collection(Arithmetic):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or "
-            ".reduce"
+            f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or .reduce"
         )
 
     def __len__(self) -> NoReturn:
@@ -307,12 +305,12 @@ def _call(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if len(args) == 1 and not options:
             return args[0].apply(op)
         raise TypeError(f"{op!r} takes one operand, as in {op.name}(A)")
-    thunk = options.pop("thunk", args[1] if len(args) == 2 else None)
-    if len(args) > 2 or options or not isinstance(args[0], Operand):
+    a, thunk = args[0], options.pop("thunk", args[1] if len(args) == 2 else None)
+    if len(args) > 2 or options or not isinstance(a, Arithmetic):
         raise TypeError(f"{op!r} is called as {op.name}(A) or {op.name}(A, thunk)")
     if kind == "SelectOp":
-        return args[0].select(op, thunk)  # pyright: ignore[reportAttributeAccessIssue]
-    return expressions.apply_index(args[0]._read(), op, thunk)
+        return a.select(op, thunk)
+    return expressions.apply_index(a._read(), op, thunk)
 
 
 def _call_binary(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -351,5 +349,3 @@ def _kind(x: Any) -> str:
     if isinstance(x, Operand):
         return ("Scalar", "Vector", "Matrix")[x.ndim]
     return type(x).__name__
-
-

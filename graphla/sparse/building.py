@@ -155,7 +155,9 @@ def columns_of(rows: Any, width: int) -> list[Any]:
     for k, row in enumerate(rows):
         if len(row) != width:
             raise InvalidValue(f"item {k} is {row!r}, but it should have {width} parts")
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+    return (
+        [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+    )
 
 
 def nested(nested_dicts: Any, order: str) -> tuple[Any, Any, Any]:
@@ -212,12 +214,13 @@ def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, n
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
-    rows, columns = (
-        None if parts is None else Csr(*parts[:4], _spread(parts[4], parts[3].size))
-        for parts in (csr, csc)
-    )
+    rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
     forms = MatrixForms(config.device, lookup_dtype(dtype), rows, rows if symmetric else columns)
     return cls._of(forms, name)
+
+
+def _restored(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
+    return Csr(nrows, ncols, indptr, indices, _spread(values, indices.size))
 
 
 def _spread(values: np.ndarray, size: int) -> np.ndarray:
@@ -226,7 +229,7 @@ def _spread(values: np.ndarray, size: int) -> np.ndarray:
 
 
 def _places(places: Any, size: Any, name: str, of: str) -> tuple[np.ndarray, int]:
-    """Indices as an array, each from 0 to size - 1; the size is one more than the largest if None."""
+    """Indices as an array, each from 0 to size - 1; a size of None is one more than the largest."""
     array = _integers(places, name)
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be 1-d, but has {array.ndim} dimensions")
@@ -261,7 +264,7 @@ def _entries(
     """The values, their dtype, and the typed operator that joins values of one place."""
     sizes = {name: array.size for name, array in places.items()}
     size = next(iter(sizes.values()))
-    if isinstance(values, Operand) and values.ndim == 0 or is_scalar(values):
+    if (isinstance(values, Operand) and values.ndim == 0) or is_scalar(values):
         value, wanted = scalar_and_dtype(values, dtype)
         _refuse_lengths(sizes)
         one = np.broadcast_to(np.asarray(fit(value, wanted, "values")), (size,))

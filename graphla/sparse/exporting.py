@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def dicts(forms: MatrixForms, order: str) -> dict[int, dict[int, Any]]:
     indptr, indices, values = (array.tolist() for array in compressed(a, None))
     return {
         line: dict(zip(indices[begin:end], values[begin:end], strict=True))
-        for line, (begin, end) in enumerate(zip(indptr, indptr[1:], strict=False))
+        for line, (begin, end) in enumerate(pairwise(indptr))
         if begin < end
     }
 

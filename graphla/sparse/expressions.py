@@ -256,8 +256,7 @@ def infix(symbol: str, left: Any, right: Any) -> Any:
     else:
         shape = _common_shape_of(_shape(left, a), _shape(right, b), symbol)
         ndim = len(shape)
-    waiting = expression(ndim, None, (symbol, a, b, _by_default), shape, None)
-    return waiting
+    return expression(ndim, None, (symbol, a, b, _by_default), shape, None)
 
 
 def with_operator(waiting: Any, op: Any) -> Any:
@@ -271,7 +270,7 @@ def with_operator(waiting: Any, op: Any) -> Any:
 
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     """`op(A | B, left_default=..., right_default=...)`."""
-    symbol, a, b, _ = waiting._args
+    _, a, b, _ = waiting._args
     a = union_with_operator(a, op, left, right)._read() if isinstance(a, Expression) else a
     b = union_with_operator(b, op, left, right)._read() if isinstance(b, Expression) else b
     return ewise_union(a, b, op, left, right)
@@ -279,9 +278,12 @@ def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
 
 def product(a: Any, b: Any, op: Any) -> Any:
     """`A @ B`: mxm, mxv, vxm or inner, by the operands' dimensions."""
+    multiply: Any
     if isinstance(a, MatrixForms):
-        return (mxm if isinstance(b, MatrixForms) else mxv)(a, b, op)
-    return (vxm if isinstance(b, MatrixForms) else inner)(a, b, op)
+        multiply = mxm if isinstance(b, MatrixForms) else mxv
+    else:
+        multiply = vxm if isinstance(b, MatrixForms) else inner
+    return multiply(a, b, op)
 
 
 def vector(x: Any, name: str) -> VectorForms:
@@ -379,9 +381,7 @@ def apply_index(a: Any, op: Any, thunk: Any) -> Any:
     """C = op(A(i, j), i, j, thunk), entry by entry."""
     typed, thunk = _with_thunk(op, a.dtype, thunk)
     shape = shape_of(a)
-    return expression(
-        len(shape), ops.apply_index, (a, typed, thunk), shape, typed.return_type
-    )
+    return expression(len(shape), ops.apply_index, (a, typed, thunk), shape, typed.return_type)
 
 
 def _with_thunk(op: Any, dtype: DataType, thunk: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Which rows, columns or elements a subscript names: `v[i]`, `C[I, J]`, in Python's and NumPy's forms."""
+"""Which rows, columns or elements a subscript names, as Python and NumPy write it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def _index_of(key: Operand, name: str) -> int:
 
 def _indices(key: Any, size: int, name: str) -> np.ndarray:
     if isinstance(key, (str, bytes, float, bool, np.bool_, tuple)) or key is None:
-        raise TypeError(
-            f"{name} must be an integer, slice or list of integers, not {_show(key)}"
-        )
+        raise TypeError(f"{name} must be an integer, slice or list of integers, not {_show(key)}")
     if not isinstance(key, np.ndarray):
         try:
             key = list(key)
@@ -90,8 +88,8 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
             raise TypeError(
                 f"{name} must be an integer, slice or list of integers, not {_show(key)}"
             ) from None
-        key = np.asarray([int(k) if isinstance(k, Operand) else k for k in key] or [], object)
-        key = key.astype(np.int64) if all(_is_integer(k) for k in key.flat) else np.asarray([*key])
+        key = [_index_of(k, name) if isinstance(k, Operand) else k for k in key]
+        key = np.asarray(key, np.int64 if all(map(_is_integer, key)) else None)
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
-from graphla.operations.shapes import shape_of
 from graphla.operations.masking import masked_pattern
 from graphla.operations.operation import Operation
+from graphla.operations.shapes import shape_of
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -403,7 +403,7 @@ class Matrix(ReadableMatrix, Indexed):
         self._forms = indexing.reposition_matrix.compute(self._forms, 0, 0, shape)
 
     def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
-        """A(i, i + k) = values(i), a scalar or a Vector or a list; the mask is a Vector or Matrix."""
+        """A(i, i + k) = values(i), or a scalar; the mask is a Vector, or a Matrix."""
         k = expressions.integer(k, "k")
         size = max(0, min(self.nrows - max(0, -k), self.ncols - max(0, k)))
         diagonal = self.diag(k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import DataType
@@ -29,7 +29,7 @@ def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
         return op
     if kind is str:
         return semiring_of(semiring.from_string(op), left, right)
-    _refuse(op, "a semiring, such as semiring.plus_times or 'min_plus'")
+    raise _refusal(op, "a semiring, such as semiring.plus_times or 'min_plus'")
 
 
 def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
@@ -40,7 +40,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
     if kind is TypedBinaryOp:
         return op
     if kind is Monoid:
-        return op.binaryop[left, right]
+        return op[left, right].binaryop
     if kind is TypedMonoid:
         return op.binaryop
     if kind is str:
@@ -48,7 +48,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
     if _is_function(op):
         named = {min: binary.min, max: binary.max}.get(op)
         return binary_of(named or binary.register_anonymous(op), left, right)
-    _refuse(op, "a binary operator or monoid, such as binary.plus or 'min'")
+    raise _refusal(op, "a binary operator or monoid, such as binary.plus or 'min'")
 
 
 def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
@@ -66,7 +66,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
         if op.monoid is None:
             raise DomainMismatch(f"{op!r} is not the operator of a monoid, so it cannot reduce")
         return monoid_of(op.monoid, dtype)
-    _refuse(op, "a monoid, such as monoid.plus or 'max'")
+    raise _refusal(op, "a monoid, such as monoid.plus or 'max'")
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
@@ -83,12 +83,10 @@ def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | Typ
     if _is_function(op):
         return unary_of(unary.abs if op is abs else unary.register_anonymous(op), dtype)
     hint = "" if kind not in (BinaryOp, TypedBinaryOp, Monoid) else " (or give `left=` or `right=`)"
-    _refuse(op, f"a unary operator, such as unary.abs or 'sqrt'{hint}")
+    raise _refusal(op, f"a unary operator, such as unary.abs or 'sqrt'{hint}")
 
 
-def index_of(
-    op: Any, dtype: DataType, thunk: DataType | None
-) -> TypedIndexUnaryOp | TypedSelectOp:
+def index_of(op: Any, dtype: DataType, thunk: DataType | None) -> TypedIndexUnaryOp | TypedSelectOp:
     """The index-unary or select operator `op` for values of `dtype` and such a thunk."""
     if isinstance(op, (TypedIndexUnaryOp, TypedSelectOp)):
         return op
@@ -105,7 +103,7 @@ def select_of(op: Any) -> Any:
         return select.from_string(f"value{op.name}")
     if _is_function(op):
         return select.register_anonymous(op)
-    _refuse(op, "a select operator, such as select.tril or 'valuegt', or a mask")
+    raise _refusal(op, "a select operator, such as select.tril or 'valuegt', or a mask")
 
 
 _comparisons = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -139,8 +137,8 @@ def _is_function(op: Any) -> bool:
     return callable(op) and not hasattr(op, "types") and not hasattr(op, "return_type")
 
 
-def _refuse(op: Any, expected: str) -> NoReturn:
+def _refusal(op: Any, expected: str) -> TypeError:
     hint = ""
     if isinstance(op, (Semiring, TypedSemiring)):
         hint = f"; {op!r} has .monoid and .binaryop"
-    raise TypeError(f"op must be {expected}, not {op!r}{hint}")
+    return TypeError(f"op must be {expected}, not {op!r}{hint}")

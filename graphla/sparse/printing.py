@@ -20,7 +20,7 @@ def matrix(a: Any) -> str:
 
 def html(x: Any) -> str:
     """The same as a table for a notebook."""
-    head, *rows = repr(x).split("\n")
+    head = repr(x).split("\n")[0]
     cells = _vector_cells(x) if x.ndim == 1 else _matrix_cells(x)
     if not cells:
         return f"<div>{escape(head)}</div>"

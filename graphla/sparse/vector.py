@@ -77,7 +77,9 @@ class ReadableVector(Collection):
 
     def __getitem__(self, key: Any) -> Any:
         forms = self._read()
-        return expressions.extract(forms, (vector_axis(key, forms.size),), self if isinstance(self, Indexed) else None)
+        return expressions.extract(
+            forms, (vector_axis(key, forms.size),), self if isinstance(self, Indexed) else None
+        )
 
     def to_coo(
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
@@ -255,4 +257,3 @@ class VectorExpression(ReadableVector, Expression):
     def shape(self) -> tuple[int]:
         """(size,)."""
         return self._shape  # pyright: ignore[reportReturnType]
-
