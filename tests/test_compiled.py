@@ -27,7 +27,7 @@ from graphla.storage import (
     SparseVector,
     VectorMask,
 )
-from semirings import binary, monoid, semiring, trace
+from semirings import binary, semiring, trace
 from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
@@ -226,21 +226,14 @@ def test_union_and_intersection(name: str, dtype: str) -> None:
     both_ways(lambda: cpu.union(a, b, op, left=3, right=2))
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"), [("plus", "FP64"), ("max", "INT16"), ("lor", "BOOL"), ("any", "INT64")]
-)
-def test_rows_fold(name: str, dtype: str) -> None:
+def test_folds_by_an_operator_that_numpy_has_no_ufunc_for() -> None:
     rng = np.random.default_rng(5)
-    m = monoid.from_string(name)[dtype]
-    a = a_matrix(rng, N, N, m.type.np_type, False)
-    both_ways(lambda: cpu.reduce_rows(a, m))
-
-
-def test_values_fold_by_an_operator_that_numpy_has_no_ufunc_for() -> None:
     least = binary.register_anonymous(lambda x, y: trace.where(x < y, x, y), "least")
     m = semirings.Monoid("least", least, np.inf, is_anonymous=True)["FP64"]
     assert m.ufunc is None
-    values = np.random.default_rng(6).random(70_000)
+    a = a_matrix(rng, N, N, np.float64, False)
+    both_ways(lambda: cpu.reduce_rows(a, m))
+    values = rng.random(70_000)
     for some in (values, values[:1], values[:0], np.broadcast_to(values[:1], 9), values[::2]):
         with config.set(compiled=True):
             assert cpu.reduce(some, m) == (some.min() if some.size else np.inf)
@@ -278,14 +271,6 @@ def test_listing_a_bitmap() -> None:
     for size in (0, 1, 511, 512, 1500):
         v = a_vector(rng, size, np.int8, "bitmap", False)
         both_ways(lambda v=v: cpu.to_sparse(v))
-
-
-@pytest.mark.parametrize("iso", [False, True])
-def test_transposing(iso: bool) -> None:
-    rng = np.random.default_rng(9)
-    for nrows, ncols in ((N, 33), (1, 90), (90, 1), (0, 5), (5, 0)):
-        a = a_matrix(rng, nrows, ncols, np.float32, iso)
-        agree(matrices.transpose(a, 3), cpu.transpose(a))
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (4, 4)])

@@ -48,7 +48,7 @@ xp = np
 
 LARGE = 1 << 15
 """Entries from which importing and calling SciPy to sort them pays."""
-SIMPLE = 16
+SIMPLE = 8
 """What NumPy does well compiles from so many times `config.compile_threshold` entries."""
 WIDE = 1 << 24
 """A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
@@ -161,7 +161,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = the fold of row i; a row without entries has none."""
-    if not is_iso(a.values) and _compiles(a.nvals // SIMPLE, monoid):
+    if monoid.ufunc is None and _compiles(a.nvals, monoid):
         return reductions.reduce_rows(a, monoid, config.threads)
     return entries.reduce_rows(np, a, monoid)
 

@@ -1,4 +1,4 @@
-"""Matrix times matrix, and the transpose: the host side of `mxm`, `marks` and `transpose`.
+"""Matrix times matrix: the host side of `loops/mxm` and `loops/marks`.
 
 A product at a pattern known beforehand (a mask) is computed straight away; for any other, the
 pattern is found first, which asks nothing of the semiring.
@@ -14,7 +14,6 @@ import numpy as np
 from graphla.backends.compiled.parts import (
     PARALLEL,
     PARTS,
-    between,
     cut,
     even_parts,
     offsets,
@@ -24,7 +23,7 @@ from graphla.backends.compiled.parts import (
 from graphla.kernels import scratch, specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.threads import run
-from graphla.storage import Array, Csr, MatrixMask, is_iso
+from graphla.storage import Array, Csr, MatrixMask
 
 if TYPE_CHECKING:
     from semirings.structures import TypedSemiring
@@ -160,23 +159,3 @@ def _compressed(
 def _worth(products: Array, threads: int) -> int:
     """How many threads so many products are worth."""
     return threads if int(products.sum()) + products.size > PARALLEL else 1
-
-
-def transpose(a: Csr, threads: int) -> Csr:
-    """Aᵀ, each row in order of its columns, iso values kept as they are."""
-    threads = threads if a.nvals > PARALLEL else 1
-    parts = between([a.ncols * part // threads for part in range(threads + 1)])
-    indptr = np.zeros(a.ncols + 1, a.indptr.dtype)
-    counting = (a.indices, indptr)
-    count = load("transpose.count", (specialise.nothing,), counting)
-    spread(count, counting, (), parts, threads)
-    np.cumsum(indptr, out=indptr)
-    iso = is_iso(a.values)
-    rows = np.empty(a.nvals, np.int32)
-    values = a.values if iso else np.empty(a.nvals, a.values.dtype)
-    taken = values_of(a.values)[0]
-    unwritten = np.empty(0, a.values.dtype) if iso else values
-    arrays = (a.indptr, a.indices, taken, indptr[:-1].copy(), rows, unwritten)
-    scatter = load("transpose.scatter", (specialise.nothing,), arrays)
-    spread(scatter, arrays, (iso,), parts, threads)
-    return Csr(a.ncols, a.nrows, indptr, rows, values)
