@@ -1,0 +1,147 @@
+"""Aggregators against NumPy on the entries of each row, column or whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (
+    columns,
+    mask_of,
+    masks,
+    matrix,
+    read,
+    same,
+    tables,
+    vector,
+)
+
+import graphla as gl
+
+data = st.data()
+INT = np.dtype(np.int64)
+
+
+def small() -> gl.Matrix:
+    return gl.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 1, 4], nrows=3, ncols=3)
+
+
+def line() -> gl.Vector:
+    return gl.Vector.from_coo([0, 2], [5, -1], size=3)
+
+
+AGGREGATORS = {
+    "sum": np.sum,
+    "prod": np.prod,
+    "min": np.min,
+    "max": np.max,
+    "mean": np.mean,
+    "varp": np.var,
+    "stdp": np.std,
+    "vars": lambda x: np.var(x, ddof=1) if x.size > 1 else np.nan,
+    "stds": lambda x: np.std(x, ddof=1) if x.size > 1 else np.nan,
+    "count": np.size,
+    "count_nonzero": np.count_nonzero,
+    "count_zero": lambda x: np.sum(x == 0),
+    "peak_to_peak": np.ptp,
+    "first": lambda x: x[0] if x.size else None,
+    "last": lambda x: x[-1] if x.size else None,
+    "L1norm": lambda x: np.abs(x).sum(),
+    "L2norm": lambda x: np.sqrt((x * 1.0**2 * x).sum()),
+    "Linfnorm": lambda x: np.abs(x).max(),
+    "sum_of_squares": lambda x: (x * x).sum(),
+    "root_mean_square": lambda x: np.sqrt((x * 1.0 * x).mean()),
+    "exists": lambda x: int(x.size > 0),
+    "any": lambda x: (x != 0).any(),
+    "all": lambda x: (x != 0).all(),
+}
+
+
+def close(got: Any, expected: Any) -> bool:
+    return bool(np.isclose(got, expected, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+@given(A=tables(dtype=INT, values=st.integers(-5, 5).map(np.int64)))
+def test_an_aggregator_gives_what_numpy_gives_for_the_entries(name, A):
+    aggregator, reference = getattr(gl.agg, name), AGGREGATORS[name]
+    rows: dict[int, list] = {}
+    for (i, _), x in sorted(A.entries.items()):
+        rows.setdefault(i, []).append(x)
+    got = matrix(A).reduce_rowwise(aggregator).new().to_dict()
+    flipped = matrix(oracle.transpose(A)).reduce_columnwise(aggregator).new().to_dict()
+    assert got.keys() == flipped.keys() == rows.keys()
+    for i, values in rows.items():
+        assert close(got[i], reference(np.array(values)))
+        assert close(flipped[i], reference(np.array(values)))
+    values = np.array([x for _, x in sorted(A.entries.items())])
+    total = matrix(A).reduce_scalar(aggregator).new()
+    if values.size:
+        assert close(total.value, reference(values))
+    elif not total.is_empty:
+        assert total.value == reference(values)
+
+
+@given(A=tables(dtype=INT, values=st.integers(-3, 3).map(np.int64)))
+def test_argmin_and_argmax_give_a_place_of_the_extreme_and_first_index_the_first(A):
+    C = matrix(A)
+    low, high = (C.reduce_rowwise(a).new().to_dict() for a in (gl.agg.argmin, gl.agg.argmax))
+    first = C.reduce_rowwise(gl.agg.first_index).new().to_dict()
+    last = C.reduce_rowwise(gl.agg.last_index).new().to_dict()
+    for i in {i for i, _ in A.entries}:
+        row = {j: x for (k, j), x in A.entries.items() if k == i}
+        assert row[low[i]] == min(row.values()) and row[high[i]] == max(row.values())
+        assert first[i] == min(row) and last[i] == max(row)
+    assert low.keys() == first.keys() == {i for i, _ in A.entries}
+
+
+def test_an_aggregator_is_taken_by_name():
+    assert line().reduce("mean").new() == 2.0
+    assert line().reduce(gl.agg.argmin).new() == 2
+
+
+@given(A=tables(dtype=INT, values=st.integers(1, 5).map(np.int64)))
+def test_means_and_logarithms_of_positive_entries(A):
+    rows: dict[int, list] = {}
+    for (i, _), x in sorted(A.entries.items()):
+        rows.setdefault(i, []).append(float(x))
+    references = {
+        "geometric_mean": lambda x: np.exp(np.log(x).mean()),
+        "harmonic_mean": lambda x: x.size / (1 / x).sum(),
+        "logaddexp": lambda x: np.log(np.exp(x).sum()),
+        "logaddexp2": lambda x: np.log2(np.exp2(x).sum()),
+        "hypot": lambda x: np.sqrt((x * x).sum()),
+        "sum_of_inverses": lambda x: (1 / x).sum(),
+        "L0norm": lambda x: np.count_nonzero(x),
+    }
+    for name, reference in references.items():
+        got = matrix(A).reduce_rowwise(getattr(gl.agg, name)).new().to_dict()
+        assert got.keys() == rows.keys()
+        assert all(close(got[i], reference(np.array(row))) for i, row in rows.items())
+
+
+def test_an_aggregator_is_called_on_a_noun():
+    A, u = small(), line()
+    assert gl.agg.sum(u).new() == 4 and gl.agg.sum(A).new() == 8
+    assert gl.agg.sum(A, rowwise=True).new().to_dict() == {0: 4, 2: 4}
+    assert gl.agg.max(A, columnwise=True).new().to_dict() == {0: 4, 1: 3, 2: 1}
+    with pytest.raises((TypeError, ValueError)):
+        gl.agg.argmin(A).new()
+    with pytest.raises((TypeError, ValueError)):
+        gl.agg.sum(A, rowwise=True, columnwise=True)
+
+
+@given(data)
+def test_an_aggregation_is_written_by_the_rule(data):
+    A = data.draw(tables(dtype=INT))
+    w = data.draw(columns(A.shape[0], INT))
+    C, mask = vector(w), data.draw(masks((A.shape[0], 1)))
+    T = read(matrix(A).reduce_rowwise(gl.agg.sum_of_squares).new())
+    expected = oracle.write(w, T, mask, "plus")
+    view = {} if mask is None else {"mask": mask_of(mask, vector(mask.table))}
+    C(accum=gl.binary.plus, **view) << matrix(A).reduce_rowwise(gl.agg.sum_of_squares)
+    same(C, expected)

@@ -1,0 +1,247 @@
+"""Constructors and exporters, round and round, and what they refuse."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import Table
+from strategies import (
+    INTEGERS,
+    columns,
+    matrix,
+    same,
+    tables,
+    vector,
+)
+
+import graphla as gl
+
+data = st.data()
+INT = np.dtype(np.int64)
+
+
+def small() -> gl.Matrix:
+    return gl.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 1, 4], nrows=3, ncols=3)
+
+
+def line() -> gl.Vector:
+    return gl.Vector.from_coo([0, 2], [5, -1], size=3)
+
+
+# --- constructors and exporters ----------------------------------------------------------------
+@given(data)
+def test_coo_goes_in_and_comes_out_sorted(data):
+    A = data.draw(tables())
+    C = matrix(A, "backwards")
+    rows, cols, values = C.to_coo()
+    assert rows.dtype == cols.dtype == np.int64 and values.dtype == A.dtype
+    assert list(zip(rows.tolist(), cols.tolist(), strict=True)) == sorted(A.entries)
+    indices, _ = vector(data.draw(columns()), "backwards").to_coo()
+    assert indices.dtype == np.int64 and (np.diff(indices) > 0).all()
+    assert C.to_coo(values=False)[2] is None and C.to_coo(rows=False)[0] is None
+
+
+@given(data)
+def test_dense_arrays_go_in_and_come_out(data):
+    A = data.draw(tables())
+    dense = np.zeros(A.shape, A.dtype)
+    for key, x in A.entries.items():
+        dense[key] = x
+    got = matrix(A).to_dense(fill_value=A.dtype.type(0))
+    assert got.dtype == A.dtype and np.array_equal(got, dense, equal_nan=A.dtype.kind == "f")
+    full = {key: x for key, x in np.ndenumerate(dense)}
+    same(gl.Matrix.from_dense(dense), Table(A.shape, A.dtype, full))
+    there = {key: x for key, x in full.items() if x != 0}
+    same(gl.Matrix.from_dense(dense, missing_value=0), Table(A.shape, A.dtype, there))
+
+
+def test_dense_needs_a_fill_value_where_entries_lack():
+    with pytest.raises(TypeError, match="fill_value"):
+        small().to_dense()
+    with pytest.raises(TypeError, match="fill_value"):
+        line().to_dense()
+
+
+@given(data)
+def test_dicts_and_edgelists_go_in_and_come_out(data):
+    A = data.draw(tables(dtype=INT))
+    C, shape = matrix(A), dict(zip(("nrows", "ncols"), A.shape, strict=True))
+    same(gl.Matrix.from_dicts(C.to_dicts(), INT, **shape), A)
+    columnwise = C.to_dicts(order="columnwise")
+    same(gl.Matrix.from_dicts(columnwise, INT, order="columnwise", **shape), A)
+    edges, values = C.to_edgelist()
+    same(gl.Matrix.from_edgelist(edges, values, INT, **shape), A)
+    triples = [(i, j, int(x)) for (i, j), x in A.entries.items()]
+    if triples:
+        same(gl.Matrix.from_edgelist(triples, **shape), A)
+    u = data.draw(columns(dtype=INT))
+    same(gl.Vector.from_dict(vector(u).to_dict(), INT, size=u.shape[0]), u)
+    pairs = [(i, int(x)) for (i, _), x in u.entries.items()]
+    same(gl.Vector.from_pairs(pairs, INT, size=u.shape[0]), u)
+
+
+def test_sizes_are_inferred_from_the_largest_index():
+    assert gl.Matrix.from_coo([0, 4], [7, 2], 1).shape == (5, 8)
+    assert gl.Vector.from_coo([3], [1.5]).size == 4
+    assert gl.Matrix.from_edgelist([(0, 3), (2, 1)]).shape == (3, 4)
+
+
+def test_a_scalar_value_makes_an_iso_valued_matrix():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 2.5)
+    assert A.dtype == "FP64" and A.to_coo()[2].tolist() == [2.5, 2.5, 2.5]
+    assert gl.Matrix.from_coo([0], [1]).dtype == "FP64"
+    assert gl.Vector.from_scalar(True, 3).to_dict() == {0: True, 1: True, 2: True}
+    assert gl.Matrix.from_scalar(1, 2, 2, "INT8").nvals == 4
+
+
+def test_dtypes_are_inferred_as_numpy_does_and_may_be_named_in_many_ways():
+    assert gl.Vector.from_coo([0], [1]).dtype == gl.dtypes.INT64
+    assert gl.Vector.from_coo([0], [True]).dtype == bool
+    for dtype in (gl.dtypes.FP32, "FP32", "float32", np.float32, np.dtype("f4")):
+        assert gl.Vector(dtype, 3).dtype == gl.dtypes.FP32
+    assert gl.Vector(float, 3).dtype == "FP64" and gl.Vector(int, 3).dtype == "INT64"
+    with pytest.raises((TypeError, ValueError), match="dtype"):
+        gl.Vector("complex128", 3)
+    with pytest.raises((TypeError, ValueError)):
+        gl.Vector.from_coo([0], [1j])
+
+
+def test_the_first_duplicate_is_named():
+    with pytest.raises(ValueError, match=r"1.*2") as caught:
+        gl.Matrix.from_coo([0, 1, 1, 1], [0, 2, 3, 2], [1, 2, 3, 4])
+    assert isinstance(caught.value, gl.exceptions.GraphblasException)
+    with pytest.raises(ValueError, match="3"):
+        gl.Vector.from_coo([3, 1, 3], [1, 2, 3])
+    assert gl.Vector.from_coo([3, 1, 3], [1, 2, 3], dup_op="plus").to_dict() == {1: 2, 3: 4}
+    assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
+
+
+def test_build_refuses_a_noun_with_entries_unless_told_to_clear():
+    A, w = small(), line()
+    with pytest.raises(gl.exceptions.OutputNotEmpty):
+        A.build([0], [0], [1])
+    with pytest.raises(gl.exceptions.OutputNotEmpty):
+        w.build([0], [1])
+    A.build([0], [1], [9], clear=True)
+    w.build([1], [9], clear=True, size=2)
+    assert A.to_dicts() == {0: {1: 9}} and w.to_dict() == {1: 9} and w.size == 2
+
+
+@pytest.mark.parametrize("bad", [[-1], [3]])
+def test_an_index_outside_is_refused_in_a_constructor(bad):
+    with pytest.raises((IndexError, ValueError)):
+        gl.Vector.from_coo(bad, [1], size=3)
+    with pytest.raises((IndexError, ValueError)):
+        gl.Matrix.from_coo(bad, [0], [1], nrows=3, ncols=3)
+    with pytest.raises((IndexError, ValueError)):
+        gl.Matrix.from_coo([0], bad, [1], nrows=3, ncols=3)
+    with pytest.raises((IndexError, ValueError)):
+        gl.Vector(int, 3).build(bad, [1])
+
+
+def test_arrays_that_do_not_fit_each_other_are_refused():
+    with pytest.raises(ValueError):
+        gl.Matrix.from_coo([0, 1], [0], [1, 2])
+    with pytest.raises(ValueError):
+        gl.Matrix.from_coo([0, 1], [0, 1], [1, 2, 3])
+    with pytest.raises(ValueError):
+        gl.Vector.from_coo([0, 1], [1, 2, 3])
+    with pytest.raises((TypeError, ValueError)):
+        gl.Vector.from_coo([0.5], [1])
+    with pytest.raises((TypeError, ValueError)):
+        gl.Matrix.from_csr([0, 2, 1], [0, 1], [1, 2])
+    with pytest.raises((IndexError, ValueError)):
+        gl.Matrix.from_csr([0, 1], [5], [1], ncols=3)
+    with pytest.raises((TypeError, ValueError)):
+        gl.Matrix.from_csr([0, 3], [0, 1], [1, 2], ncols=3)
+
+
+def test_indices_may_be_of_any_integer_dtype_and_are_not_kept():
+    for dtype in INTEGERS:
+        rows = np.array([0, 2], dtype)
+        A = gl.Matrix.from_coo(rows, rows, np.array([1, 2]))
+        rows[:] = 1
+        assert A.to_dicts() == {0: {0: 1}, 2: {2: 2}}
+
+
+def test_writing_into_an_array_given_or_taken_leaves_the_noun_as_it_was():
+    values, indptr, indices = np.array([1.0, 2.0]), np.array([0, 1, 2]), np.array([0, 1])
+    A, v = gl.Matrix.from_csr(indptr, indices, values), gl.Vector.from_dense(values)
+    for array in (values, indptr, indices):
+        array[:] = 7
+    assert A.to_dicts() == {0: {0: 1.0}, 1: {1: 2.0}} and v.to_dict() == {0: 1.0, 1: 2.0}
+    for array in (*A.to_csr(), *A.to_coo(), v.to_dense(), v.to_coo()[1]):
+        if array.flags.writeable:
+            array[:] = 9
+    assert A.to_dicts() == {0: {0: 1.0}, 1: {1: 2.0}} and v.to_dict() == {0: 1.0, 1: 2.0}
+
+
+# --- sizes and values that do not fit ----------------------------------------------------------
+@pytest.mark.parametrize("size", [2**31, 2**40, -1])
+def test_a_dimension_that_does_not_fit_is_refused_by_name(size):
+    for make in (
+        lambda: gl.Vector(int, size),
+        lambda: gl.Vector.from_coo([0], [1], size=size),
+        lambda: gl.Vector(int, 1).resize(size),
+    ):
+        with pytest.raises(ValueError, match="size"):
+            make()
+    for make in (
+        lambda: gl.Matrix(int, size, 1),
+        lambda: gl.Matrix.from_coo([0], [0], [1], nrows=size),
+    ):
+        with pytest.raises(ValueError, match="nrows"):
+            make()
+    with pytest.raises(ValueError, match="ncols"):
+        gl.Matrix(int, 1, size)
+
+
+def test_the_largest_vector_holds_few_entries_cheaply():
+    n = 2**31 - 1
+    u = gl.Vector(int, n)
+    u[n - 1] = 5
+    u[0] = 1
+    v = gl.Vector.from_coo([n - 1, 7], [2, 3], size=n)
+    assert gl.binary.plus(u | v).new().to_dict() == {0: 1, 7: 3, n - 1: 7}
+    assert gl.binary.plus(u & v).new().to_dict() == {n - 1: 7}
+    assert u[n - 1].new() == 5 and (n - 1) in u and u.get(-1) == 5
+    assert u.reduce().new() == 6 and u.inner(v).new() == 10
+    w = u.dup()
+    w(v.S, gl.replace) << gl.binary.times(u, 10)
+    assert w.to_dict() == {n - 1: 50}
+    w(~v.S) << u
+    assert w.to_dict() == {0: 1, n - 1: 50}
+    assert u[[0, n - 1, 5]].new().to_dict() == {0: 1, 1: 5}
+    assert u.select("valuegt", 2).new().nvals == 1
+
+
+def test_a_wide_matrix_holds_few_entries_cheaply():
+    n = 2**31 - 1
+    A = gl.Matrix.from_coo([0, 1], [n - 1, 3], [4, 5], nrows=2, ncols=n)
+    assert A.reduce_rowwise().new().to_dict() == {0: 4, 1: 5}
+    assert A[1, 3].new() == 5 and A.get(0, -1) == 4
+    assert (A + A).new().nvals == 2 and A.select("col>", 3).new().nvals == 1
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
+    info = np.iinfo(dtype)
+    for value in (int(info.max) + 1, int(info.min) - 1):
+        w, A = gl.Vector(dtype, 3), gl.Matrix(dtype, 2, 2)
+        for write in (
+            lambda w=w, value=value: operator.setitem(w, 0, value),
+            lambda w=w, value=value: w << value,
+            lambda A=A, value=value: operator.setitem(A, (0, slice(None)), value),
+            lambda value=value: gl.Vector.from_coo([0], [value], dtype),
+            lambda value=value: gl.Scalar.from_value(value, dtype),
+        ):
+            with pytest.raises((OverflowError, ValueError)):
+                write()
+        assert w.nvals == 0 and A.nvals == 0
+    w = gl.Vector(dtype, 1)
+    w[0] = int(info.max)
+    assert w[0].new() == int(info.max)

@@ -1,0 +1,359 @@
+"""The notation: products, operators, masks, infix, and expressions that wait."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import Table
+from strategies import (
+    columns,
+    mask_of,
+    masks,
+    matrix,
+    read,
+    same,
+    sizes,
+    tables,
+    vector,
+)
+
+import graphla as gl
+
+data = st.data()
+INT = np.dtype(np.int64)
+
+
+def small() -> gl.Matrix:
+    return gl.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 1, 4], nrows=3, ncols=3)
+
+
+def line() -> gl.Vector:
+    return gl.Vector.from_coo([0, 2], [5, -1], size=3)
+
+
+# --- notation ----------------------------------------------------------------------------------
+def test_bfs_in_the_notation_of_the_design():
+    A = gl.Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)], nrows=5, ncols=5)
+    parent, frontier = gl.Vector(int, 5), gl.Vector(int, 5)
+    parent[0] = frontier[0] = 0
+    while frontier.nvals:
+        frontier(~parent.S, gl.replace) << gl.semiring.any_secondi(frontier @ A)
+        parent(frontier.S) << frontier
+    assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2}
+
+
+def test_every_way_to_write_a_product_is_the_same_product():
+    A, u = small(), line()
+    plus_times = gl.semiring.plus_times
+    for product in (
+        A.mxm(A),
+        A.mxm(A, plus_times),
+        A.mxm(A, "plus_times"),
+        plus_times(A @ A),
+        A @ A,
+        A.mxm(A, plus_times["INT64"]),
+    ):
+        same(product.new(), oracle.mxm(read(A), read(A), "plus_times"))
+    for product in (A.mxv(u), A @ u, plus_times(A @ u), u.vxm(A.T), u @ A.T):
+        same(product.new(), oracle.mxm(read(A), read(u), "plus_times"))
+    assert u.inner(u).new() == (u @ u).new() == 26
+
+
+def test_an_operator_is_taken_by_object_type_name_symbol_and_builtin():
+    u, v = line(), line()
+    for op in (gl.binary.plus, gl.monoid.plus, gl.op.plus, "plus", "+", "plus[INT64]"):
+        assert u.ewise_add(v, op).new().to_dict() == {0: 10, 2: -2}
+    assert u.apply(abs).new().to_dict() == {0: 5, 2: 1}
+    assert u.apply("abs").new().to_dict() == {0: 5, 2: 1}
+    assert u.ewise_mult(v, max).new().to_dict() == {0: 5, 2: -1}
+    assert u.select(">", 0).new().to_dict() == {0: 5}
+    assert u.select("valuegt", 0).new().to_dict() == {0: 5}
+    assert u.reduce("max").new() == 5
+    assert gl.unary.abs(u).new().to_dict() == {0: 5, 2: 1}
+    assert gl.binary.plus(u, 2).new().to_dict() == {0: 7, 2: 1}
+    assert gl.binary.minus(2, u).new().to_dict() == {0: -3, 2: 3}
+    assert gl.select.tril(small(), -1).new().nvals == 1
+    assert gl.indexunary.index(u, 1).new().to_dict() == {0: 1, 2: 3}
+    assert gl.monoid.min(u | v).new().to_dict() == {0: 5, 2: -1}
+
+
+def test_a_user_defined_operator_needs_no_registration():
+    import semirings as sr
+
+    twice = sr.unary.register_anonymous(lambda x: x + x)
+    assert line().apply(twice).new().to_dict() == {0: 10, 2: -2}
+    far = sr.binary.register_anonymous(lambda x, y: x * 100 + y)
+    assert far(line() & line()).new().to_dict() == {0: 505, 2: -101}
+
+
+@pytest.mark.parametrize("order", ["mask accum", "accum mask", "keywords", "strings"])
+def test_mask_accum_and_replace_may_come_in_any_order(order):
+    C, mask = small(), gl.Matrix.from_coo([0, 1], [1, 1], [True, False], nrows=3, ncols=3)
+    expression = gl.unary.ainv(gl.Matrix.from_scalar(1, 3, 3))
+    match order:
+        case "mask accum":
+            C(mask.S, gl.binary.plus, replace=True) << expression
+        case "accum mask":
+            C(gl.replace, gl.binary.plus, mask.S) << expression
+        case "keywords":
+            C(mask=mask.S, accum=gl.monoid.plus, replace=True) << expression
+        case _:
+            C("+", gl.replace, mask.S) << expression
+    assert C.to_dicts() == {0: {1: 2}, 1: {1: -1}}
+
+
+def test_a_boolean_noun_is_its_own_value_mask():
+    mask = gl.Vector.from_coo([0, 1], [True, False], size=3)
+    w = gl.Vector(int, 3)
+    w(mask) << 4
+    assert w.to_dict() == {0: 4}
+    with pytest.raises(TypeError, match=r"(?i)mask"):
+        w(line()) << 4
+
+
+INFIX = {
+    operator.add: ("ewise_add", "plus"),
+    operator.sub: ("ewise_union", "minus"),
+    operator.mul: ("ewise_mult", "times"),
+    operator.truediv: ("ewise_mult", "truediv"),
+    operator.floordiv: ("ewise_mult", "floordiv"),
+    operator.mod: ("ewise_mult", "numpy.mod"),
+    operator.pow: ("ewise_mult", "pow"),
+    operator.lt: ("ewise_mult", "lt"),
+    operator.le: ("ewise_mult", "le"),
+    operator.gt: ("ewise_mult", "gt"),
+    operator.ge: ("ewise_mult", "ge"),
+    operator.eq: ("ewise_mult", "eq"),
+    operator.ne: ("ewise_mult", "ne"),
+}
+
+
+@pytest.mark.parametrize("infix", INFIX, ids=lambda infix: infix.__name__)
+def test_an_infix_operator_works_on_vectors_as_on_arrays_where_both_have_entries(infix):
+    x, y = np.array([7, -7, 3, 9]), np.array([2, 1, 3, 4])
+    u, v = gl.Vector.from_dense(x), gl.Vector.from_dense(y)
+    assert (infix(u, v).new().to_dense() == infix(x, y)).all()
+    assert (infix(u, 2).new().to_dense() == infix(x, 2)).all()
+    assert (infix(2, v).new().to_dense() == infix(2, y)).all()
+    A, X = gl.Matrix.from_dense(x.reshape(2, 2)), x.reshape(2, 2)
+    assert (infix(A, 2).new().to_dense() == infix(X, 2)).all()
+    assert (infix(A, A.T.new() * 0 + 2).new().to_dense() == infix(X, 2)).all()
+
+
+def test_infix_plus_and_minus_work_on_the_union_and_the_others_on_the_intersection():
+    u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
+    v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
+    assert (u + v).new().to_dict() == {0: 5, 1: 9, 2: 4}
+    assert (u - v).new().to_dict() == {0: 5, 1: 3, 2: -4}
+    assert (u * v).new().to_dict() == {1: 18}
+    assert (u / v).new().to_dict() == {1: 2.0}
+    assert (u == v).new().to_dict() == {1: False}
+    assert (-u).new().to_dict() == {0: -5, 1: -6}
+    assert abs(-u).new().to_dict() == {0: 5, 1: 6}
+
+
+def test_infix_and_or_xor_invert_are_logical_on_booleans_and_refused_elsewhere():
+    p = gl.Vector.from_coo([0, 1], [True, False], size=3)
+    q = gl.Vector.from_coo([1, 2], [True, True], size=3)
+    assert (p & q).new().to_dict() == {1: False}
+    assert (p | q).new().to_dict() == {0: True, 1: True, 2: True}
+    assert (p ^ q).new().to_dict() == {0: True, 1: True, 2: True}
+    assert (~p).new().to_dict() == {0: False, 1: True}
+    for refused in (lambda: (line() & line()).new(), lambda: (line() | line()).new()):
+        with pytest.raises(TypeError, match="BOOL"):
+            refused()
+    with pytest.raises(TypeError):
+        ~line()
+
+
+def test_augmented_assignment_works_in_place():
+    u = line()
+    same_object = u
+    u += line()
+    u *= 2
+    assert same_object is u and u.to_dict() == {0: 20, 2: -4}
+    A = small()
+    A @= A
+    assert A.to_dicts() == {0: {0: 4}, 2: {1: 12, 2: 4}}
+
+
+@given(data)
+def test_an_infix_of_a_matrix_and_a_vector_broadcasts_the_vector(data):
+    A = data.draw(tables(dtype=INT))
+    u = data.draw(columns(A.shape[0], INT))
+    v = data.draw(columns(A.shape[1], INT))
+    down = Table(
+        A.shape, INT, {(i, j): u.entries[i, 0] for i, j in A.entries if (i, 0) in u.entries}
+    )
+    along = Table(
+        A.shape, INT, {(i, j): v.entries[j, 0] for i, j in A.entries if (j, 0) in v.entries}
+    )
+    times = gl.binary.times
+    same(times(vector(u) & matrix(A)).new(), oracle.ewise_mult(down, A, "times"))
+    same(times(matrix(A) & vector(v)).new(), oracle.ewise_mult(A, along, "times"))
+
+
+def test_a_union_takes_its_defaults_in_the_call():
+    u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
+    v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
+    got = gl.binary.minus(u | v, left_default=100, right_default=1).new()
+    assert got.to_dict() == {0: 4, 1: 3, 2: 96}
+
+
+def test_select_by_a_mask_keeps_what_the_mask_lets_through():
+    A = small()
+    kept = A.select(A.T.new().S).new()
+    assert kept.to_dicts() == {0: {2: 1}, 2: {0: 4}}
+    assert line().select(~line().S).new().nvals == 0
+
+
+# --- expressions -------------------------------------------------------------------------------
+def test_an_expression_computes_from_its_operands_as_they_were_when_written():
+    A, u = small(), line()
+    expected = read((A @ u).new())
+    expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]
+    u[1] = 100
+    A.clear()
+    u.clear()
+    same(expression.new(), expected)
+    assert twice.new().to_dict() == {0: 10, 2: -2}
+    assert part.new().to_dict() == {1: 3, 2: 1}
+
+
+def test_a_mask_shows_its_noun_as_it_is_when_used():
+    u, w = line(), gl.Vector(int, 3)
+    mask = u.S
+    u[1] = 7
+    w(mask) << 1
+    assert w.to_dict() == {0: 1, 1: 1, 2: 1}
+
+
+def test_an_expression_knows_its_shape_and_dtype_and_serves_as_an_operand():
+    A, u = small(), line()
+    expression = A @ u
+    assert expression.shape == (3,) and expression.dtype == "INT64"
+    assert (expression + u).new().isequal((expression.new() + u).new())
+    assert (A @ (A @ u)).new().isequal((A @ expression.new()).new())
+    assert expression.nvals == expression.new().nvals
+    assert (A @ A.T).shape == (3, 3)
+
+
+def test_the_repr_of_each_noun_and_expression_shows_it():
+    A, u = small(), line()
+    for thing in (A, u, A.T, A @ u, A[0, :], u.S, ~u.V, gl.Scalar.from_value(3), gl.Vector(int, 0)):
+        assert repr(thing)
+    assert "INT64" in repr(A) and "3" in repr(A)
+
+
+def test_len_iteration_truth_and_arrays_of_a_matrix_are_refused_with_the_way_to_do_it():
+    for noun in (small(), line(), small() @ line()):
+        with pytest.raises(TypeError):
+            bool(noun)
+        with pytest.raises(TypeError):
+            len(noun)
+        with pytest.raises(TypeError):
+            iter(noun)
+        with pytest.raises(TypeError, match="to_dense"):
+            np.asarray(noun)
+
+
+# --- masks ------------------------------------------------------------------------------------
+@given(data)
+def test_masks_join_by_and_and_or(data):
+    shape = data.draw(st.tuples(sizes, sizes))
+    some = masks(shape).filter(lambda mask: mask is not None)
+    first, second = data.draw(some), data.draw(some)
+    left, right = (mask_of(mask, matrix(mask.table)) for mask in (first, second))
+    full = oracle.filled(shape, 1, INT)
+    places = list(full.entries)
+    both = [k for k in places if first.allows(k) and second.allows(k)]
+    either = [k for k in places if first.allows(k) or second.allows(k)]
+    for joined, allowed in ((left & right, both), (left | right, either)):
+        C = gl.Matrix(int, *shape)
+        C(joined) << 1
+        same(C, Table(shape, INT, dict.fromkeys(allowed, 1)))
+        C(~joined) << 2
+        expected = {k: 1 if k in allowed else 2 for k in places}
+        same(C, Table(shape, INT, expected))
+    true = Table(shape, oracle.BOOL, {k: True for k in places if first.allows(k)})
+    same(left.new(), true)
+    false = Table(shape, oracle.BOOL, {k: True for k in places if not first.allows(k)})
+    same(left.new(complement=True), false)
+    same(left.new(mask=right), Table(shape, oracle.BOOL, dict.fromkeys(both, True)))
+
+
+def test_a_mask_is_not_true_false_or_equal():
+    mask = line().S
+    for refused in (lambda: bool(mask), lambda: mask == mask, lambda: mask & small().S):
+        with pytest.raises((TypeError, ValueError)):
+            refused()
+
+
+def test_an_updater_is_assigned_to_in_every_way():
+    C, mask = small(), small().S
+    C(mask)[:, :] = 7
+    assert C.reduce_scalar("min").new() == 7
+    C(gl.binary.plus)[0, 1] = 1
+    assert C[0, 1].new() == 8
+    C[0, :](gl.binary.plus) << 1
+    assert C.get(0, 0) == 1 and C.get(0, 1) == 9
+    C(mask=mask, accum="times").update(C)
+    assert C.get(0, 1) == 81 and C.get(0, 0) == 1
+    C[2, 0].update(5)
+    C[:, :].update(C.T)
+    assert C.get(0, 2) == 5
+    C.update(small())
+    assert C.isequal(small())
+    del C(mask)[:, :]
+    assert C.nvals == 0
+
+
+def test_what_only_waits_cannot_be_compared_pickled_or_asked_for_truth():
+    C = small()
+    for refused in (
+        lambda: bool(C(C.S)),
+        lambda: C(C.S) == C,
+        lambda: pickle.dumps(C @ C),
+    ):
+        with pytest.raises(TypeError):
+            refused()
+
+
+def test_every_augmented_assignment_is_the_operation_in_place():
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+        u, v = gl.Vector.from_dense([7.0, 9.0]), gl.Vector.from_dense([2.0, 4.0])
+        expected = getattr(operator, name)(u, v).new()
+        assert getattr(operator, f"i{name}")(u, v) is u and u.isequal(expected)
+    for name in ("and_", "or_", "xor"):
+        p, q = gl.Vector.from_dense([True, False]), gl.Vector.from_dense([True, True])
+        expected = getattr(operator, name)(p, q).new()
+        assert getattr(operator, "i" + name.strip("_"))(p, q) is p and p.isequal(expected)
+
+
+@given(data)
+def test_a_union_with_a_vector_repeats_it_along_the_matrix(data):
+    A = data.draw(tables(dtype=INT))
+    u, v = data.draw(columns(A.shape[0], INT)), data.draw(columns(A.shape[1], INT))
+    places = oracle.filled(A.shape, 0, INT).entries
+    down = {(i, j): u.entries[i, 0] for i, j in places if (i, 0) in u.entries}
+    along = {(i, j): v.entries[j, 0] for i, j in places if (j, 0) in v.entries}
+    down, along = Table(A.shape, INT, down), Table(A.shape, INT, along)
+    minus = gl.binary.minus
+    same(minus(vector(u) | matrix(A)).new(), oracle.ewise_add(down, A, "minus"))
+    same(minus(matrix(A) | vector(v)).new(), oracle.ewise_add(A, along, "minus"))
+    union = oracle.ewise_union(A, along, "minus", np.int64(5), np.int64(7))
+    same(matrix(A).ewise_union(vector(v), minus, 5, 7).new(), union)
+
+
+def test_infix_waits_nest():
+    u, v, w = (gl.Vector.from_coo([0, k], [1, k], size=4) for k in (1, 2, 3))
+    assert gl.binary.plus(u | v | w).new().to_dict() == {0: 3, 1: 1, 2: 2, 3: 3}
+    assert gl.monoid.times((u & v) & w).new().to_dict() == {0: 1}
+    A = small()
+    assert gl.semiring.plus_times(A @ (A @ A)).new().isequal((A @ (A @ A).new()).new())
