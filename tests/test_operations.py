@@ -256,6 +256,14 @@ def test_power_multiplies_a_matrix_by_itself(data):
     check(data.draw, lambda: C.noun.power(times, op), expected, C)
 
 
+@pytest.mark.parametrize("semiring, one", [("plus_times", 1), ("min_plus", 0), ("lor_land", True)])
+@given(n=sizes)
+def test_the_power_0_is_the_identity(semiring, one, n):
+    A = gl.Matrix(type(one), n, n)
+    ones = {(i, i): one for i in range(n)}
+    same(A.power(0, at(gl.semiring, semiring)).new(), Table((n, n), np.dtype(type(one)), ones))
+
+
 # --- entry by entry ---------------------------------------------------------------------------
 @st.composite
 def pairs_of_dtypes(draw: st.DrawFn, positional: bool = False) -> tuple[str, Any, Any]:
