@@ -38,8 +38,9 @@ N = 70  # rows; more than a word of a bit map has bits
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small operands reach the ways of large ones: several parts, threads, blocks."""
-    for module in (parts, products, matrices):
+    for module in (parts, matrices):
         monkeypatch.setattr(module, "PARALLEL", 16)
+    monkeypatch.setattr(products, "PARALLEL_PUSH", 16)
     monkeypatch.setattr(matrices, "ROOM", 64)
 
 
@@ -254,8 +255,10 @@ def test_writing_into_a_bitmap(accum: str | None, replace: bool) -> None:
         if kind != "full":
             masks.append(structure)
         for mask in masks:
+            for form, iso in (("bitmap", False), ("bitmap", True), ("unsorted", True)):
+                c = a_vector(rng, size, np.int32, form, iso)
+                both_ways(lambda c=c, t=t, m=mask: cpu.write_vector(c, t, m, op, replace, np.int32))
             c = a_vector(rng, size, np.int32, "bitmap", False)
-            both_ways(lambda c=c, t=t, m=mask: cpu.write_vector(c, t, m, op, replace, np.int32))
             copies = [BitmapVector(size, c.present.copy(), c.values.copy(), c.nvals) for _ in "ab"]
             written = []
             for copy, is_compiled in zip(copies, (False, True), strict=True):

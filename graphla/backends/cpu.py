@@ -30,6 +30,7 @@ from graphla.storage import (
     BitmapVector,
     Csr,
     DenseVector,
+    FullVector,
     MatrixMask,
     SparseVector,
     VectorMask,
@@ -187,7 +188,7 @@ def write_vector(
     in_place: bool = False,
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`."""
-    if isinstance(c, BitmapVector) and c.nvals and _compiles(c.size, accum):
+    if c.nvals and not isinstance(c, FullVector) and _compiles(c.size, accum):
         new = vectors.write(c, t, mask, accum, replace, dtype, in_place, config.threads)
         if new is not None:
             return new

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphla.backends.arrays.terms import constant_term
 from graphla.backends.compiled.parts import (
-    PARALLEL,
     UNREAD,
     Parts,
     allowed_by,
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 SPARSE = 4
 """A push over more than size / SPARSE edges makes a bitmap."""
+
+PARALLEL_PUSH = 1 << 17
+"""Edges from which a push is split: each part looks for its own outputs in every row."""
 
 _presence = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
@@ -109,7 +111,7 @@ def push(
     present, values = np.zeros(columns.ncols, np.bool_), np.empty(columns.ncols, dtype)
     arrays = (*entries, present, values)
     loop = load("push.push_bitmap", spec, arrays)
-    parts = _output_parts(columns, u.indices, threads if result > PARALLEL else 1)
+    parts = _output_parts(columns, u.indices, threads if result > PARALLEL_PUSH else 1)
     counts = spread(loop, arrays, steps, parts, threads)
     return BitmapVector(columns.ncols, present, values, sum(counts))
 
@@ -132,7 +134,7 @@ def _push_sparse(
     arrays = (*entries, bits, summary, sums)
     loop = load("push.push_sparse", spec, arrays)
     most = max(1, size // SPARSE)
-    count = loop(*arrays, *steps, min(most, PARALLEL) if threads > 1 else most, 0, size)
+    count = loop(*arrays, *steps, min(most, PARALLEL_PUSH) if threads > 1 else most, 0, size)
     if -most <= count < 0:
         parts = _output_parts(columns, u.indices, threads)
         count = sum(spread(loop, arrays, (*steps, -1), parts, threads))

@@ -23,6 +23,7 @@ from graphla.storage import (
     FullVector,
     SparseVector,
     VectorMask,
+    is_iso,
 )
 from semirings.dtypes import lookup_dtype
 from semirings.operators import TypedBinaryOp
@@ -32,7 +33,7 @@ EVERYWHERE.flags.writeable = False
 
 
 def write(
-    c: BitmapVector,
+    c: SparseVector | BitmapVector,
     t: AnyVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
@@ -43,19 +44,28 @@ def write(
 ) -> BitmapVector | None:
     """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    None where there is no loop for it: t replaces all of w, or is sparse and may take entries away.
+    None where there is no loop for it: t replaces all of w, or is sparse and may take entries away;
+    or w is sparse, and t is not a bitmap.
     """
-    if not isinstance(t, SparseVector):
-        if accum is None and (mask is None or replace):
+    if isinstance(t, SparseVector):
+        same = _is_structure_of(mask, t)
+        adds = (same or accum is not None) and (mask is None or not replace)
+        if not adds or (mask is not None and mask.present is None and not same):
             return None
-        if accum is None and isinstance(t, BitmapVector) and _is_structure_of(mask, t):
-            return _fill(c, t, dtype, in_place, threads)
-        return _write_dense(c, t, mask, accum, replace, dtype, in_place, threads)
-    same = _is_structure_of(mask, t)
-    adds = (same or accum is not None) and (mask is None or not replace)
-    if not adds or (mask is not None and mask.present is None and not same):
+        if isinstance(c, SparseVector):
+            return None
+        return _scatter(c, t, None if same else mask, accum, dtype, in_place)
+    if accum is None and (mask is None or replace):
         return None
-    return _scatter(c, t, None if same else mask, accum, dtype, in_place)
+    if isinstance(c, SparseVector):
+        if isinstance(t, FullVector):
+            return None
+        # The result has about as many entries as t, so it may as well be a bitmap from here on.
+        in_place = not is_iso(c.values) and c.values.dtype == dtype
+        c = layout.to_bitmap(np, c)
+    if accum is None and isinstance(t, BitmapVector) and _is_structure_of(mask, t):
+        return _fill(c, t, dtype, in_place, threads)
+    return _write_dense(c, t, mask, accum, replace, dtype, in_place, threads)
 
 
 def _is_structure_of(mask: VectorMask | None, t: SparseVector | BitmapVector) -> bool:
