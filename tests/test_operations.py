@@ -243,9 +243,8 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    values = suited(semiring.split("_")[0], dtype)
-    if dtype.kind == "f":
-        values = st.integers(-3, 3).map(dtype.type)
+    # Small: min_plus does not distribute where it overflows, nor plus_times where it rounds.
+    values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))
     times = data.draw(st.integers(1, 4))
@@ -544,17 +543,20 @@ def test_diag_makes_a_matrix_of_a_vector_and_back(data):
 
 
 @given(data)
-def test_setdiag_assigns_a_vector_or_a_scalar_to_a_diagonal(data):
+def test_setdiag_assigns_to_a_diagonal_by_the_rule(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     k = data.draw(st.integers(1 - A.shape[0], A.shape[1] - 1))
-    size = oracle.diagonal(A, k).shape[0]
-    u = data.draw(columns(size, A.dtype))
-    if data.draw(st.booleans()):
-        u = oracle.filled((size, 1), data.draw(numbers(A.dtype)), A.dtype)
+    before = oracle.diagonal(A, k)
+    u, value = data.draw(columns(before.shape[0])), None
+    if data.draw(st.booleans(), label="a scalar"):
+        value = data.draw(numbers(A.dtype))
+        u = oracle.filled(before.shape, value, A.dtype)
+    mask, view, accum, _ = draw_write(data.draw, before.shape, "vector", ())
+    after = oracle.write(before, u, mask, accum)
     C = Operand(data.draw, A)
-    C.noun.setdiag(vector(u), k)
+    C.noun.setdiag(vector(u) if value is None else value, k, mask=view, accum=accum)
     off = {key: x for key, x in A.entries.items() if key[1] - key[0] != k}
-    on = {(i + max(-k, 0), i + max(k, 0)): x for (i, _), x in u.entries.items()}
+    on = {(i + max(-k, 0), i + max(k, 0)): x for (i, _), x in after.entries.items()}
     same(C.noun, Table(A.shape, A.dtype, {**off, **on}))
 
 
