@@ -1,0 +1,75 @@
+"""The example scripts as processes: each runs, and finds what it should."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphla as gl
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(script: str, *arguments: Any, cwd: Path) -> str:
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_bfs_as_algebra(tmp_path):
+    text = run("bfs_as_algebra.py", cwd=tmp_path)
+    assert "264,346 of 264,346 crossings are reached from 0, in 620 levels" in text
+    assert "from 1000 back to 0 it is 19 roads" in text
+
+
+def test_own_semiring(tmp_path):
+    text = run("own_semiring.py", cwd=tmp_path)
+    assert text.count("holds on [0, 1]") == 2
+    assert "Finn  believes it to 0.675" in text
+
+
+def test_the_demo_searches_a_graph_with_few_levels_and_draws_rings(tmp_path):
+    pytest.importorskip("matplotlib")
+    text = run("demo.py", "karate", "--source", 16, cwd=tmp_path)
+    assert "graph     karate: 34 vertices, 78 edges" in text
+    assert "reached   34 vertices in 6 levels" in text
+    assert "(78 undirected edges of the component, each once)" in text
+    assert (tmp_path / "out" / "karate.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_searches_a_graph_with_many_levels_and_draws_a_map(tmp_path):
+    pytest.importorskip("matplotlib")
+    gl.io.write(tmp_path / "grid.mtx", gl.generators.grid(40, 30))
+    text = run("demo.py", "grid.mtx", "--source", 0, "--output", "picture.png", cwd=tmp_path)
+    assert "reached   1,200 vertices in 69 levels" in text
+    assert "farthest  vertex 1199, 68 edges away" in text
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("edges", ["0 0\n", "0 1\n", "0 1\n1 0\n2 3\n", "0 1\n1 2\n2 0\n3 0\n"])
+def test_the_demo_takes_tiny_graphs(tmp_path, edges):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "tiny.txt").write_text(edges)
+    text = run("demo.py", "tiny.txt", cwd=tmp_path)
+    assert "out-edges reached" in text or "undirected edges" in text
+
+
+def test_the_demo_refuses_what_is_no_graph(tmp_path):
+    for name, content in (("wide.mtx", "1 2 1\n1 1\n"), ("none.mtx", "2 2 0\n")):
+        head = "%%MatrixMarket matrix coordinate pattern general\n"
+        (tmp_path / name).write_text(head + content)
+        with pytest.raises(AssertionError, match="demo: "):
+            run("demo.py", name, cwd=tmp_path)
