@@ -9,6 +9,7 @@ Nothing here knows the nouns: `graphla.sparse` hands its classes in, by their nu
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -16,9 +17,10 @@ import numpy as np
 from graphla.forms import ScalarForms, VectorForms
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
-from graphla.operations.operation import Operation, run
+from graphla.operations.operation import Operation, note, run
 from graphla.operations.values import as_type, fit, is_scalar
 from graphla.operations.write import write
+from graphla.settings import recorders
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, DuplicateEntry
 
@@ -140,6 +142,20 @@ class Expression(Operand):
         if operation.honours_mask:
             return run(operation, self._args, mask), True
         return self._read(), False
+
+    @property
+    def _is_computed(self) -> bool:
+        return self._result is not None
+
+    def _described(self) -> str:
+        """What it will be: `VectorExpression of size 3, INT64: mxv, not yet computed`."""
+        kind, size = type(self).__name__, describe(self._shape)
+        if self._operation is None:
+            symbol = self._args[0]
+            return (
+                f"{kind} of {size}: A {symbol} B, waiting for an operator, as in op(A {symbol} B)"
+            )
+        return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
         """This expression with its operator; one that waits takes the default of its symbol."""
@@ -304,6 +320,7 @@ def assign(
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
         if isinstance(place, np.ndarray):
             _refuse_duplicates(place, name)
+    start = perf_counter() if recorders() else None
     lowered = None
     if mask is not None:
         if submask and not sizes:
@@ -318,6 +335,8 @@ def assign(
         _assign_line(target, axes, value, lowered, accum, replace, submask)
     else:
         _assign_matrix(target, axes, value, lowered, accum, replace, submask)
+    if start is not None:
+        note("assign", (value, accum), target._forms.nvals, perf_counter() - start)
 
 
 def _assign_vector(

@@ -30,6 +30,7 @@ class _Settings:
     compile_threshold: int = 10_000
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     deterministic: bool = False
+    push_cost: float = 2.0
 
     def but(self, **options: Any) -> _Settings:
         """These settings with some of them replaced, each checked."""
@@ -48,7 +49,9 @@ class Config:
       operands hold `compile_threshold` entries or more), True (always) or False (never);
     - compile_threshold: the entries from which "auto" compiles;
     - threads: how many threads a compiled loop may use;
-    - deterministic: whether the same input must give the same output where `any` may choose.
+    - deterministic: whether the same input must give the same output where `any` may choose;
+    - push_cost: what one entry scattered by push costs, in entries gathered by pull; the choice of
+      the direction rests on it (measured by benchmarks/direction.py).
     """
 
     __slots__ = ()
@@ -97,6 +100,15 @@ class Config:
     @deterministic.setter
     def deterministic(self, value: bool) -> None:
         _assign("deterministic", value)
+
+    @property
+    def push_cost(self) -> float:
+        """What one entry scattered by push costs, in entries gathered by pull."""
+        return _current().push_cost
+
+    @push_cost.setter
+    def push_cost(self, value: float) -> None:
+        _assign("push_cost", value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _checks:
@@ -153,6 +165,11 @@ def _check_bool(name: str, value: Any) -> None:
         raise InvalidValue(f"{name} must be True or False, not {value!r}")
 
 
+def _check_cost(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
+        raise InvalidValue(f"{name} must be a number above 0, not {value!r}")
+
+
 def _check_count(least: int) -> Callable[[str, Any], None]:
     def check(name: str, value: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -171,6 +188,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "compile_threshold": _check_count(0),
     "threads": _check_count(1),
     "deterministic": _check_bool,
+    "push_cost": _check_cost,
 }
 
 config = Config()

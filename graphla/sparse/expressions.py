@@ -165,6 +165,8 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
     if isinstance(op, TypedAggregator):
         if op.op.needs_place and isinstance(a, MatrixForms):
             raise InvalidValue(f"{op!r} gives an index, so it is for rows, columns or a Vector")
+        if not allow_empty:
+            raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
         return expression(0, aggregators.aggregate_scalar, (a, op), (), op.return_type)
     return expression(0, ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
 
@@ -200,7 +202,9 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
 
 def transpose(a: MatrixForms) -> Any:
     """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
-    return expression(2, ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
+    flipped = expression(2, ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
+    flipped._read()
+    return flipped
 
 
 def diag(a: MatrixForms, k: Any) -> Any:
@@ -433,7 +437,8 @@ def _shape(x: Any, forms: Any) -> tuple[int, ...]:
 def _product_shape(left: Any, right: Any, a: Any, b: Any) -> tuple[int, tuple[int, ...]]:
     left_shape, right_shape = _shape(left, a), _shape(right, b)
     if left_shape[-1] != right_shape[0]:
-        first, second = ("u", "A")[len(left_shape) - 1], ("v", "B")[len(right_shape) - 1]
+        names = {(1, 1): ("u", "v"), (1, 2): ("u", "A"), (2, 1): ("A", "u"), (2, 2): ("A", "B")}
+        first, second = names[len(left_shape), len(right_shape)]
         have = f"{left_shape[-1]} columns" if len(left_shape) == 2 else f"size {left_shape[0]}"
         needs = f"{right_shape[0]} rows" if len(right_shape) == 2 else f"size {right_shape[0]}"
         raise DimensionMismatch(f"{first} has {have}, but {second} has {needs}")

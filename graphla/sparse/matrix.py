@@ -164,7 +164,7 @@ class ReadableMatrix(Collection):
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
-        return printing.matrix(self)
+        return printing.text(self)
 
     def _repr_html_(self) -> str:
         return printing.html(self)

@@ -5,36 +5,49 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from graphla.expression import Expression
+
 CORNER = 8  # rows and columns shown; entries are looked up one by one, however huge the rest
 
 
-def vector(v: Any) -> str:
-    """`Vector size 5, FP64, 2 entries`, and the first of them."""
-    return _joined(_headline(v, f"size {v.size}"), _vector_cells(v))
+def text(x: Any) -> str:
+    """`Matrix 3 x 4, FP64, 2 entries`, and the corner at the top left.
 
-
-def matrix(a: Any) -> str:
-    """`Matrix 3 x 4, FP64, 2 entries`, and the corner at the top left."""
-    return _joined(_headline(a, f"{a.nrows} x {a.ncols}"), _matrix_cells(a))
+    An expression is not computed for it: it says what it will be.
+    """
+    if isinstance(x, Expression) and not x._is_computed:
+        return x._described()
+    head, cells = _headline(x), _cells(x)
+    if not cells:
+        return head
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = (
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    )
+    return "\n".join([head, *("  " + line for line in lines)])
 
 
 def html(x: Any) -> str:
     """The same as a table for a notebook."""
-    head = repr(x).split("\n")[0]
-    cells = _vector_cells(x) if x.ndim == 1 else _matrix_cells(x)
-    if not cells:
-        return f"<div>{escape(head)}</div>"
+    if isinstance(x, Expression) and not x._is_computed:
+        return f"<div>{escape(x._described())}</div>"
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in _cells(x)
     )
-    return f"<div>{escape(head)}<table>{body}</table></div>"
+    return f"<div>{escape(_headline(x))}<table>{body}</table></div>"
 
 
-def _headline(x: Any, size: str) -> str:
+def _headline(x: Any) -> str:
     nvals = x.nvals
     entries = "1 entry" if nvals == 1 else f"{nvals} entries"
-    name = getattr(x, "name", "") if hasattr(x, "_name") else ""
-    return f"{type(x).__name__}{f' {name!r}' if name else ''} {size}, {x.dtype}, {entries}"
+    name = f" {x._name!r}" if getattr(x, "_name", None) else ""
+    size = f"size {x.size}" if x.ndim == 1 else f"{x.nrows} x {x.ncols}"
+    return f"{type(x).__name__}{name} {size}, {x.dtype}, {entries}"
+
+
+def _cells(x: Any) -> list[list[str]]:
+    return _vector_cells(x) if x.ndim == 1 else _matrix_cells(x)
 
 
 def _vector_cells(v: Any) -> list[list[str]]:
@@ -63,14 +76,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _joined(head: str, cells: list[list[str]]) -> str:
-    if not cells:
-        return head
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = (
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    )
-    return "\n".join([head, *("  " + line for line in lines)])

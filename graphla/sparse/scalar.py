@@ -141,7 +141,11 @@ class ScalarExpression(ReadableScalar, Expression):
         return ()
 
     def __repr__(self) -> str:
-        return f"ScalarExpression({self.value!r}, dtype={self.dtype})"
+        return (
+            self._described()
+            if self._operation is None
+            else f"ScalarExpression({self.value!r}, dtype={self.dtype})"
+        )
 
 
 def _restore(dtype: str, value: Any, name: str | None) -> Scalar:

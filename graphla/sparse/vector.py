@@ -101,7 +101,7 @@ class ReadableVector(Collection):
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
-        return printing.vector(self)
+        return printing.text(self)
 
     def _repr_html_(self) -> str:
         return printing.html(self)
@@ -227,8 +227,6 @@ class Vector(ReadableVector, Indexed):
                 vector(mask) << self
             return vector
         return Vector._of(cast(forms, wanted), name)
-
-    new = dup
 
     def clear(self) -> None:
         """Delete all entries."""
