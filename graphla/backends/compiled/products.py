@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -44,6 +45,7 @@ PARALLEL_PUSH = 1 << 17
 
 _presence = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
+_kept_firsts: dict[int, tuple[ref, Array, Array]] = {}
 _word = np.dtype(np.uint64)
 _flag = np.dtype(np.bool_)
 
@@ -78,11 +80,28 @@ def pull(
         return SparseVector(rows.nrows, outputs, values, mask is None or mask.is_sorted)
     allowed, mask_step, forbidden = allowed_by(mask)
     present, values = np.empty(rows.nrows, np.bool_), np.empty(rows.nrows, dtype)
+    if semiring.monoid.is_any:
+        entries = (rows.indptr, rows.indices, _firsts(rows, threads), *entries[2:])
     arrays = (*entries, allowed, present, values)
     loop = load("pull.pull_any" if semiring.monoid.is_any else "pull.pull", spec, arrays)
     parts = row_parts(rows.indptr, threads)
     counts = spread(loop, arrays, (step, u_step, mask_step, forbidden), parts, threads)
     return BitmapVector(rows.nrows, present, values, sum(counts))
+
+
+def _firsts(rows: Csr, threads: int) -> Array:
+    """The column of each row's first entry, or -1; kept as long as the columns themselves."""
+    key = id(rows.indices)
+    kept = _kept_firsts.get(key)
+    if kept is not None and kept[0]() is rows.indices and kept[1] is rows.indptr:
+        return kept[2]
+    firsts = np.empty(rows.nrows, np.int32)
+    arrays = (rows.indptr, rows.indices, firsts)
+    loop = load("pull.find_firsts", (specialise.nothing,), arrays)
+    spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
+    forget = ref(rows.indices, lambda _: _kept_firsts.pop(key, None))
+    _kept_firsts[key] = forget, rows.indptr, firsts
+    return firsts
 
 
 def push(

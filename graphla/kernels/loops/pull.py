@@ -68,6 +68,7 @@ def pull(
 def pull_any(
     indptr,
     indices,
+    firsts,
     values,
     u_present,
     u_values,
@@ -81,40 +82,48 @@ def pull_any(
     start,
     stop,
 ):
-    """As `pull`, where one entry will do: the first is looked up for many outputs at a time.
+    """As `pull`, where one entry will do: the first of the row is tried for many outputs at a time.
 
-    Most outputs end there, and the lookups of a block wait for memory together, since nothing
-    branches on them. How many outputs a block has is found without branching as well.
+    Most outputs end there. Nothing branches until it is known which do not, so that the lookups of
+    a block wait for memory together. firsts[o] is the column of the first entry of row o, or -1:
+    they lie side by side, as the rows do not.
     """
     count = 0
     step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
-    rows = np.empty(BLOCK + 1, np.int64)
-    firsts = np.empty(BLOCK, np.int64)
-    there = np.empty(BLOCK, np.bool_)
+    outputs = np.empty(BLOCK + 1, np.int64)
     for begin in range(start, stop, BLOCK):
         size = np.uint64(0)
         for o in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):
             out_present[o] = False
-            rows[size] = o
-            allowed = mask[o * mask_step] != forbidden
-            size += np.uint64(allowed & (indptr[o] < indptr[o + ONE]))
+            outputs[size] = o
+            size += np.uint64((mask[o * mask_step] != forbidden) & (firsts[o] >= 0))
+        left = np.uint64(0)
         for t in range(size):
-            k = np.uint64(indices[np.uint64(indptr[np.uint64(rows[t])])])
-            firsts[t] = k
-            there[t] = U_FULL or u_present[k]
-        for t in range(size):
-            o, k = np.uint64(rows[t]), np.uint64(firsts[t])
-            p, end = np.uint64(indptr[o]), np.uint64(indptr[o + ONE])
-            found = there[t]
-            while not found and p + ONE < end:
-                p += ONE
+            o = np.uint64(outputs[t])
+            k, p = np.uint64(firsts[o]), np.uint64(indptr[o])
+            found = U_FULL or u_present[k]
+            out_present[o] = found
+            out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
+            outputs[left] = o
+            left += np.uint64(not found)
+        count += np.int64(size - left)
+        for t in range(left):
+            o = np.uint64(outputs[t])
+            for p in range(np.uint64(indptr[o]) + ONE, np.uint64(indptr[o + ONE])):
                 k = np.uint64(indices[p])
-                found = u_present[k]
-            if found:
-                out_present[o] = True
-                out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
-                count += 1
+                if u_present[k]:
+                    out_present[o] = True
+                    out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
+                    count += 1
+                    break
     return count
+
+
+def find_firsts(indptr, indices, out_firsts, start, stop):
+    """The column of the first entry of each row from start to stop, or -1."""
+    for o in range(np.uint64(start), np.uint64(stop)):
+        p = np.uint64(indptr[o])
+        out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1
 
 
 def pull_listed(
