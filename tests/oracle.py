@@ -251,7 +251,9 @@ def subassign(
 
 def filled(shape: Key, value: Any, dtype: Any) -> Table:
     """The scalar everywhere: what assigning a scalar assigns."""
-    return Table(shape, np.dtype(dtype), {key: value for key in product(*map(range, shape))})
+    rows, columns = shape
+    entries = {key: value for key in product(range(rows), range(columns))}
+    return Table(shape, np.dtype(dtype), entries)
 
 
 # --- T, for each operation --------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_operators_of_the_wrong_kind_are_refused():
     with pytest.raises(ValueError, match="no_such"):
         A.mxm(A, "no_such")
     with pytest.raises(AttributeError):
-        gl.binary.no_such_operator
+        gl.binary.no_such_operator  # pyright: ignore
 
 
 def test_an_operator_is_refused_on_a_dtype_it_is_not_defined_on():
@@ -123,10 +123,10 @@ def test_an_unknown_device_or_setting_is_refused_by_name():
     with pytest.raises(ValueError, match="abacus"):
         small().to("abacus")
     with pytest.raises(AttributeError, match="colour"):
-        gl.config.colour = 1
+        gl.config.colour = 1  # pyright: ignore
     with pytest.raises(ValueError, match="compiled"):
-        gl.config.compiled = "maybe"
-    with pytest.raises(ValueError, match="sideways"), gl.direction("sideways"):
+        gl.config.compiled = "maybe"  # pyright: ignore
+    with pytest.raises(ValueError, match="sideways"), gl.direction("sideways"):  # pyright: ignore
         pass
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -233,9 +231,9 @@ def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
     for value in (int(info.max) + 1, int(info.min) - 1):
         w, A = gl.Vector(dtype, 3), gl.Matrix(dtype, 2, 2)
         for write in (
-            lambda w=w, value=value: operator.setitem(w, 0, value),
+            lambda w=w, value=value: w.__setitem__(0, value),
             lambda w=w, value=value: w << value,
-            lambda A=A, value=value: operator.setitem(A, (0, slice(None)), value),
+            lambda A=A, value=value: A.__setitem__((0, slice(None)), value),
             lambda value=value: gl.Vector.from_coo([0], [value], dtype),
             lambda value=value: gl.Scalar.from_value(value, dtype),
         ):

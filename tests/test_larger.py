@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import graphla as gl
 
 pytestmark = pytest.mark.usefixtures("loops")
-Dense = tuple[np.ndarray, np.ndarray]
+Dense = tuple[Any, Any]  # present, values
 
 INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
@@ -64,11 +64,12 @@ def draw_dense(rng: np.random.Generator, shape: Any, dtype: Any) -> Dense:
 
 def noun_of(dense: Dense) -> Any:
     present, values = dense
-    places = np.nonzero(present)
     if present.ndim == 1:
-        return gl.Vector.from_coo(*places, values[places], size=present.size)
+        (indices,) = np.nonzero(present)
+        return gl.Vector.from_coo(indices, values[indices], size=present.size)
+    rows, cols = np.nonzero(present)
     nrows, ncols = present.shape
-    return gl.Matrix.from_coo(*places, values[places], nrows=nrows, ncols=ncols)
+    return gl.Matrix.from_coo(rows, cols, values[rows, cols], nrows=nrows, ncols=ncols)
 
 
 def same(noun: Any, expected: Dense) -> None:
@@ -226,8 +227,7 @@ def test_building_from_unsorted_entries_with_duplicates(rng):
     expected = np.zeros((n, m), bool), np.zeros((n, m), np.int64)
     expected[0][rows, cols] = True
     np.add.at(expected[1], (rows, cols), values)
-    shape = {"nrows": n, "ncols": m}
-    same(gl.Matrix.from_coo(rows, cols, values, dup_op="plus", **shape), expected)
+    same(gl.Matrix.from_coo(rows, cols, values, dup_op="plus", nrows=n, ncols=m), expected)
 
 
 @settings(max_examples=2)
@@ -235,13 +235,12 @@ def test_building_from_unsorted_entries_with_duplicates(rng):
 def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):
     sparse = pytest.importorskip("scipy.sparse")
     n, m, nvals = 2500, 3000, 40_000
-    shape = {"nrows": n, "ncols": m}
 
     def draw() -> tuple[Any, Any]:
         rows, cols = rng.zipf(1.6, nvals) % n, rng.integers(0, m, nvals)
         values = rng.integers(1, 9, nvals)
         reference = sparse.coo_array((values, (rows, cols)), shape=(n, m)).tocsr()
-        return gl.Matrix.from_coo(rows, cols, values, dup_op="plus", **shape), reference
+        return gl.Matrix.from_coo(rows, cols, values, dup_op="plus", nrows=n, ncols=m), reference
 
     def agree(noun: Any, reference: Any) -> None:
         reference = reference.tocsr()

@@ -58,7 +58,8 @@ class Operand:
 
     def restore(self) -> None:
         """Make the noun anew."""
-        self.noun = (matrix if self.kind == "matrix" else vector)(self.table, self.layout)
+        make: Any = matrix if self.kind == "matrix" else vector
+        self.noun = make(self.table, self.layout)
 
     def is_like(self, shape: tuple[int, int], kind: str) -> bool:
         return self.kind == kind and self.table.shape == shape
