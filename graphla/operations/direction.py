@@ -23,7 +23,7 @@ from semirings.structures import TypedSemiring
 # benchmarks/direction.py.
 PULL_ROW = 1.0  # one row visited by pull, whatever it holds
 STOPPING = 0.6  # one entry expected of a pull that stops early: often it stops sooner
-TRANSPOSE_ENTRY = 8.0  # one entry of the other form of the matrix, where it must be made first
+TRANSPOSE_ENTRY = 5.0  # one entry of the other form of the matrix, where it must be made first
 SMALL = 4096  # a matrix of fewer entries: what is at hand is what is quickest
 
 Choice = tuple[str, str]
