@@ -27,6 +27,8 @@ DOT = 4
 """How many terms of an expansion one term of a dot is worth."""
 BOARD = 1 << 22
 """Places of a chunk that a mask may be spread out over."""
+FEW = 1 << 18
+"""Terms of a chunk that are sorted in no time."""
 
 
 def mxm(
@@ -48,7 +50,7 @@ def mxm(
     ends = offsets(xp, terms)[a.indptr]
     rows = row_of_entry(xp, a)
     counts, indices, values = [], [], []
-    for part in chunks(xp, ends[1:] - ends[:-1], limit=_rows_within(b.ncols)):
+    for part in chunks(xp, ends[1:] - ends[:-1], limit=_rows_within(a.nrows, b.ncols, terms)):
         start, stop = part.start or 0, a.nrows if part.stop is None else part.stop
         entries = slice(int(a.indptr[start]), int(a.indptr[stop]))
         c = _rows_times(xp, a, b, semiring, mask, rows, terms[entries], entries, (start, stop))
@@ -141,9 +143,12 @@ def _terms_of_entries(xp: ModuleType, a: Csr, b: Csr, mask: MatrixMask | None) -
     return terms
 
 
-def _rows_within(ncols: int) -> int:
-    """How many rows make BOARD places: more would not fit a chunk's board."""
-    return max(1, BOARD // max(ncols, 1))
+def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
+    """How many rows make BOARD places; but where they make few terms, those that make FEW.
+
+    More would not fit a chunk's board; of fewer, a wide matrix would have a chunk every few rows.
+    """
+    return max(1, BOARD // max(ncols, 1), nrows * FEW // max(int(terms.sum()), 1))
 
 
 # --- dots ---------------------------------------------------------------------------------------
