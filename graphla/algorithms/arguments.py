@@ -6,21 +6,22 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, MatrixExpression
 from semirings import select, unary
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
 
-def adjacency(A: Matrix) -> int:
-    """The number of vertices of the graph whose adjacency matrix is A, which must be square."""
+def adjacency(A: Any) -> Matrix:
+    """A, or what it computes, as the adjacency matrix of a graph, which is square."""
+    if isinstance(A, MatrixExpression):
+        A = A.new()
     if not isinstance(A, Matrix):
-        hint = ": .new() makes one of it" if hasattr(A, "new") else ""
-        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}{hint}")
+        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
     if A.nrows != A.ncols:
         raise DimensionMismatch(
             f"A has {A.nrows} rows and {A.ncols} columns, but an adjacency matrix is square"
         )
-    return A.nrows
+    return A
 
 
 def vertex(source: Any, n: int) -> int:

@@ -41,7 +41,8 @@ def bfs(A: Matrix, source: int, *, limit: int | None = None) -> Traversal:
     >>> levels.to_dict()
     {0: 0, 1: 1, 2: 1, 3: 2}
     """
-    n = arguments.adjacency(A)
+    A = arguments.adjacency(A)
+    n = A.nrows
     source = arguments.vertex(source, n)
     limit = n if limit is None else arguments.count("limit", limit, least=0)
 

@@ -33,7 +33,8 @@ def connected_components(A: Matrix) -> Vector:
     >>> connected_components(A).to_dense().tolist()
     [0, 1, 2, 1, 1]
     """
-    n = arguments.adjacency(A)
+    A = arguments.adjacency(A)
+    n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
     settled = n == 0

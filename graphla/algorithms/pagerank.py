@@ -46,7 +46,8 @@ def pagerank(
     >>> [round(r, 3) for r in pagerank(A).to_dense().tolist()]
     [0.464, 0.05, 0.486]
     """
-    n = arguments.adjacency(A)
+    A = arguments.adjacency(A)
+    n = A.nrows
     damping = arguments.real("damping", damping, low=0, high=1)
     tolerance = arguments.real("tolerance", tolerance, low=0)
     max_iterations = arguments.count("max_iterations", max_iterations, least=1)

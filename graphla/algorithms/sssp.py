@@ -39,7 +39,8 @@ def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     >>> sssp(A, 0).to_dict()
     {0: 0, 1: 1, 2: 3}
     """
-    n = arguments.adjacency(A)
+    A = arguments.adjacency(A)
+    n = A.nrows
     source = arguments.vertex(source, n)
     arguments.nonnegative(A)
     if A.dtype == "UINT64":

@@ -24,13 +24,13 @@ def triangle_count(A: Matrix) -> int:
 
     An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
 
-    >>> from graphla import Matrix
+    >>> from graphla import Matrix, binary
     >>> from graphla.algorithms import triangle_count
     >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> triangle_count(A | A.T)
+    >>> triangle_count(binary.any(A | A.T))
     1
     """
-    arguments.adjacency(A)
+    A = arguments.adjacency(A)
     arguments.symmetric(A)
     forward = _forward(A)
     # C⟨F⟩ = F plus.pair Fᵀ: for each edge, the third vertices that both its ends point at

@@ -75,7 +75,11 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result.add_argument(
         "--top", type=_natural, default=5, metavar="N", help="rows to show (default: 5)"
     )
-    how = command.add_argument_group("how to compute")
+    how = command.add_argument_group(
+        "how to compute",
+        "Where Numba is installed, the first run compiles its loops, which takes seconds; later\n"
+        "runs find them in the folder that `graphla info` names.",
+    )
     how.add_argument("--threads", type=int, metavar="N", help="threads at most")
     how.add_argument("--no-compile", action="store_true", help="by NumPy alone, without Numba")
     how.add_argument("--explain", action="store_true", help="list the operations that ran, and why")

@@ -54,6 +54,12 @@ def test_an_empty_graph_has_no_source(algorithm):
         algorithm(gl.Matrix(int, 0, 0), 0)
 
 
+def test_an_expression_computes_itself():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=4, ncols=4)
+    assert bfs(A.T, 0).levels.to_dict() == {0: 0, 2: 1, 1: 2}
+    assert triangle_count(A | A.T) == 1
+
+
 @from_a_source
 def test_a_source_may_be_a_numpy_integer(algorithm):
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
