@@ -280,27 +280,25 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 
 def _waiting(symbol: str, a: Any, b: Any) -> Any:
-    for x in (a, b):
-        is_operand = isinstance(x, Operand) and (x.ndim > 0 or symbol != "@")
-        if not is_operand:
-            raise TypeError(f"A {symbol} B needs a Matrix or Vector on either side, not {_kind(x)}")
-    if _is_bound(a, b):
-        raise TypeError(
-            f"A {symbol} B needs a Matrix or Vector on either side, not a Scalar; "
-            "write op(A, scalar) to apply an operator with a scalar"
-        )
-    return expressions.infix(symbol, a, b)
+    are_operands = isinstance(a, Operand) and isinstance(b, Operand)
+    if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
+        return expressions.infix(symbol, a, b)
+    other = b if isinstance(a, Operand) and a.ndim else a
+    raise TypeError(
+        f"A {symbol} B needs a Matrix or Vector on either side, not {_kind(other)}; "
+        "write op(A, scalar) to apply an operator with a scalar"
+    )
 
 
 def _call(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What `op(*args, **options)` means, by the kind of operator."""
     kind = op.opclass
-    if kind in ("BinaryOp", "Monoid"):
-        return _call_binary(op, args, options)
     if kind == "Semiring":
-        if len(args) == 1 and is_waiting(args[0]) and not options:
+        if len(args) == 1 and not options and is_waiting(args[0]):
             return expressions.with_operator(args[0], op)
         raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
+    if kind in ("BinaryOp", "Monoid"):
+        return _call_binary(op, args, options)
     if kind == "UnaryOp":
         if len(args) == 1 and not options:
             return args[0].apply(op)

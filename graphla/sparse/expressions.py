@@ -255,12 +255,9 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
 def infix(symbol: str, left: Any, right: Any) -> Any:
     """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
     a, b = operand_forms(left), operand_forms(right)
-    if symbol == "@":
-        ndim, shape = _product_shape(left, right, a, b)
-    else:
-        shape = _common_shape_of(_shape(left, a), _shape(right, b), symbol)
-        ndim = len(shape)
-    return expression(ndim, None, (symbol, a, b, _by_default), shape, None)
+    shapes = left.shape if a is left else shape_of(a), right.shape if b is right else shape_of(b)
+    shape = _product_shape(*shapes) if symbol == "@" else _common_shape_of(*shapes, symbol)
+    return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
 
 
 def with_operator(waiting: Any, op: Any) -> Any:
@@ -430,17 +427,11 @@ def _common_shape_of(left: tuple[int, ...], right: tuple[int, ...], name: str) -
     )
 
 
-def _shape(x: Any, forms: Any) -> tuple[int, ...]:
-    return x.shape if forms is x else shape_of(forms)
-
-
-def _product_shape(left: Any, right: Any, a: Any, b: Any) -> tuple[int, tuple[int, ...]]:
-    left_shape, right_shape = _shape(left, a), _shape(right, b)
+def _product_shape(left_shape: tuple[int, ...], right_shape: tuple[int, ...]) -> tuple[int, ...]:
     if left_shape[-1] != right_shape[0]:
         names = {(1, 1): ("u", "v"), (1, 2): ("u", "A"), (2, 1): ("A", "u"), (2, 2): ("A", "B")}
         first, second = names[len(left_shape), len(right_shape)]
         have = f"{left_shape[-1]} columns" if len(left_shape) == 2 else f"size {left_shape[0]}"
         needs = f"{right_shape[0]} rows" if len(right_shape) == 2 else f"size {right_shape[0]}"
         raise DimensionMismatch(f"{first} has {have}, but {second} has {needs}")
-    shape = left_shape[:-1] + right_shape[1:]
-    return len(shape), shape
+    return left_shape[:-1] + right_shape[1:]
