@@ -169,12 +169,12 @@ def cache_folder() -> Path:
 
     If it cannot be written, a folder of this process alone.
     """
-    folder = Path(os.environ.get("GRAPHLA_CACHE_DIR") or _user_cache() / "graphla")
     try:
+        folder = Path(os.environ.get("GRAPHLA_CACHE_DIR") or _user_cache() / "graphla")
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder.resolve()
-    except OSError:
+    except (OSError, RuntimeError):  # the latter where the user has no home
         return _private_folder()
 
 
