@@ -158,6 +158,12 @@ def test_arrays_that_do_not_fit_each_other_are_refused():
         gl.Matrix.from_csr([0, 3], [0, 1], [1, 2], ncols=3)
 
 
+@pytest.mark.parametrize("edges", [[(1,)], [(1, 2, 3, 4)], [(0, 1), (1, 2, 3)], np.zeros((2, 4))])
+def test_an_edge_of_the_wrong_width_is_refused(edges):
+    with pytest.raises(ValueError, match=r"2 (or 3 )?(parts|columns)"):
+        gl.Matrix.from_edgelist(edges)
+
+
 def test_indices_may_be_of_any_integer_dtype_and_are_not_kept():
     for dtype in INTEGERS:
         rows = np.array([0, 2], dtype)

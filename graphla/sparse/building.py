@@ -139,7 +139,10 @@ def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
         parts = list(edgelist.T)
     else:
         edgelist = list(edgelist)
-        parts = columns_of(edgelist, len(edgelist[0]) if edgelist else 2)
+        width = len(edgelist[0]) if edgelist else 2
+        if width not in (2, 3):
+            raise InvalidValue(f"item 0 is {edgelist[0]!r}, but it should have 2 or 3 parts")
+        parts = columns_of(edgelist, width)
     if len(parts) == 3:
         if values is not None:
             raise TypeError("values are given twice: in the edgelist, and apart")
