@@ -306,3 +306,10 @@ def test_an_empty_scalar_refuses_to_be_a_number():
             convert(Scalar(int))
     with pytest.raises(ValueError, match="right is an empty Scalar"):
         Vector(int, 2).apply(binary.plus, right=Scalar(int))
+
+
+def test_an_operation_too_large_says_so_and_leaves_its_operands():
+    u = Vector.from_scalar(1, 1 << 21)
+    with pytest.raises(gl.exceptions.OutOfMemory, match=r"outer ran out of memory.*allocate"):
+        u.outer(u).new()
+    assert u.nvals == 1 << 21

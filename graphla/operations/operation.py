@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from graphla.settings import Event, record, recorders
+from semirings.exceptions import OutOfMemory
 
 
 class Operation:
@@ -34,13 +35,13 @@ class Operation:
 
 def run(operation: Operation, args: tuple[Any, ...], mask: Any = None) -> Any:
     """T, the forms of the result (under the mask, for an operation that honours one)."""
-    if not recorders() or operation.records_itself:
-        return (
-            operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
-        )
-    start = perf_counter()
-    t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
-    note(operation.name, args, t.nvals, perf_counter() - start)
+    start = perf_counter() if recorders() and not operation.records_itself else None
+    try:
+        t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
+    except MemoryError as error:
+        raise OutOfMemory(f"{operation.name} ran out of memory: {error}") from error
+    if start is not None:
+        note(operation.name, args, t.nvals, perf_counter() - start)
     return t
 
 
