@@ -50,7 +50,7 @@ def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
 def tables(
     draw: st.DrawFn, shape: Any = None, dtype: Any = None, *, wild: bool = True, values: Any = None
 ) -> Table:
-    """Tables of at most 6 x 6: empty, sparse, full, iso-valued, with self-loops, explicit zeros."""
+    """Tables of at most 6 x 6: empty, sparse, full, iso-valued, symmetric, with explicit zeros."""
     rows, columns = draw(st.tuples(sizes, sizes) if shape is None else shape)
     dtype = draw(dtypes) if dtype is None else dtype
     values = numbers(dtype, wild=wild) if values is None else values
@@ -61,9 +61,13 @@ def tables(
     elif density == "empty":
         places = []
     if places and draw(st.integers(0, 4)) == 0:
-        one = draw(values)
-        return Table((rows, columns), dtype, dict.fromkeys(places, one))
-    return Table((rows, columns), dtype, {place: draw(values) for place in places})
+        entries = dict.fromkeys(places, draw(values))
+    else:
+        entries = {place: draw(values) for place in places}
+    if rows == columns > 1 and draw(st.integers(0, 3)) == 0:
+        upper = {(i, j): x for (i, j), x in entries.items() if i <= j}
+        entries = {**upper, **{(j, i): x for (i, j), x in upper.items()}}
+    return Table((rows, columns), dtype, entries)
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
@@ -77,15 +81,6 @@ def columns(size: Any = None, dtype: Any = None, **options: Any) -> st.SearchStr
     """Tables that stand for vectors."""
     size = sizes if size is None else st.just(size)
     return size.flatmap(lambda n: tables(st.just((n, 1)), dtype, **options))
-
-
-@st.composite
-def symmetric(draw: st.DrawFn, dtype: Any = None, **options: Any) -> Table:
-    """Square tables equal to their transpose."""
-    n = draw(sizes)
-    A = draw(tables(st.just((n, n)), dtype, **options))
-    upper = {(i, j): x for (i, j), x in A.entries.items() if i <= j}
-    return Table(A.shape, A.dtype, {**upper, **{(j, i): x for (i, j), x in upper.items()}})
 
 
 def masks(shape: tuple[int, int]) -> st.SearchStrategy[Mask | None]:
@@ -113,19 +108,24 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
 
 # --- a table as a noun ------------------------------------------------------------------------
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
-    """The table as a Matrix, laid out by `how` it was made."""
+    """The table as a Matrix, laid out by `how` it was made: `both` by rows and by columns."""
     if how == "transposed":
         return matrix(transpose(table)).T.new()
     keys = list(table.entries)
     if how == "backwards":
         keys.reverse()
     values = np.array([table.entries[key] for key in keys], dtype=table.dtype)
+    flipped = transpose(table).entries
+    is_symmetric = flipped.keys() == table.entries.keys() and all(
+        agrees(flipped[key], x) for key, x in table.entries.items()
+    )
     A = gl.Matrix.from_coo(
         [i for i, _ in keys],
         [j for _, j in keys],
         values,
         nrows=table.shape[0],
         ncols=table.shape[1],
+        symmetric=how == "both" and is_symmetric and table.shape[0] == table.shape[1],
     )
     if how == "both":
         A.T.new()
