@@ -72,7 +72,7 @@ class Operator:
         return ALL
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        for each in args:
+        for each in (*args, *options.values()):
             apply = getattr(type(each), "__apply_operator__", None)
             if apply is not None:
                 return apply(each, self, *args, **options)
