@@ -12,10 +12,10 @@ import graphla as gl
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=slow
+    "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
-    "nightly", max_examples=500, deadline=None, print_blob=True, suppress_health_check=slow
+    "nightly", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=slow
 )
 settings.register_profile(
     "quick", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
