@@ -1,5 +1,6 @@
 """Every operation of the array code on NumPy, on every form, against dictionaries of entries."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,34 @@ def test_building_folds_duplicates_from_the_left(large, name, data):
     assert table_of(got) == want
     got = do.build_vector(9, i * 3 + j, np.array(values, np.int64), dup_op)
     assert table_of(got) == {i * 3 + j: x for (i, j), x in want.items()}
+
+
+@pytest.mark.parametrize("width", [3, 60, 20_000])
+@pytest.mark.parametrize("name", folds)
+def test_building_folds_duplicates_that_fill_many_parts(name, width):
+    random = np.random.default_rng(width)
+    i, j = random.integers(0, width, (2, 50_000))
+    values = random.integers(-5, 6, i.size)
+    want = {}
+    for place, x in zip(zip(i.tolist(), j.tolist(), strict=True), values.tolist(), strict=True):
+        want[place] = folds[name](want[place], x) if place in want else x
+    got = do.build_matrix(width, width, i, j, values, getattr(binary, name)["INT64"])
+    assert table_of(got) == want
+
+
+@pytest.mark.parametrize("size", [1 << 15, 1 << 18])
+@pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.float64])
+def test_building_takes_three_times_the_memory_of_its_result(dtype, size):
+    random = np.random.default_rng(size)
+    i, j = random.integers(0, size // 16, (2, size))
+    values = random.random(size).astype(dtype)
+    given = (size // 16, size // 16, i, j, values, binary.second[dtype])
+    do.build_matrix(*given)  # SciPy is imported here
+    tracemalloc.start()
+    a = do.build_matrix(*given)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 3 * (a.indptr.nbytes + a.indices.nbytes + a.values.nbytes)
 
 
 @pytest.mark.parametrize("large", [False, True])

@@ -10,13 +10,16 @@ from graphla.backends.arrays.folding import fold_from_left
 from graphla.backends.arrays.layout import (
     from_keys,
     gather,
+    index_dtype,
     is_increasing,
-    offsets,
     sort_order,
 )
 from graphla.storage import Array, Csr, SparseVector, is_iso
 from semirings.exceptions import DuplicateEntry
 from semirings.operators import TypedBinaryOp
+
+PARTS = 16
+"""In how many parts entries are folded, so that what a part needs is small beside the result."""
 
 
 def build_vector(
@@ -65,7 +68,11 @@ def build_matrix(
 
 
 def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
-    """A matrix whose rows are sorted but may hold a column twice, with those folded or refused."""
+    """A matrix whose rows are sorted but may hold a column twice, with those folded or refused.
+
+    Part by part, each ending where a run of equal places does: what is made beside the result
+    stays small.
+    """
     size = a.indices.size
     if size < 2:
         return a
@@ -74,15 +81,35 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
     xp.not_equal(a.indices[1:], a.indices[:-1], out=first[1:])
     starts = a.indptr[:-1]
     first[starts[starts < size]] = True  # the same column in the next row is another place
-    if bool(first.all()):
+    kept = int(first.sum())
+    if kept == size:
         return a
 
-    def place_of(k: int) -> tuple[int, int]:
-        return int(a.indptr.searchsorted(k, side="right")) - 1, int(a.indices[k])
-
-    values = fold_equal(xp, a.values, first, dup_op, place_of)
-    indptr = offsets(xp, first)[a.indptr]
-    return Csr(a.nrows, a.ncols, indptr, a.indices.compress(first), values)
+    if dup_op is None:
+        k = int(first.argmin())
+        raise _given_twice((int(a.indptr.searchsorted(k, side="right")) - 1, int(a.indices[k])))
+    indices, values = xp.empty(kept, a.indices.dtype), None
+    indptr = xp.empty(a.nrows + 1, index_dtype(xp, kept))
+    begin = done = row = 0
+    part = max(size // PARTS, 1 << 12)
+    while begin < size:
+        end = min(begin + part, size)
+        if end < size:
+            end += int(first[end:].argmax())
+            end = end if first[end] else size
+        flags = first[begin:end]
+        folded = fold_from_left(xp, a.values[begin:end], flags.nonzero()[0], dup_op)
+        if values is None:
+            values = xp.empty(kept, folded.dtype)
+        values[done : done + folded.size] = folded
+        indices[done : done + folded.size] = a.indices[begin:end].compress(flags)
+        next_row = int(a.indptr.searchsorted(end))  # the first row that begins at `end` or later
+        ends = flags.cumsum(dtype=xp.int64)
+        bounds = a.indptr[row:next_row] - begin
+        indptr[row:next_row] = done + ends[bounds] - flags[bounds]
+        begin, done, row = end, done + folded.size, next_row
+    indptr[row:] = kept
+    return Csr(a.nrows, a.ncols, indptr, indices, values)
 
 
 def fold_equal(
@@ -97,10 +124,7 @@ def fold_equal(
     Without a dup_op, the first place that occurs twice is refused.
     """
     if dup_op is None:
-        place = place_of(int(first.argmin()))
-        raise DuplicateEntry(
-            f"entry {place} is given more than once, so dup_op must say how to combine its values"
-        )
+        raise _given_twice(place_of(int(first.argmin())))
     return fold_from_left(xp, values, first.nonzero()[0], dup_op)
 
 
@@ -112,3 +136,9 @@ def first_of_equal(xp: ModuleType, keys: Array) -> Array | None:
     first[0] = True
     xp.not_equal(keys[1:], keys[:-1], out=first[1:])
     return None if bool(first.all()) else first
+
+
+def _given_twice(place: Any) -> DuplicateEntry:
+    return DuplicateEntry(
+        f"entry {place} is given more than once, so dup_op must say how to combine its values"
+    )
