@@ -333,7 +333,7 @@ def take(owner: Owner) -> BitmapVector | FullVector | None:
     local variable, each adds one. The counts to expect are measured once, on forms known to be
     alone, so that nothing rests on how a Python version counts a local variable. Where there is
     no such count (a build without the GIL, another Python), nothing is ever taken.
-    See docs/decisions/005-writing-in-place.md.
+    See docs/decisions/003-writing-in-place.md.
 
     Between this call and the moment the owner is given its new forms, the old ones stay valid:
     they have forgotten their sparse form and count their entries anew if asked, so that a write

@@ -170,6 +170,17 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
     same(C.noun, oracle.write(C.table, A, mask, accum, replace))
 
 
+@pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
+def test_replace_keeps_what_the_mask_lets_through_outside_the_region(value):
+    C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
+    M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
+    C(M.S, replace=True)[[0], :] << value
+    assert C.to_dicts() == {0: {0: 7}, 1: {1: 2}}
+    w = gl.Vector.from_coo([0, 1, 2], [1, 2, 3], size=3)
+    w(gl.Vector.from_coo([0, 1], True, size=3).S, replace=True)[[0]] << 7
+    assert w.to_dict() == {0: 7, 1: 2}
+
+
 # --- rows and columns: a Vector mask, and replace reaches only the row or the column ----------
 def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Table:
     """The row, as a vector, is assigned to; the other rows stay."""

@@ -248,3 +248,35 @@ def test_casting_goes_value_by_value(data):
     A, dtype = data.draw(tables()), data.draw(dtypes)
     expected = {key: oracle.cast(x, dtype) for key, x in A.entries.items()}
     same(matrix(A).dup(dtype), Table(A.shape, np.dtype(dtype), expected))
+
+
+@given(data)
+def test_a_symmetric_matrix_gives_what_any_other_gives(data):
+    n, dtype = data.draw(st.integers(2, 5)), data.draw(integers)
+    draws = [data.draw(tables(st.just((n, n)), dtype)) for _ in range(2)]
+    mirrored = []
+    for drawn in draws:
+        upper = {(i, j): x for (i, j), x in drawn.entries.items() if i <= j}
+        lower = {(j, i): x for (i, j), x in upper.items()}
+        mirrored.append(Table(drawn.shape, dtype, {**upper, **lower}))
+    (S, R), (A, B) = mirrored, (matrix(table, "both") for table in mirrored)
+    for name in ("minus", "firsti", "secondj", "plus"):
+        op = getattr(gl.binary, name)
+        same(op(A | B).new(), oracle.ewise_add(S, R, name))
+        same(op(A & B).new(), oracle.ewise_mult(S, R, name))
+        same(A.kronecker(B, "minus").new(), oracle.kronecker(S, R, "minus"))
+    for name in ("rowindex", "colindex", "diagindex"):
+        same(A.apply(getattr(gl.indexunary, name), 1).new(), oracle.apply_index(S, name, 1))
+    for name in ("tril", "rowle", "colgt", "valuegt"):
+        same(A.select(name, 1).new(), oracle.select(S, name, 1))
+    for semiring in ("plus_times", "max_first", "min_secondj"):
+        same(A.mxm(B, semiring).new(), oracle.mxm(S, R, semiring))
+        same(A.mxm(A.T, semiring).new(), oracle.mxm(S, S, semiring))
+    same(A.apply("minus", right=1).new(), oracle.apply_bound(S, "minus", 1, "right"))
+    same(A[:, ::-1].new(), oracle.extract(S, range(n), range(n)[::-1]))
+    same(
+        A.dup(mask=B.select("tril").new().S),
+        oracle.write(Table(S.shape, dtype, {}), S, Mask(oracle.select(R, "tril", 0))),
+    )
+    A[0, 1] = 3
+    same(A, oracle.assign(S, [0], [1], oracle.filled((1, 1), dtype.type(3), dtype)))

@@ -91,7 +91,7 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
     indices, values = xp.empty(kept, a.indices.dtype), None
     indptr = xp.empty(a.nrows + 1, index_dtype(xp, kept))
     begin = done = row = 0
-    part = max(size // PARTS, 1 << 12)
+    part = max(size // PARTS, 1 << 10)
     while begin < size:
         end = min(begin + part, size)
         if end < size:
