@@ -174,7 +174,7 @@ class Op:
 def binary(name: str, left: Any, right: Any) -> Op:
     """The operator as NumPy 2 promotes the dtypes; first and second keep their own side's.
 
-    A pair of two dtypes is a count, an INT64.
+    A pair is a count, an INT64.
     """
     left, right = np.dtype(left), np.dtype(right)
     if name in POSITIONAL:
@@ -183,16 +183,15 @@ def binary(name: str, left: Any, right: Any) -> Op:
         kept = left if name == "first" else right
         return Op(name, left, right, kept, BINARY[name](kept)[1])
     common = np.promote_types(left, right)
-    if name == "pair" and left != right:
+    if name == "pair":
         common = INT64
     dtype, function = BINARY[name](common)
     return Op(name, common, common, dtype, function)
 
 
 def sum_dtype(add: str, mult: Op) -> np.dtype:
-    """The dtype of a semiring's result; pairs are counted in INT64 if they are BOOL."""
-    is_count = mult.name == "pair" and mult.dtype == BOOL and add in ("plus", "times")
-    return INT64 if is_count else monoid_dtype(add, mult.dtype)
+    """The dtype of a semiring's result."""
+    return monoid_dtype(add, mult.dtype)
 
 
 def monoid_dtype(name: str, dtype: Any) -> np.dtype:

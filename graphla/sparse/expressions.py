@@ -26,6 +26,7 @@ from graphla.sparse.operators import (
     semiring_of,
     unary_of,
 )
+from semirings import monoid
 from semirings.binary import land, lor
 from semirings.dtypes import BOOL, DataType, unify
 from semirings.exceptions import DimensionMismatch, EmptyObject, InvalidValue
@@ -101,8 +102,19 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
     typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
     shape = _common_shape(a, b, "ewise_union")
     operation = ops.ewise_union if type(a) is type(b) else ops.broadcast_union
-    args = (a, b, typed, fit(left, typed.type, "left_default"), fit(right, typed.type2))
+    left, right = _left(left, typed, "left_default"), _right(right, typed, "right_default")
+    args = (a, b, typed, left, right)
     return expression(len(shape), operation, args, shape, typed.return_type)
+
+
+def _left(value: Any, op: Any, name: str) -> Any:
+    """`value` as the first operand of op; one that op does not read need not fit."""
+    return fit(value, op.type, name) if op.reads_x else op.type.np_type.type(0)
+
+
+def _right(value: Any, op: Any, name: str) -> Any:
+    """`value` as the second operand of op; one that op does not read need not fit."""
+    return fit(value, op.type2, name) if op.reads_y else op.type2.np_type.type(0)
 
 
 def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
@@ -123,11 +135,11 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
     if left is not None:
         left, dtype = bound(left, a.dtype, "left")
         typed = binary_of(op, dtype, a.dtype)
-        args = (a, typed, fit(left, typed.type, "left"))
+        args = (a, typed, _left(left, typed, "left"))
         return expression(len(shape), ops.apply_left, args, shape, typed.return_type)
     right, dtype = bound(right, a.dtype, "right")
     typed = binary_of(op, a.dtype, dtype)
-    args = (a, typed, fit(right, typed.type2, "right"))
+    args = (a, typed, _right(right, typed, "right"))
     return expression(len(shape), ops.apply_right, args, shape, typed.return_type)
 
 
@@ -172,9 +184,10 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
 
 
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
-    """The typed aggregator or monoid that `op` means."""
+    """The typed aggregator or monoid that `op` means; a name that both have is the monoid's."""
     if isinstance(op, str):
-        op = agg.find(op) or op
+        named = agg.find(op)
+        op = op if named is None or hasattr(monoid, named.name) else named
     if isinstance(op, Aggregator):
         return op[dtype]
     return op if isinstance(op, TypedAggregator) else monoid_of(op, dtype)

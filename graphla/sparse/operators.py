@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semirings import binary, indexunary, monoid, select, semiring, unary
-from semirings.dtypes import DataType
+from semirings.dtypes import INT64, DataType
 from semirings.exceptions import DomainMismatch
 from semirings.operators import (
     BinaryOp,
@@ -21,10 +21,10 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
-    """The semiring `op` for operands of these dtypes."""
+    """The semiring `op` for operands of these dtypes; pairs are counted, in INT64."""
     kind = type(op)
     if kind is Semiring:
-        return op[left, right]
+        return op[INT64] if op.binaryop is binary.pair else op[left, right]
     if kind is TypedSemiring:
         return op
     if kind is str:
@@ -36,7 +36,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
     """The binary operator `op` (or that of a monoid) for operands of these dtypes."""
     kind = type(op)
     if kind is BinaryOp:
-        return op[left, right]
+        return op[INT64] if op is binary.pair else op[left, right]
     if kind is TypedBinaryOp:
         return op
     if kind is Monoid:
@@ -121,7 +121,7 @@ def is_index_op(op: Any) -> bool:
 
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
     """The binary operator that joins C and T, both as the dtype of C."""
-    return binary_of(op, dtype, dtype)
+    return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 
 def _from_strings(name: str, *modules: Any) -> Any:
