@@ -1,6 +1,7 @@
 """The aggregators: `agg.mean(A)`, `A.reduce_rowwise(agg.argmax)`, `v.reduce("stdp")`.
 
-On rows, columns, a whole Vector or Matrix. Where there is no entry, there is no result. Counts and
+On rows, columns, a whole Vector or Matrix; a name that a monoid has too, such as "min", means the
+monoid when it is given as a string. Where there is no entry, there is no result. Counts and
 indices are INT64 whatever the entries are, and a sum of BOOL counts the trues.
 """
 
@@ -38,6 +39,7 @@ mean = Aggregator("mean", _of.mean, _of.averaged)
 varp = Aggregator("varp", _of.variance(0), _of.averaged)
 vars = Aggregator("vars", _of.variance(1), _of.averaged)
 stdp = Aggregator("stdp", _of.deviation(0), _of.averaged)
+var, std = varp, stdp  # of all there is, as NumPy's
 stds = Aggregator("stds", _of.deviation(1), _of.averaged)
 geometric_mean = Aggregator("geometric_mean", _of.geometric_mean, _of.averaged)
 harmonic_mean = Aggregator("harmonic_mean", _of.harmonic_mean, _of.floats_of)

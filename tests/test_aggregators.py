@@ -102,6 +102,14 @@ def test_argmin_and_argmax_give_a_place_of_the_extreme_and_first_index_the_first
 def test_an_aggregator_is_taken_by_name():
     assert line().reduce("mean").new() == 2.0
     assert line().reduce(gl.agg.argmin).new() == 2
+    assert line().reduce("std").new() == line().reduce(gl.agg.stdp).new()
+
+
+def test_a_name_that_a_monoid_has_too_means_the_monoid():
+    u, none = line(), gl.Vector(int, 3)
+    assert u.reduce("any").dtype == gl.dtypes.INT64
+    assert u.reduce("any").new().value in u.to_dict().values()
+    assert none.reduce("min", allow_empty=False).new() == np.iinfo(np.int64).max
 
 
 @given(A=tables(dtype=INT, values=st.integers(1, 5).map(np.int64)))

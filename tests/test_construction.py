@@ -249,3 +249,34 @@ def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
     w = gl.Vector(dtype, 1)
     w[0] = int(info.max)
     assert w[0].new() == int(info.max)
+
+
+@pytest.mark.parametrize(
+    "x", [10**39, -(10**39), 10**400, 1e39, np.float64(1e39)], ids=lambda x: f"{len(str(x))} digits"
+)
+def test_a_scalar_beyond_a_floating_dtype_is_refused_and_not_taken_for_infinity(x):
+    u = gl.Vector("FP32", 2)
+    with pytest.raises(OverflowError, match="does not fit FP32"):
+        u[0] = x
+    u[0] = float("inf") if x > 0 else float("-inf")
+    assert u.nvals == 1
+
+
+def test_a_list_of_dicts_has_as_many_rows_as_it_is_long():
+    assert gl.Matrix.from_dicts([{0: 1}, {}]).shape == (2, 1)
+    assert gl.Matrix.from_dicts([{0: 1}, {}], order="columnwise").shape == (1, 2)
+    assert gl.Matrix.from_dicts([{0: 1}, {}], nrows=3).shape == (3, 1)
+
+
+def test_what_a_constructor_cannot_read_is_refused_by_name():
+    for name, refused in {
+        "indices": lambda: gl.Vector.from_coo(0, 1),
+        "but size is 0": lambda: gl.Vector.from_dict({-1: 2}),
+        "missing_value": lambda: gl.Vector.from_dense([1, 0], missing_value="x"),
+        "fill_value": lambda: gl.Vector.from_coo([0], 1, size=2).to_dense("x"),
+        "falls after offset 1": lambda: gl.Matrix.from_dcsr([1, 3], [0, 2, 1], [0, 1], [1, 2]),
+        "starts at 1": lambda: gl.Matrix.from_dcsc([1, 3], [1, 2, 3], [0, 1], [1, 2]),
+        "item 0 is 4": lambda: gl.Matrix.from_edgelist([4, 5]),
+    }.items():
+        with pytest.raises((TypeError, ValueError, IndexError), match=name):
+            refused()

@@ -357,3 +357,19 @@ def test_infix_waits_nest():
     assert gl.monoid.times((u & v) & w).new().to_dict() == {0: 1}
     A = small()
     assert gl.semiring.plus_times(A @ (A @ A)).new().isequal((A @ (A @ A).new()).new())
+
+
+@given(data)
+def test_a_positional_unary_operator_gives_the_place_of_each_entry(data):
+    A, u = data.draw(tables()), data.draw(columns())
+    for name, place in {
+        "positioni": lambda i, j: i,
+        "positioni1": lambda i, j: i + 1,
+        "positionj": lambda i, j: j,
+        "positionj1": lambda i, j: j + 1,
+    }.items():
+        I, J, found = matrix(A).apply(name).new().to_coo()
+        assert found.tolist() == [place(i, j) for i, j in zip(I, J, strict=True)]
+        assert len(found) == len(A.entries)
+        places, found = getattr(gl.unary, name)(vector(u)).new().to_coo()
+        assert found.tolist() == [place(i, 0) for i in places]

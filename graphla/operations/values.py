@@ -43,6 +43,11 @@ def limits(np_type: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
+@cache
+def _greatest(np_type: np.dtype[Any]) -> float:
+    return float(np.finfo(np_type).max)
+
+
 def as_type(value: Any, dtype: DataType) -> Any:
     """A NumPy scalar cast as `astype` casts an array: what does not fit wraps; nothing warns."""
     if value.dtype == dtype.np_type:
@@ -65,6 +70,8 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
             least, most = limits(np_type)
             if not least <= value <= most:
                 raise OverflowError(_sentence(name, value, dtype))
+        elif kind == "f" and abs(value) > _greatest(np_type):
+            raise OverflowError(_sentence(name, value, dtype))
         return np_type.type(value)
     if isinstance(value, np.ndarray):
         value = value[()]

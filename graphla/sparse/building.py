@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,12 @@ def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
             f"indptr has {offsets.size} offsets, but {name} lists {lines.size}, so it should "
             f"have {lines.size + 1}"
         )
-    return np.repeat(lines, np.diff(offsets))
+    counts = np.diff(offsets.astype(np.int64))
+    if int(offsets[0]) != 0 or bool((counts < 0).any()):
+        k = int((counts < 0).argmax())
+        fault = f"starts at {offsets[0]}" if int(offsets[0]) else f"falls after offset {k}"
+        raise InvalidValue(f"indptr must rise from 0, but {fault}")
+    return np.repeat(lines, counts)
 
 
 def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
@@ -139,7 +145,7 @@ def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
         parts = list(edgelist.T)
     else:
         edgelist = list(edgelist)
-        width = len(edgelist[0]) if edgelist else 2
+        width = _width(edgelist[0]) if edgelist else 2
         if width not in (2, 3):
             raise InvalidValue(f"item 0 is {edgelist[0]!r}, but it should have 2 or 3 parts")
         parts = columns_of(edgelist, width)
@@ -156,24 +162,34 @@ def columns_of(rows: Any, width: int) -> list[Any]:
     """The columns of rows that all have `width` parts."""
     rows = list(rows)
     for k, row in enumerate(rows):
-        if len(row) != width:
+        if _width(row) != width:
             raise InvalidValue(f"item {k} is {row!r}, but it should have {width} parts")
     return (
         [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
     )
 
 
-def nested(nested_dicts: Any, order: str) -> tuple[Any, Any, Any]:
-    """Rows, columns and values of {row: {column: value}}, or of a list of such rows."""
-    by_rows = is_rowwise(order)
-    items = nested_dicts.items() if hasattr(nested_dicts, "items") else enumerate(nested_dicts)
+def _width(row: Any) -> int:
+    return len(row) if isinstance(row, Sized) else 1
+
+
+def nested(
+    nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
+) -> tuple[Any, Any, Any, int | None, int | None]:
+    """Rows, columns, values and sizes of {row: {column: value}}, or of a list of such rows."""
+    by_rows, lines = is_rowwise(order), None
+    if not hasattr(nested_dicts, "items"):
+        nested_dicts = dict(enumerate(nested_dicts))
+        lines = len(nested_dicts)
     i, j, values = [], [], []
-    for outer, line in items:
+    for outer, line in nested_dicts.items():
         for inner, value in line.items():
             i.append(outer)
             j.append(inner)
             values.append(value)
-    return (i, j, values) if by_rows else (j, i, values)
+    if by_rows:
+        return i, j, values, lines if nrows is None else nrows, ncols
+    return j, i, values, nrows, lines if ncols is None else ncols
 
 
 def is_rowwise(order: str) -> bool:
@@ -245,12 +261,18 @@ def _places(places: Any, size: Any, name: str, of: str) -> tuple[np.ndarray, int
         least = int(array.min())
         if least < 0 or most >= size:
             bad = least if least < 0 else most
+            if not size:
+                raise IndexOutOfBound(f"{name} hold {bad}, but {of} is 0")
             raise IndexOutOfBound(f"{name} hold {bad}, but should be from 0 to {size - 1}")
     return array, size
 
 
 def _integers(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(values if isinstance(values, (np.ndarray, range)) else list(values))
+    if not isinstance(values, (np.ndarray, range)):
+        if not isinstance(values, Iterable) or isinstance(values, (Operand, str)):
+            raise TypeError(f"{name} must be a list or array of integers, not {values!r}")
+        values = list(values)
+    array = np.asarray(values)
     if array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind == "O" and all(isinstance(x, int) for x in array.flat):
@@ -312,6 +334,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
 
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
+    missing, _ = bound(missing, FP64, "missing_value")
     return array == array if missing != missing else array != missing
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations import indexing
-from graphla.operations.values import dtype_of, fit
+from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
+from graphla.sparse.expressions import bound
 from graphla.storage import Csr, is_iso
 from semirings.dtypes import lookup_dtype, unify
 
@@ -109,8 +110,9 @@ def _filled(shape: tuple[int, ...], forms: Any, fill_value: Any, dtype: Any) -> 
                 f"fill_value must be given: {places - forms.nvals} of {places} places have no entry"
             )
         return np.empty(shape, wanted.np_type)
+    fill_value, found = bound(fill_value, wanted, "fill_value")
     if dtype is None:
-        wanted = unify(wanted, dtype_of(fill_value, wanted))
+        wanted = unify(wanted, found)
     return np.full(shape, fit(fill_value, wanted, "fill_value"))
 
 

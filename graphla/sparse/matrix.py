@@ -318,7 +318,8 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """A(i, j) = nested_dicts[i][j], or nested_dicts[j][i] columnwise."""
-        rows, columns, values = building.nested(nested_dicts, order)
+        nested = building.nested(nested_dicts, order, nrows, ncols)
+        rows, columns, values, nrows, ncols = nested
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     @classmethod

@@ -39,8 +39,10 @@ from semirings.structures import TypedMonoid
 
 
 def apply(xp: ModuleType, a: Any, op: TypedUnaryOp) -> Any:
-    """op(x) of every value; a bitmap or full vector will do as well."""
+    """op(x) of every value; a bitmap or full vector will do as well, if op is not positional."""
     x = cast(a.values, op.type.np_type)
+    if op.is_positional:
+        return with_values(a, _of_size(xp, op.numpy(x, *_places(xp, a)), a.nvals))
     if is_iso(x):
         return with_values(a, repeat_value(xp, op.numpy(x[:1]), x.size))
     return with_values(a, op.numpy(x))
