@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -31,12 +33,10 @@ from scipy.sparse import csgraph
 import graphla as gl
 from graphla import Matrix, Vector
 
-try:
-    import graphblas
-
+graphblas: Any = None
+if find_spec("graphblas"):
+    graphblas = import_module("graphblas")
     graphblas.init("suitesparse", blocking=True)
-except ImportError:
-    graphblas = None
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -173,6 +173,7 @@ def spmv(quick: bool) -> None:
     times: dict[str, list[float]] = {}
     for threads in (1, 2):
         contenders: dict[str, Callable[..., Any]] = {}
+        G = g = None
         if graphblas:
             G = graphblas.Matrix.from_coo(rows, columns, values, nrows=A.nrows, ncols=A.ncols)
             g = graphblas.Vector.from_dense(x)
@@ -265,12 +266,8 @@ def main() -> None:
         parser.error(f"unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")
     versions = {"Python": platform.python_version(), "NumPy": np.__version__}
     versions |= {"SciPy": scipy.__version__, "graphla": gl.__version__}
-    try:
-        import numba
-
-        versions["Numba"] = numba.__version__
-    except ImportError:
-        pass
+    if find_spec("numba"):
+        versions["Numba"] = import_module("numba").__version__
     if graphblas:
         versions["python-graphblas"] = graphblas.__version__
     print(f"{processor()}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}")

@@ -83,6 +83,15 @@ def columns(size: Any = None, dtype: Any = None, **options: Any) -> st.SearchStr
     return size.flatmap(lambda n: tables(st.just((n, 1)), dtype, **options))
 
 
+@st.composite
+def symmetric(draw: st.DrawFn, dtype: Any = None, **options: Any) -> Table:
+    """Square tables equal to their transpose."""
+    n = draw(sizes)
+    A = draw(tables(st.just((n, n)), dtype, **options))
+    upper = {(i, j): x for (i, j), x in A.entries.items() if i <= j}
+    return Table(A.shape, A.dtype, {**upper, **{(j, i): x for (i, j), x in upper.items()}})
+
+
 def masks(shape: tuple[int, int]) -> st.SearchStrategy[Mask | None]:
     """No mask, or a structural or value mask of any dtype, complemented or not."""
     held = st.builds(Mask, tables(st.just(shape)), st.booleans(), st.booleans())
