@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import graphla as gl
 import semirings
 from graphla.backends import Side, cpu
 from graphla.backends.compiled import matrices, parts, products
@@ -298,6 +299,42 @@ def test_an_operand_may_be_of_another_dtype() -> None:
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
     u = FullVector(N, np.arange(N, dtype=np.float32))
     both_ways(lambda: cpu.pull(a, u, s, "mxv", None))
+
+
+WILD = [np.nan, np.inf, -np.inf, -1.0, -5.5, 3e9, 1e19, 2e19, -1e19, 1e300, 256.0, -129.0, 7.5]
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "UINT8", "UINT32", "UINT64"])
+def test_a_float_that_does_not_fit_an_integer_becomes_what_numpy_makes_of_it(dtype: str) -> None:
+    u = gl.Vector.from_dense(np.resize(WILD, N))
+    few = gl.Vector.from_coo(range(0, N, 3), np.resize(WILD, (N + 2) // 3), size=N)
+    A, some = few.diag(), gl.Vector.from_coo(range(0, N, 2), 1, dtype, size=N)
+    plus, times = binary.plus[dtype], semiring.plus_times[dtype]
+
+    def written(x: Any, accum: str | None, mask: bool) -> gl.Vector:
+        w = some.dup()
+        w(accum=accum, mask=few.S if mask else None) << x
+        return w
+
+    statements = [
+        lambda: written(u, "second", False),
+        lambda: written(u, "plus", True),
+        lambda: written(u, None, True),
+        lambda: written(few, "first", False),
+        lambda: written(few, None, True),
+        lambda: plus(u | few).new(),
+        lambda: plus(few | some).new(),
+        lambda: plus(few & some).new(),
+        lambda: times(u @ A).new(),
+        lambda: times(A @ few).new(),
+        lambda: times(A @ A.T).new(),
+    ]
+    for k, statement in enumerate(statements):
+        with config.set(compiled=False):
+            expected = statement()
+        for way in ("push", "pull"):
+            with config.set(compiled=True), gl.direction(way):
+                assert statement().isequal(expected, check_dtype=True), (k, way)
 
 
 def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:

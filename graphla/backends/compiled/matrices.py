@@ -94,9 +94,9 @@ def _saxpy(
     a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
     """The product at a pattern, along the rows of B."""
-    dtype = semiring.return_type.np_type
-    a_values, a_step = values_of(a.values, semiring.binaryop.reads_x)
-    b_values, b_step = values_of(b.values, semiring.binaryop.reads_y)
+    dtype, op = semiring.return_type.np_type, semiring.binaryop
+    a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
+    b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
     present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
     entries = (a.indptr, a.indices, a_values, b.indptr, b.indices, b_values)
     entries = (*entries, pattern.indptr, pattern.indices)
@@ -118,9 +118,9 @@ def _dot(
     a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
     """The product at a pattern, along the rows of B's transpose."""
-    dtype = semiring.return_type.np_type
-    a_values, a_step = values_of(a.values, semiring.binaryop.reads_x)
-    b_values, b_step = values_of(bt.values, semiring.binaryop.reads_y)
+    dtype, op = semiring.return_type.np_type, semiring.binaryop
+    a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
+    b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)
     present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
     entries = (a.indptr, a.indices, a_values, bt.indptr, bt.indices, b_values)
     entries = (*entries, pattern.indptr, pattern.indices)

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.arrays.layout import cast
 from graphla.kernels.compiled import Loop
 from graphla.kernels.threads import run
 from graphla.storage import Array, VectorMask
+from semirings.dtypes import DataType
 
 PARALLEL = 1 << 15
 """Entries from which a loop is worth waking another thread for."""
@@ -23,10 +25,18 @@ UNREAD = np.zeros(1, np.bool_)
 UNREAD.flags.writeable = False
 
 
-def values_of(values: Array, is_read: bool = True) -> tuple[Array, int]:
-    """Values as loops take them: unread as nothing, iso as one element with a step of 0."""
+def values_of(
+    values: Array, is_read: bool = True, *, wanted: DataType | None = None
+) -> tuple[Array, int]:
+    """Values as loops take them: unread as nothing, iso as one element with a step of 0.
+
+    Floating values that are `wanted` as integers are cast here: for one that does not fit, machine
+    code gives something else than NumPy does.
+    """
     if not is_read:
         return UNREAD, 0
+    if wanted is not None and values.dtype.kind == "f" and wanted.kind in "iu":
+        values = cast(values, wanted.np_type)
     stride = values.strides[0]
     if stride == values.itemsize:
         return values, 1

@@ -210,7 +210,9 @@ def _operands(
     """The values of both as loops take them, each with its step."""
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
-    return (*values_of(a_values, reads_a), *values_of(u_values, reads_u))
+    a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
+    a = values_of(a_values, reads_a, wanted=a_type)
+    return (*a, *values_of(u_values, reads_u, wanted=u_type))
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:

@@ -20,7 +20,7 @@ STRETCH = 1 << 14
 
 def reduce_rows(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
     """w(i) = ⊕ over j of A(i, j), for the rows that have an entry."""
-    values, step = values_of(a.values)
+    values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
     arrays = (a.indptr, values, totals)
     loop = load("reduce.rows", (specialise.folding, monoid), arrays)
@@ -32,7 +32,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
 def reduce(values: Array, monoid: TypedMonoid, threads: int) -> Any:
     """⊕ over all values; the monoid's identity for none."""
     while True:
-        taken, step = values_of(values)
+        taken, step = values_of(values, wanted=monoid.type)
         count = max(1, -(-values.size // STRETCH))
         totals = np.empty(count, monoid.type.np_type)
         arrays = (taken, totals)

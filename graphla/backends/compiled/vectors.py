@@ -25,7 +25,7 @@ from graphla.storage import (
     VectorMask,
     is_iso,
 )
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 from semirings.operators import TypedBinaryOp
 
 EVERYWHERE = np.ones(1, np.bool_)
@@ -80,7 +80,7 @@ def _fill(
 ) -> BitmapVector:
     """The entries of t over those of w."""
     present, values = _own(c, dtype, in_place)
-    t_values, step = values_of(t.values)
+    t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
     words = t.present[: whole * 8].view(np.uint64)
     arrays = (words, t.present, t_values, values)
@@ -107,7 +107,7 @@ def _write_dense(
     size = c.size
     present, values = _own(c, dtype, in_place)
     t_present, there = (EVERYWHERE, 0) if isinstance(t, FullVector) else (t.present, 1)
-    t_values, step = values_of(t.values)
+    t_values, step = values_of(t.values, wanted=_written_as(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t_present, t_values, allowed, present, values)
     loop = load("write.write", (specialise.accumulating, accum, lookup_dtype(dtype)), arrays)
@@ -126,12 +126,18 @@ def _scatter(
 ) -> BitmapVector:
     """The write rule where no entry of w goes, at the cost of t's entries (if `in_place`)."""
     present, values = _own(c, dtype, in_place)
-    t_values, step = values_of(t.values)
+    t_values, step = values_of(t.values, wanted=_written_as(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t.indices, t_values, allowed, present, values)
     loop = load("write.scatter", (specialise.accumulating, accum, lookup_dtype(dtype)), arrays)
     gained = loop(*arrays, step, mask_step, forbidden)
     return BitmapVector(c.size, present, values, c.nvals + gained)
+
+
+def _written_as(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
+    """What every value of t is cast to; None where that depends on whether w has an entry there."""
+    wanted = lookup_dtype(dtype)
+    return wanted if accum is None or accum.type2 is wanted else None
 
 
 def _own(c: BitmapVector, dtype: Any, in_place: bool) -> tuple[Array, Array]:
