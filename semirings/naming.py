@@ -44,9 +44,9 @@ def name_of(func: Any, name: str | None) -> str:
 
 def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:
     """Puts an operator under its name, which may hold dots and must be new."""
-    *groups, last = name.split(".")
-    if not all(part.isidentifier() for part in (*groups, last)):
+    if not isinstance(name, str) or not all(map(str.isidentifier, name.split("."))):
         raise InvalidValue(f"name is {name!r}, but it should be made of identifiers and dots")
+    *groups, last = name.split(".")
     for group in groups:
         inner = names.setdefault(group, SimpleNamespace())
         if not isinstance(inner, SimpleNamespace):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,9 @@ class Monoid(Operator):
         on: DataType | None = None,
         is_anonymous: bool = False,
     ):
+        _check_values("identity", identity)
+        if terminal is not None:
+            _check_values("terminal", terminal)
         self.name = name
         self.binaryop = binaryop
         self.is_idempotent = is_idempotent
@@ -145,6 +149,17 @@ class Monoid(Operator):
             "on": self._on,
             "is_anonymous": True,
         }
+
+
+def _check_values(what: str, values: Values) -> None:
+    scalars = (
+        [x for x in values.values() if x is not None] if isinstance(values, Mapping) else [values]
+    )
+    if not callable(values) and not all(isinstance(x, Real | np.bool_) for x in scalars):
+        raise TypeError(
+            f"{what} is {values!r}, but it should be a number, a mapping from dtype to number, "
+            "or a function of the dtype"
+        )
 
 
 def _value(values: Values, dtype: DataType) -> Any:

@@ -37,8 +37,8 @@ from semirings.laws.statement import (
     broken,
     law_names,
 )
-from semirings.operators import TypedBinaryOp
-from semirings.structures import TypedMonoid, TypedSemiring
+from semirings.operators import BinaryOp, TypedBinaryOp
+from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 # Where a law is looked for when nobody said where it holds: the wider first.
 _DOMAINS = {
@@ -161,8 +161,12 @@ def check(
 
 
 def _find(thing: Any) -> Any:
-    if not isinstance(thing, str):
+    if isinstance(thing, BinaryOp | Monoid | Semiring | TypedThing):
         return thing
+    if not isinstance(thing, str):
+        raise TypeError(
+            f"thing is {thing!r}, but it should be a binary operator, monoid or semiring"
+        )
     for module in (binary, monoid, semiring):
         try:
             return module.from_string(thing)

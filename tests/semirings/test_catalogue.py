@@ -271,6 +271,20 @@ def test_a_monoid_of_something_that_is_no_binary_operator_is_refused():
         semiring.register_anonymous(_anything(binary.plus), binary.times)
 
 
+@pytest.mark.parametrize("identity", [None, "0", 1j, [0], {"INT8": "0"}])
+def test_an_identity_that_is_no_number_is_refused_where_it_is_given(identity):
+    with pytest.raises(TypeError, match=r"identity is .*, but it should be a number"):
+        monoid.register_anonymous(binary.hypot, identity)
+    with pytest.raises(TypeError, match="terminal is "):
+        monoid.register_anonymous(binary.hypot, 0, terminal="none")
+
+
+@pytest.mark.parametrize("name", [3, None, "", "a b", "a..b"])
+def test_a_name_that_is_none_is_refused(name):
+    with pytest.raises(ValueError, match=f"name is {name!r}, but"):
+        binary.register_new(name, lambda x, y: x - y)
+
+
 def _anything(x: Any) -> Any:
     """x, whose type is not to be looked at before the test runs."""
     return x

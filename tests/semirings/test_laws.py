@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from printing import names
 
-from semirings import binary, monoid, semiring
+from semirings import binary, monoid, semiring, unary
 from semirings.dtypes import ALL, BOOL, DataType
 from semirings.exceptions import InvalidValue
 from semirings.laws import (
@@ -263,6 +263,12 @@ def test_check_refuses_an_unknown_law_and_an_unknown_name():
         check(binary.plus, "INT64", laws=["comutative"])
     with pytest.raises(InvalidValue, match="should name"):
         check("no_such_thing")
+
+
+@pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
+def test_check_refuses_what_has_no_laws(thing):
+    with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
+        check(thing)
 
 
 def test_check_says_when_no_law_can_be_stated():
