@@ -7,6 +7,9 @@ edge, uniformly: integers from low to high, both included, or floats from low up
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -41,13 +44,14 @@ def kronecker(
     count once and self-loops are dropped, so fewer edges remain: at scale 18 about 3.8 of the
     4.2 million. Chakrabarti, Zhan, Faloutsos: R-MAT (2004); graph500.org.
     """
-    if not 0 <= scale <= 30:
-        raise InvalidValue(f"scale is {scale}, but should be from 0 to 30")
-    if edge_factor < 0:
-        raise InvalidValue(f"edge_factor is {edge_factor}, but should not be negative")
-    if min(A, B, C) < 0 or A + B + C > 1 + 1e-12:
-        raise InvalidValue(f"A, B, C are {A}, {B}, {C}, but should be probabilities of sum <= 1")
-    rng = np.random.default_rng(seed)
+    scale = _whole("scale", scale, 30)
+    if not (_is_real(edge_factor) and 0 <= edge_factor < math.inf):
+        raise InvalidValue(f"edge_factor is {edge_factor!r}, but should be a number from 0")
+    odds = [odd for odd in (A, B, C) if _is_real(odd) and 0 <= odd <= 1]
+    if len(odds) < 3 or sum(odds) > 1 + 1e-12:
+        problem = f"A, B, C are {A!r}, {B!r}, {C!r}, but should be probabilities of sum <= 1"
+        raise InvalidValue(problem)
+    rng = _rng(seed)
     n, m = 1 << scale, int(edge_factor * (1 << scale))
     u, v = np.empty(m, np.int32), np.empty(m, np.int32)
     for first in range(0, m, _BLOCK):
@@ -75,9 +79,8 @@ def uniform(
     n = _size("n", n)
     pairs = n * (n - 1) // 2 if symmetric else n * (n - 1)
     possible = pairs + n if self_loops else pairs
-    if not 0 <= m <= possible:
-        raise InvalidValue(f"m is {m}, but should be from 0 to {possible}, all possible edges")
-    rng = np.random.default_rng(seed)
+    m = _whole("m", m, possible, ", all possible edges")
+    rng = _rng(seed)
     if m >= possible // 2:  # half full or more: choose among all places, which are < 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
@@ -104,9 +107,9 @@ def grid(
     """
     sizes = tuple(_size("shape", size) for size in shape)
     n = _size("the product of shape", int(np.prod(sizes, dtype=object)))
-    if not 0 <= drop <= 1:
-        raise InvalidValue(f"drop is {drop}, but should be a probability")
-    rng = np.random.default_rng(seed)
+    if not (_is_real(drop) and 0 <= drop <= 1):
+        raise InvalidValue(f"drop is {drop!r}, but should be a probability")
+    rng = _rng(seed)
     vertices = np.arange(n, dtype=np.int64).reshape(sizes)
     ends = ([], [])
     for axis in range(vertices.ndim):
@@ -183,9 +186,28 @@ def binary_tree(
 
 
 def _size(what: str, n: Any) -> int:
-    if n != int(n) or not 0 <= n < LIMIT:
-        raise InvalidValue(f"{what} is {n}, but should be a whole number from 0 to 2^31 - 1")
-    return int(n)
+    return _whole(what, n, LIMIT - 1)
+
+
+def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
+    """A number from 0 to `most` as an int; a float that is whole too."""
+    if not _is_real(number) or not 0 <= number <= most or number != int(number):
+        bound = "2^31 - 1" if most == LIMIT - 1 else most
+        raise InvalidValue(
+            f"{what} is {number!r}, but should be a whole number from 0 to {bound}{which_is}"
+        )
+    return int(number)
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, Real)
+
+
+def _rng(seed: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"seed is {seed!r}, but should be a whole number from 0") from None
 
 
 def _draw_bits(
@@ -226,7 +248,7 @@ def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
 def _fixed(
     u: Any, v: Any, n: int, seed: int, symmetric: bool, weights: Any, dtype: Any, name: Any
 ) -> Matrix:
-    rng = np.random.default_rng(seed)
+    rng = _rng(seed)
     return _matrix(_keys(u, v, n, symmetric), n, symmetric, weights, dtype, rng, name)
 
 
@@ -273,22 +295,33 @@ def _weights(
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype
-    low, high = weights
-    if not low <= high:
-        raise InvalidValue(f"weights is {weights}, but should be (low, high) with low <= high")
-    whole = isinstance(low, int) and isinstance(high, int)
+    low, high = _ends(weights)
+    whole = isinstance(low, Integral) and isinstance(high, Integral)
     dtype = lookup_dtype(dtype) if dtype is not None else INT64 if whole else FP64
     if not whole and not dtype.is_float:
         raise InvalidValue(f"weights is {weights}, but should be two integers for {dtype}")
-    if dtype.is_integer and not _fits(low, high, dtype):
+    if not dtype.is_float and not _fits(low, high, dtype):
         raise InvalidValue(f"weights is {weights}, but should be within {dtype}")
-    if isinstance(low, int) and isinstance(high, int):
-        drawn = rng.integers(low, high, m, endpoint=True)
+    if whole:
+        drawn = rng.integers(int(low), int(high), m, endpoint=True)
     else:
-        drawn = rng.uniform(low, high, m)
+        drawn = rng.uniform(float(low), float(high), m)
     return drawn.astype(dtype.np_type), dtype
 
 
+def _ends(weights: Any) -> tuple[Any, Any]:
+    pair: Any = tuple(weights) if isinstance(weights, Iterable) else ()
+    are_two = len(pair) == 2 and all(_is_real(end) for end in pair)
+    if not are_two or not 0 <= float(pair[1]) - float(pair[0]) < math.inf:
+        raise InvalidValue(
+            f"weights is {weights!r}, but should be (low, high), two finite numbers "
+            "with low <= high"
+        )
+    return pair
+
+
 def _fits(low: Any, high: Any, dtype: Any) -> bool:
+    if dtype is BOOL:
+        return low >= 0 and high <= 1
     bounds = np.iinfo(dtype.np_type)
     return bounds.min <= low and high <= min(bounds.max, np.iinfo(np.int64).max)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -181,6 +183,18 @@ EXPECTED = {
 }
 
 
+def test_bounds_of_weights_may_be_numbers_of_numpy():
+    low, high = anything(np.int64(1)), anything(np.int64(9))
+    A = made.path(9, weights=(low, high))
+    assert A.dtype == "INT64"
+    assert A.isequal(made.path(9, weights=(1, 9)))
+
+
+def anything(x: Any) -> Any:
+    """x, whose type is not to be looked at before the test runs."""
+    return x
+
+
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
@@ -198,6 +212,18 @@ EXPECTED = {
         (lambda: made.path(3, weights=(5, 1)), "weights is"),
         (lambda: made.path(3, weights=(0.5, 1), dtype=int), "two integers"),
         (lambda: made.path(3, weights=(0, 300), dtype="INT8"), "weights is"),
+        (lambda: made.path(3, weights=(0, 3), dtype=bool), "within BOOL"),
+        (lambda: made.path(3, weights=anything(3)), "weights is 3"),
+        (lambda: made.path(3, weights=anything((1, 2, 3))), "weights is"),
+        (lambda: made.path(3, weights=(0, float("inf"))), "two finite numbers"),
+        (lambda: made.path(3, seed=-1), "seed is -1"),
+        (lambda: made.kronecker(anything(2.5)), "scale is 2.5"),
+        (lambda: made.kronecker(anything("3")), "scale is '3'"),
+        (lambda: made.kronecker(3, A=float("nan")), "A, B, C are nan"),
+        (lambda: made.uniform(3, anything(1.5)), "m is 1.5"),
+        (lambda: made.uniform(anything(None), 1), "n is None"),
+        (lambda: made.grid(anything((2, 2))), r"shape is \(2, 2\)"),
+        (lambda: made.star(anything(float("nan"))), "n is nan"),
     ],
 )
 def test_wrong_arguments_are_refused(call, problem):
