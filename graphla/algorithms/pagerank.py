@@ -11,6 +11,7 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from graphla.algorithms import arguments
@@ -60,6 +61,12 @@ def pagerank(
         arguments.nonnegative(A)
     ones = _full(1.0, n)
     degree = (plus_times if weighted else plus_pair)["FP64"](A @ ones).new()
+    endless = degree.select("==", math.inf)
+    if endless.nvals:
+        vertex = endless.to_coo()[0][0]
+        raise InvalidValue(
+            f"A has weights out of vertex {vertex} that add up to inf, but their sum must be finite"
+        )
     share = binary.truediv(damping, degree.select("!=", 0)).new()
     follow = plus_times if weighted else plus_first
 

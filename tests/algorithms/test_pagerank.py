@@ -107,3 +107,11 @@ def test_a_negative_weight_is_refused_where_weights_count():
     assert pagerank(A).nvals == 3
     with pytest.raises(ValueError, match="A has weight -3 on edge 1 -> 2, but"):
         pagerank(A, weighted=True)
+
+
+@pytest.mark.parametrize("weights", [(1e308, 1e308), (float("inf"), 1.0)])
+def test_weights_that_add_up_to_infinity_are_refused_where_weights_count(weights):
+    A = gl.Matrix.from_coo([1, 1], [0, 2], weights, nrows=3, ncols=3)
+    assert pagerank(A).nvals == 3
+    with pytest.raises(ValueError, match="A has weights out of vertex 1 that add up to inf, but"):
+        pagerank(A, weighted=True)
