@@ -117,8 +117,43 @@ def test_only_scipys_arrays_of_known_dtypes_are_taken():
         gio.from_scipy_sparse(np.eye(3))
     with pytest.raises((TypeError, ValueError)):
         gio.from_scipy_sparse(sp.csr_array(np.eye(3, dtype=complex)))
-    with pytest.raises(gl.exceptions.InvalidValue, match="format is 'xyz'"):
-        gio.to_scipy_sparse(gl.generators.path(3), "xyz")
+    with pytest.raises(gl.exceptions.InvalidValue, match="A has 3 dimensions"):
+        gio.from_scipy_sparse(sp.coo_array(np.ones((2, 1, 2))))
+    for format in ("xyz", None):
+        with pytest.raises(gl.exceptions.InvalidValue, match=f"format is {format!r}"):
+            gio.to_scipy_sparse(gl.generators.path(3), format)  # pyright: ignore
+
+
+# --- what all writers take ----------------------------------------------------------------------
+WRITERS = {
+    "scipy": lambda A, path: gio.to_scipy_sparse(A),
+    "mtx": lambda A, path: gio.write(path / "a.mtx", A),
+    "npz": lambda A, path: gio.write(path / "a.npz", A),
+    "csv": lambda A, path: gio.write(path / "a.csv", A),
+    "networkx": lambda A, path: gio.to_networkx(A),
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("thing", [None, np.eye(2), gl.Scalar(int), sp.eye_array(2)])
+def test_what_is_no_matrix_is_refused_by_every_writer_and_leaves_no_file(write, thing, tmp_path):
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"(A|m) is a .*, but should be a Matrix"):
+        write(thing, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_an_expression_is_written_as_what_it_computes(write, tmp_path):
+    v = gl.Vector.from_coo([0, 2], [1.5, 2.5], size=4)
+    A = v.diag()
+    for expression in (v + v, A @ A, A.T):
+        if write is WRITERS["networkx"] and expression.ndim == 1:
+            continue
+        found, expected = write(expression, tmp_path), write(expression.new(), tmp_path / "..")
+        if write is WRITERS["scipy"]:
+            assert (found != expected).nnz == 0
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (tmp_path / ".." / path.name).read_bytes()
 
 
 # --- NetworkX -----------------------------------------------------------------------------------
@@ -284,6 +319,9 @@ def test_unweighted_edges_listed_twice_count_once_or_are_counted():
         ("0 1\n", {"base": 1}, 1, "the source is 0, outside of 1"),
         ("0 1\n0 7\n", {"n": 7}, 2, "the target is 7, outside of 0 to 6"),
         ("0 9999999999\n", {}, 1, "read_labelled_edgelist"),
+        ("0 1\n0 2147483647\n", {}, 2, "the target is 2147483647, outside of 0 to 2147483646"),
+        ("0 1\n", {"columns": (0, 7)}, 1, "has 2 fields where 8 are expected"),
+        ("0 1 2\n3 4\n", {"columns": (1, 2)}, 2, "has 2 fields where 3 are expected"),
         ("0 1 300\n", {"dtype": "INT8"}, 1, "outside int8"),
         ("0 1 2\n", {"dtype": bool}, 1, "not 0 or 1"),
         ("0 1 5\n1 2 3\n0 1 6\n", {}, 3, "listed before"),
@@ -302,7 +340,14 @@ def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line,
 
 @pytest.mark.parametrize(
     ("options", "name"),
-    [({"base": 2}, "base"), ({"separator": ", "}, "separator"), ({"columns": (0,)}, "columns")],
+    [
+        ({"base": 2}, "base"),
+        ({"separator": ", "}, "separator"),
+        ({"columns": (0,)}, "columns"),
+        ({"n": -1}, "n"),
+        ({"n": 2.5}, "n"),
+        ({"n": 2**31}, "n"),
+    ],
 )
 def test_wrong_options_of_an_edge_list_are_refused(options, name):
     with pytest.raises(gl.exceptions.InvalidValue, match=f"{name} is"):

@@ -279,7 +279,7 @@ def test_file_objects_of_text_bytes_and_compressed_bytes_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("written", "line", "problem"),
     [
-        ("", 0, "should start with a header"),
+        ("", 1, "the file is empty"),
         ("% no header\n1 1 0\n", 1, "should start with a header"),
         ("%%MatrixMarkt matrix coordinate real general\n1 1 0\n", 1, "should start with"),
         (HEAD + "real\n1 1 0\n", 1, "should be '%%MatrixMarket matrix"),
@@ -422,6 +422,16 @@ def test_gz_is_compressed_and_the_same_each_time(tmp_path):
     assert one.read_bytes()[:2] == b"\x1f\x8b"
     assert one.read_bytes() == other.read_bytes()
     exactly(mmread(one), A)
+
+
+@pytest.mark.parametrize(
+    ("name", "magic"), [("a.MTX.GZ", b"\x1f\x8b"), ("a.mtx.bz2", b"BZh"), ("a.mtx.xz", b"\xfd7zXZ")]
+)
+def test_a_name_of_a_compressed_file_is_kept_as_a_promise(name, magic, tmp_path):
+    A = gl.generators.uniform(30, 50, weights=(1, 9))
+    gl.io.write(tmp_path / name, A)
+    assert (tmp_path / name).read_bytes().startswith(magic)
+    exactly(gl.io.read(tmp_path / name), A)
 
 
 def test_comment_field_and_precision_are_written():

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-LIMIT = 2**31  # vertices are fewer
+MOST = 2**31 - 1  # vertices: a dimension is below 2^31
 
 _EDGES_PER_WRITE = 1 << 18
 
@@ -63,11 +64,13 @@ def read_edgelist(
     """
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
+    if n is not None and not (isinstance(n, Integral) and 0 <= n <= MOST):
+        raise InvalidValue(f"n is {n!r}, but should be a whole number from 0 to {MOST}")
     comments = tuple(comments)
     with TextReader(source) as text:
         form = _look(text, separator, comments, header, columns, labelled=False)
         wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
-        limit = LIMIT if n is None else n
+        limit = MOST if n is None else n
         try:
             u, v, w = _read_columns(text, form, comments, wanted, base, limit)
         except NumberOutOfRange:
@@ -259,7 +262,7 @@ def _read_columns(
 
 def _out_of_range(field: str, vertex: int, base: int, n: int) -> str:
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
-    if n == LIMIT:
+    if n == MOST:
         problem += "; read_labelled_edgelist takes any numbers, as labels"
     return problem
 

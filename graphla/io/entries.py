@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
+from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.vector import ReadableVector
 from graphla.storage import is_iso
 from semirings.dtypes import DataType
+from semirings.exceptions import InvalidValue
 
 MIRROR = {"general": 0, "symmetric": 1, "skew-symmetric": -1}  # A(j, i) = MIRROR * A(i, j)
 
@@ -94,13 +97,20 @@ class Rows:
 
 def by_rows(A: Any) -> Rows:
     """The entries as they lie, without a copy: values that are all one stay held once."""
-    forms = A._read()
-    if isinstance(A, Vector):
+    forms = forms_of(A)
+    if isinstance(A, ReadableVector):
         v = forms.sparse()
         indptr = np.searchsorted(v.indices, np.arange(A.size + 1))
         return Rows(indptr, np.zeros(v.nvals, np.int32), v.values, (A.size, 1), False)
     csr = forms.csr
     return Rows(csr.indptr, csr.indices, csr.values, (A.nrows, A.ncols), forms.is_symmetric)
+
+
+def forms_of(A: Any) -> Any:
+    """What a Matrix, a Vector, or an expression of one holds."""
+    if not isinstance(A, ReadableMatrix | ReadableVector):
+        raise InvalidValue(f"A is a {type(A).__name__}, but should be a Matrix or a Vector")
+    return A._read()
 
 
 def has_symmetry(rows: Rows, symmetry: str) -> bool:

@@ -127,7 +127,8 @@ def is_file_object(thing: Any) -> bool:
 def replacing(target: Any) -> Iterator[Any]:
     """A binary file to write into that takes the place of `target` only once all is written.
 
-    A name that ends in .gz is compressed. A file object, a pipe or a device is written directly.
+    A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
+    written directly.
     """
     if is_file_object(target):
         yield _BytesOf(target) if isinstance(target, io.TextIOBase) else target
@@ -154,8 +155,13 @@ def replacing(target: Any) -> Iterator[Any]:
 
 
 def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
+    suffix = suffix.lower()
     if suffix == ".gz":
         return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
+    if suffix == ".bz2":
+        return bz2.BZ2File(file, "wb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(file, "wb")
     return contextlib.nullcontext(file)
 
 

@@ -128,7 +128,9 @@ def _read_header(text: TextReader) -> _Header:
     if line.lower().startswith("%%matrixmarket"):
         form, field, symmetry = _banner(line, text)
         declared, line = _type_line(text, field, symmetry)
-    elif not line or line.startswith("%"):
+    elif not line:
+        raise text.error("the file is empty", 1)
+    elif line.startswith("%"):
         raise text.error(
             f"the file starts with {shorten(line)}, but should start with a header "
             "'%%MatrixMarket matrix ...' or, without one, with its size line"

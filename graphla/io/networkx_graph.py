@@ -9,6 +9,7 @@ import numpy as np
 
 from graphla.io.entries import assemble, by_rows, has_symmetry
 from graphla.sparse import Matrix
+from graphla.sparse.matrix import ReadableMatrix
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
@@ -97,6 +98,8 @@ def to_networkx(
     """
     import networkx as nx
 
+    if not isinstance(m, ReadableMatrix):
+        raise InvalidValue(f"m is a {type(m).__name__}, but should be a Matrix")
     if m.nrows != m.ncols:
         raise DimensionMismatch(f"m is {m.nrows} x {m.ncols}, but should be square")
     nodes = range(m.nrows) if nodelist is None else list(nodelist)

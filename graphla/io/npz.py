@@ -21,6 +21,7 @@ from graphla.io.entries import assemble, by_rows, has_symmetry, held_once
 from graphla.io.files import ParseError, is_file_object, name_of, replacing
 from graphla.io.scipy_sparse import from_scipy_sparse
 from graphla.sparse import Matrix, Vector
+from graphla.sparse.vector import ReadableVector
 from semirings.dtypes import lookup_dtype
 
 _DAMAGE = (
@@ -61,7 +62,7 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
 def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> None:
     """The file = A, with its dtype; replaced only when all is written."""
-    if isinstance(A, Vector):
+    if isinstance(A, ReadableVector):
         indices, values = A.to_coo()
         arrays: dict[str, Any] = {"format": b"coo", "shape": (A.size,), "data": values}
         arrays["coords"] = np.asarray(indices)[np.newaxis]

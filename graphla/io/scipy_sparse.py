@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.io.entries import held_once
+from graphla.io.entries import forms_of, held_once
 from graphla.sparse import Matrix, Vector
+from graphla.sparse.vector import ReadableVector
 from graphla.storage import is_iso
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
@@ -24,6 +25,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """
     if not hasattr(A, "tocoo") or not hasattr(A, "format"):
         raise InvalidValue(f"A is a {type(A).__name__}, but should be an array of scipy.sparse")
+    if A.ndim not in (1, 2):
+        raise InvalidValue(f"A has {A.ndim} dimensions, but should have one or two")
     dtype = lookup_dtype(A.dtype)
     if A.ndim == 1:
         A = A.tocoo()
@@ -54,11 +57,11 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """
     from scipy import sparse
 
-    format = format.lower()
-    if format not in FORMATS:
+    if str(format).lower() not in FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(FORMATS)}")
-    forms = A._read()
-    if isinstance(A, Vector):
+    format = format.lower()
+    forms = forms_of(A)
+    if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":
             S = sparse.csc_array((_held(v.values), v.indices, ends), shape=(A.size, 1))

@@ -24,11 +24,17 @@ class _Layout:
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """The texts of the columns of one line; too few or too many where the line has them."""
+        """The texts of the columns of a line that does not lack them."""
         found = line.split(self.separator)
-        if self.columns is None or len(found) <= max(self.columns):
-            return found
-        return [found[column] for column in self.columns]
+        return found if self.columns is None else [found[column] for column in self.columns]
+
+    def lacks_fields(self, line: str) -> str:
+        """How many fields are expected, where the line has another number of them; else nothing."""
+        count, names = len(line.split(self.separator)), self.dtype.names or ()
+        needed = len(names) if self.columns is None else max(self.columns) + 1
+        if count == needed or (self.columns is not None and count > needed):
+            return ""
+        return f"{count} fields where {needed} are expected ({', '.join(names)})"
 
 
 def number_rows(
@@ -139,11 +145,9 @@ def _parses(block: bytes, layout: _Layout) -> bool:
 
 
 def _explain(line: str, number: int, layout: _Layout, file: str) -> ParseError:
+    if lack := layout.lacks_fields(line):
+        return ParseError(f"{shorten(line)} has {lack}", file, number)
     fields, names = layout.fields(line), layout.dtype.names or ()
-    if len(fields) != len(names):
-        needed = len(names) if layout.columns is None else max(layout.columns) + 1
-        problem = f"{shorten(line)} has {len(fields)} fields where {needed} are expected"
-        return ParseError(f"{problem} ({', '.join(names)})", file, number)
     good = [
         _is_number(field, layout.dtype[name]) for field, name in zip(fields, names, strict=True)
     ]
