@@ -160,6 +160,27 @@ def test_convert_keeps_every_entry(tmp_path, name):
     assert gl.io.read(tmp_path / name).isequal(gl.datasets.load("ldbc-directed"))
 
 
+def test_convert_makes_a_graph_undirected_or_unweighted_where_asked(tmp_path, edge_list):
+    target = tmp_path / "a.npz"
+    assert succeeds("convert", edge_list, target, "--undirected") == ""
+    assert gl.io.read(target).to_dicts() == {
+        0: {1: 5, 2: 1},
+        1: {0: 5, 2: 2},
+        2: {0: 1, 1: 2},
+        3: {3: 4},
+    }
+    assert succeeds("convert", edge_list, target, "--unweighted") == ""
+    assert gl.io.read(target).to_dicts() == {0: {1: True, 2: True}, 2: {1: True}, 3: {3: True}}
+
+
+def test_convert_takes_vectors_and_matrices_of_any_shape(tmp_path):
+    for thing in (gl.Vector.from_coo([1], [2.5], size=3), gl.Matrix.from_coo([0], [2], [7])):
+        gl.io.write(tmp_path / "a.npz", thing)
+        assert succeeds("convert", tmp_path / "a.npz", tmp_path / "a.mtx") == ""
+        assert gl.io.read(tmp_path / "a.mtx").nvals == 1
+        assert "a.npz h" in refused("convert", tmp_path / "a.npz", "b.mtx", "--undirected")
+
+
 # --- files written --------------------------------------------------------------------------------
 
 
@@ -224,6 +245,16 @@ def test_labels_name_vertices_in_and_out(tmp_path):
     assert rows["900719925474"]["level"] == "2"
 
 
+def test_convert_keeps_labels_in_an_edge_list(tmp_path):
+    path = tmp_path / "friends.txt"
+    path.write_text("bob ann 3\nann carol 4\n")
+    assert succeeds("convert", path, tmp_path / "friends.csv", "--labels") == ""
+    written = (tmp_path / "friends.csv").read_text()
+    assert written == "source,target,weight\nbob,ann,3\nann,carol,4\n"
+    assert succeeds("convert", path, tmp_path / "friends.mtx", "--labels") == ""
+    assert gl.io.read(tmp_path / "friends.mtx").to_dicts() == {0: {1: 3}, 1: {2: 4}}
+
+
 # --- what it refuses ------------------------------------------------------------------------------
 
 
@@ -238,6 +269,11 @@ def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
     twice.write_text("0 1 4\n0 1 5\n")
     assert "No such file or directory" in refused("bfs", tmp_path / "missing.mtx")
     assert "neither a file nor a dataset" in refused("bfs", "nothing")
+    assert "GRAPH is empty" in refused("bfs", "")
+    names = tmp_path / "names.txt"
+    names.write_text("ann bob 1\nbob carol 2\n")
+    assert "line 1: source is 'ann'" in refused("bfs", names)
+    assert "--labels" in refused("bfs", names)
     assert "broken.mtx, line 3: " in refused("bfs", broken)
     assert "2 rows and 3 columns" in refused("components", wide)
     assert "source is 7, but the vertices are 0 to 3" in refused("bfs", edge_list, "--source", 7)
@@ -295,6 +331,22 @@ def test_a_reader_who_has_seen_enough_is_no_error():
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
         assert process.wait() in (0, 128 + signal.SIGPIPE)
+
+
+@unix
+def test_closed_streams_are_no_crash(edge_list):
+    def run(arguments: str) -> subprocess.CompletedProcess[str]:
+        command = f"exec {sys.executable} -m graphla {arguments}"
+        return subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, env=environment(), timeout=300
+        )
+
+    done = run(f"bfs {edge_list} 2>&-")
+    assert (done.returncode, "levels   2" in done.stdout) == (0, True)
+    done = run(f"bfs {edge_list} >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run(f"bfs {edge_list} --output - >&-")
+    assert (done.returncode, done.stderr) == (1, "graphla: standard output: Bad file descriptor\n")
 
 
 @unix

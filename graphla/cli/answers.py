@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -81,6 +83,8 @@ def save(answer: Answer, labels: Sequence[str] | None, path: str) -> None:
         _save_matrix(answer, path)
         return
     table = _table(answer, labels)
+    if path == "-" and sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     with replacing(sys.stdout if path == "-" else path) as out:
         if name.endswith(".npz"):
             np.savez_compressed(out, **table)

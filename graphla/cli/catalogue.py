@@ -132,7 +132,7 @@ def _extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) ->
     return Top(title, ("vertex", name), cells)
 
 
-_SOURCE = Option("--source", str, "0", "the vertex to start from (default: 0)")
+_SOURCE = Option("--source", str, "0", "the vertex to start from, counted from 0 (default: 0)")
 
 ALGORITHMS = (
     Algorithm(

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with config.set(**_settings(options)):
             _COMMANDS[options.command](options)
-        sys.stdout.flush()
+        if sys.stdout:  # None where the caller closed it
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
@@ -72,9 +73,10 @@ def _run(options: Namespace) -> None:
 
 def _convert(options: Namespace) -> None:
     with progress(f"reading {options.graph}"):
-        A, _ = graphs.read_matrix(options)
+        A, labels = graphs.read_to_convert(options)
+    named = {"labels": labels} if labels and graphs.is_edge_list(options.target) else {}
     with progress(f"writing {options.target}"):
-        io.write(options.target, A)
+        io.write(options.target, A, **named)
 
 
 def _info(options: Namespace) -> None:

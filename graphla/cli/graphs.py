@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,10 +63,23 @@ def read(options: Namespace) -> Graph:
         raise DimensionMismatch(
             f"{options.graph} has {A.nrows} rows and {A.ncols} columns, but a graph is square"
         )
+    return Graph(_as_asked(A, options), labels)
+
+
+def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
+    """What `options.graph` holds, a vector or a matrix of any shape too, and its labels."""
+    if options.undirected or options.unweighted:
+        graph = read(options)
+        return graph.A, graph.labels
+    return read_matrix(options)
+
+
+def _as_asked(A: Matrix, options: Namespace) -> Matrix:
+    """A without weights or without directions, where the options say so."""
     if options.unweighted:
         rows, columns, _ = A.to_coo(values=False)
         A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
-    return Graph(undirected(A) if options.undirected else A, labels)
+    return undirected(A) if options.undirected else A
 
 
 def undirected(A: Matrix) -> Matrix:
@@ -80,10 +94,12 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
     """What `options.graph` holds, and its labels if the options ask for them."""
     name = options.graph
     path = Path(name)
+    if not name:
+        raise InvalidValue("GRAPH is empty, but should be a file or a dataset")
     given = {
         key: vars(options)[key] for key in _EDGE_LIST_OPTIONS if vars(options)[key] is not None
     }
-    if (given or options.labels) and not name.lower().removesuffix(".gz").endswith(EDGE_LISTS):
+    if (given or options.labels) and not is_edge_list(name):
         option = "labels" if options.labels else next(iter(given))
         raise InvalidValue(f"--{option} is for edge lists ({' '.join(EDGE_LISTS)}), not for {name}")
     if not path.exists() and name in datasets.names():
@@ -99,5 +115,17 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
             return io.read_labelled_edgelist(path, **given)
         return io.read(path, **given), None
     except (DuplicateEntry, io.ParseError) as error:
-        hint = " (--duplicates min, for example)" if "dup_op" in str(error) else ""
-        raise InvalidValue(f"{error}{hint}") from error
+        raise InvalidValue(f"{error}{_hint(str(error))}") from error
+
+
+def is_edge_list(name: str) -> bool:
+    """Whether a file of that name holds an edge list."""
+    return name.lower().removesuffix(".gz").endswith(EDGE_LISTS)
+
+
+def _hint(problem: str) -> str:
+    """The option that takes a file with this problem."""
+    if "dup_op" in problem:
+        return " (--duplicates min, for example)"
+    is_name = re.search(r"(source|target) is .*, which is not an integer$", problem)
+    return " (--labels reads names)" if is_name else ""

@@ -106,7 +106,7 @@ def _add_convert(commands: Any) -> None:
         "convert",
         "a graph from one file format to another",
         "Reads GRAPH and writes it to TARGET, in the format that the extension of TARGET says. "
-        "An .npz file reads fastest, and keeps dtype and symmetry.",
+        "An .npz file reads fastest, and keeps dtype and symmetry; an edge list keeps labels.",
         ("graphla convert web.mtx.gz web.npz", "graphla convert road-NY road-NY.mtx.gz"),
     )
     _add_graph(command)
@@ -150,7 +150,10 @@ def _add_reading(command: ArgumentParser) -> None:
         "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
     )
     reading.add_argument(
-        "--base", type=int, choices=(0, 1), help="edge lists: the least vertex (default: 0)"
+        "--base",
+        type=int,
+        choices=(0, 1),
+        help="edge lists: the least vertex in the file (default: 0); here it is 0",
     )
     reading.add_argument(
         "--separator", metavar="C", help="edge lists: between fields (default: seen)"

@@ -15,7 +15,7 @@ _INTERVAL = 0.2
 @contextmanager
 def progress(step: str) -> Iterator[None]:
     """Show `step` and the seconds it has taken so far, until it is done; then the line goes."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     done = Event()
