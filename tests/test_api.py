@@ -74,8 +74,21 @@ def test_operators_of_the_wrong_kind_are_refused():
             refused()
     with pytest.raises(ValueError, match="no_such"):
         A.mxm(A, "no_such")
+    with pytest.raises(ValueError, match="'no_such' names no unary or indexunary or binary"):
+        A.apply("no_such")
+    with pytest.raises(TypeError, match="give `left=` or `right=`"):
+        A.apply("plus")
+    with pytest.raises(ValueError, match="dtype is 'FP31'"):
+        A.apply("abs[FP31]")
     with pytest.raises(AttributeError):
         gl.binary.no_such_operator  # pyright: ignore
+
+
+def test_a_name_may_be_a_string_of_numpy():
+    A = small()
+    for name in np.array(["min_plus", "max_times"]):
+        assert A.mxm(A, name).new().isequal(A.mxm(A, str(name)).new())
+    assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
 def test_an_operator_is_refused_on_a_dtype_it_is_not_defined_on():

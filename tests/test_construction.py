@@ -262,6 +262,22 @@ def test_a_scalar_beyond_a_floating_dtype_is_refused_and_not_taken_for_infinity(
     assert u.nvals == 1
 
 
+def test_arrays_of_other_classes_are_taken_as_arrays_and_masked_ones_refused():
+    class Named(np.ndarray):
+        """An array that behaves otherwise in places, as np.matrix does."""
+
+        def __getitem__(self, key):
+            raise RuntimeError
+
+    given = np.array([[1, 0], [2, 3]])
+    assert gl.Matrix.from_dense(given.view(Named), 0).to_dense(0).tolist() == given.tolist()
+    assert gl.Vector.from_coo([0, 1], given[0].view(Named)).to_dense().tolist() == [1, 0]
+    with pytest.raises(TypeError, match="values must not be a masked array"):
+        gl.Vector.from_dense(np.ma.array([1, 2], mask=[False, True]))
+    u = gl.Vector.from_dense([5, 6])
+    assert u[np.array(1)].new() == 6
+
+
 def test_a_list_of_dicts_has_as_many_rows_as_it_is_long():
     assert gl.Matrix.from_dicts([{0: 1}, {}]).shape == (2, 1)
     assert gl.Matrix.from_dicts([{0: 1}, {}], order="columnwise").shape == (1, 2)

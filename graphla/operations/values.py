@@ -100,7 +100,9 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
 def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.ndarray, DataType]:
     """`values` (a sequence or an array) as an array, and the dtype given or found."""
     wanted = None if dtype is None else lookup_dtype(dtype)
-    array = values if isinstance(values, np.ndarray) else _as_array(values, name)
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array; give its .compressed() or .filled(x)")
+    array = np.asarray(values) if isinstance(values, np.ndarray) else _as_array(values, name)
     if array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(np.float64 if wanted is None else wanted.np_type)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:

@@ -39,6 +39,8 @@ def axis(key: Any, size: int, name: str) -> Axis:
         return _slice(key, size)
     if isinstance(key, Operand):
         key = _index_of(key, name)
+    if isinstance(key, np.ndarray) and key.ndim == 0:
+        key = key[()]
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
         return position(int(key), size, name)
     return _indices(key, size, name)

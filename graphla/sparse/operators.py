@@ -6,7 +6,7 @@ from typing import Any
 
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import INT64, DataType
-from semirings.exceptions import DomainMismatch
+from semirings.exceptions import DomainMismatch, InvalidValue
 from semirings.operators import (
     BinaryOp,
     IndexUnaryOp,
@@ -27,7 +27,7 @@ def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
         return op[INT64] if op.binaryop is binary.pair else op[left, right]
     if kind is TypedSemiring:
         return op
-    if kind is str:
+    if isinstance(op, str):
         return semiring_of(semiring.from_string(op), left, right)
     raise _refusal(op, "a semiring, such as semiring.plus_times or 'min_plus'")
 
@@ -43,7 +43,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
         return op[left, right].binaryop
     if kind is TypedMonoid:
         return op.binaryop
-    if kind is str:
+    if isinstance(op, str):
         return binary_of(binary.from_string(op), left, right)
     if _is_function(op):
         named = {min: binary.min, max: binary.max}.get(op)
@@ -58,7 +58,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
         return op[dtype]
     if kind is TypedMonoid:
         return op
-    if kind is str:
+    if isinstance(op, str):
         return monoid_of(monoid.from_string(op), dtype)
     if op is min or op is max:
         return monoid_of(monoid.min if op is min else monoid.max, dtype)
@@ -76,8 +76,8 @@ def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | Typ
         return op[dtype]
     if kind in (TypedUnaryOp, TypedIndexUnaryOp, TypedSelectOp):
         return op
-    if kind is str:
-        return unary_of(_from_strings(op, unary, indexunary), dtype)
+    if isinstance(op, str):
+        return unary_of(_from_strings(op, unary, indexunary, binary), dtype)
     if kind in (IndexUnaryOp, SelectOp):
         return index_of(op, dtype, None)  # pyright: ignore[reportReturnType]
     if _is_function(op):
@@ -125,12 +125,13 @@ def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
 
 
 def _from_strings(name: str, *modules: Any) -> Any:
-    for module in modules[:-1]:
+    for module in modules:
         try:
             return module.from_string(name)
-        except (ValueError, AttributeError, KeyError):
+        except InvalidValue:
             continue
-    return modules[-1].from_string(name)
+    kinds = " or ".join(module.__name__.rpartition(".")[2] for module in modules)
+    raise InvalidValue(f"{name!r} names no {kinds} operator")
 
 
 def _is_function(op: Any) -> bool:
