@@ -143,7 +143,7 @@ def check(
     Args:
         dtype: One dtype; by default, all of the thing's.
         laws: The laws to hold it to, instead of those above.
-        domain: Where each is to hold; by default, the widest of a list of usual domains is found.
+        domain: Where each is looked at; by default, the widest of a list of usual domains is found.
         seed: Of the random values.
 
     >>> from semirings import binary, laws
@@ -213,8 +213,9 @@ def _check_typed(
     for name in law_names(typed):
         if names is not None and name not in names:
             continue
-        held_to = domain or declarations.get(name)
-        claimed = held_to is not NOWHERE if held_to else name in _claims(typed)
+        declaration = declarations.get(name)
+        claimed = declaration is not NOWHERE if declaration else name in _claims(typed)
+        held_to = domain or declaration
         domains = _DOMAINS[a.dtype.np_type.kind] if held_to in (None, NOWHERE) else (held_to,)
         law = _Law(a, name, seed)
         known = outside.get(name) if domain is None else None

@@ -251,6 +251,17 @@ def test_check_says_where_a_law_of_a_user_does_hold():
     assert not check(mine, "FP64", domain=EVERYWHERE).ok
 
 
+def test_a_domain_makes_no_law_a_claim():
+    either = monoid.register_anonymous(binary.register_anonymous(lambda x, y: x | y, "either"), 0)
+    assert check(either, "INT8", domain=UNIT).ok
+    mean = binary.register_anonymous(lambda x, y: (x + y) / 2, "mean")
+    report = check(mean, "FP64", domain=UNIT)
+    assert report.ok
+    assert "associative        does not hold" in str(report)
+    assert check(monoid.plus, "INT8", domain=UNIT).ok
+    assert not check(monoid.plus, "INT8", laws=["idempotent"], domain=UNIT).ok
+
+
 def test_check_takes_names_and_all_dtypes():
     assert check("min_plus", "FP64").ok
     report = check("lor_land")
