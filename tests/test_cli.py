@@ -173,6 +173,12 @@ def test_convert_makes_a_graph_undirected_or_unweighted_where_asked(tmp_path, ed
     assert gl.io.read(target).to_dicts() == {0: {1: True, 2: True}, 2: {1: True}, 3: {3: True}}
 
 
+def test_convert_keeps_an_unweighted_graph_unweighted(tmp_path):
+    (tmp_path / "a.txt").write_text("0 1\n1 2\n2 0\n")
+    assert succeeds("convert", tmp_path / "a.txt", tmp_path / "a.mtx", "--undirected") == ""
+    assert " pattern symmetric\n" in (tmp_path / "a.mtx").read_text()
+
+
 def test_convert_takes_vectors_and_matrices_of_any_shape(tmp_path):
     for thing in (gl.Vector.from_coo([1], [2.5], size=3), gl.Matrix.from_coo([0], [2], [7])):
         gl.io.write(tmp_path / "a.npz", thing)

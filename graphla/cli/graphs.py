@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphla import datasets, io
+from graphla.io.entries import held_once
 from graphla.sparse import Matrix
 from semirings import binary
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
@@ -87,7 +88,7 @@ def undirected(A: Matrix) -> Matrix:
     both = binary.min(A | A.T).new()
     rows, columns, weights = both.to_coo()
     shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
-    return Matrix.from_coo(rows, columns, weights, both.dtype, **shape, symmetric=True)
+    return Matrix.from_coo(rows, columns, held_once(weights), both.dtype, **shape, symmetric=True)
 
 
 def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
