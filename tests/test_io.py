@@ -220,9 +220,11 @@ def test_networkx_refusals_and_names():
     G.add_edge("y", "x", cost="much")
     with pytest.raises(gl.exceptions.DomainMismatch, match=r"cost of edge \('y', 'x'\) is 'much'"):
         gio.from_networkx(G, weight="cost")
-    G.add_edge("y", "x", cost=300)
-    with pytest.raises(gl.exceptions.DomainMismatch, match="is 300, not INT8"):
-        gio.from_networkx(G, weight="cost", dtype="INT8")
+    for cost in (300, np.int64(300), np.float64(np.nan)):
+        G.add_edge("y", "x", cost=cost)
+        problem = re.escape(f"cost of edge ('y', 'x') is {cost!r}, not INT8")
+        with pytest.raises(gl.exceptions.DomainMismatch, match=problem):
+            gio.from_networkx(G, weight="cost", dtype="INT8")
     G.add_edge("y", "x", cost=1j)
     with pytest.raises(gl.exceptions.DomainMismatch, match="is 1j"):
         gio.from_networkx(G, weight="cost")
@@ -343,6 +345,10 @@ def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line,
     [
         ({"base": 2}, "base"),
         ({"separator": ", "}, "separator"),
+        ({"separator": "\n"}, "separator"),
+        ({"separator": "é"}, "separator"),
+        ({"separator": 5}, "separator"),
+        ({"columns": (0, 1.5)}, "columns"),
         ({"columns": (0,)}, "columns"),
         ({"n": -1}, "n"),
         ({"n": 2.5}, "n"),
@@ -529,6 +535,23 @@ BROKEN = {
     "weights": {"src": [0], "dst": [1], "n": 3, "directed": True, "weight": [1, 2]},
     "no n": {"src": [0], "dst": [1], "directed": True},
 }
+
+
+def test_a_file_that_says_half_of_a_graph_is_told_what_it_lacks(tmp_path):
+    whole = {"src": [0], "dst": [1], "n": 2, "directed": True}
+    for wrong, problem in [
+        ({"n": None}, "n is not a file in the archive"),
+        ({"n": 2.5}, "n is no integer"),
+        ({"directed": "no"}, "directed is neither true nor false"),
+    ]:
+        arrays = {key: value for key, value in (whole | wrong).items() if value is not None}
+        np.savez(tmp_path / "a.npz", **arrays)
+        with pytest.raises(ParseError, match=problem):
+            gio.read_npz(tmp_path / "a.npz")
+    with (tmp_path / "a.npz").open("wb") as file:
+        np.save(file, [1, 2])
+    with pytest.raises(ParseError, match="it holds one array"):
+        gio.read_npz(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -193,9 +193,10 @@ def _look(
     columns: Sequence[int] | None,
     labelled: bool,
 ) -> _Form:
-    if separator is not None and len(separator) != 1:
-        raise InvalidValue(f"separator is {separator!r}, but should be one character")
-    if columns is not None and (len(columns) not in (2, 3) or min(columns) < 0):
+    if separator is not None and not _separates(separator, ascii_only=not labelled):
+        kind = "character" if labelled else "ASCII character"
+        raise InvalidValue(f"separator is {separator!r}, but should be one {kind}, no line end")
+    if columns is not None and not (len(columns) in (2, 3) and all(map(_is_position, columns))):
         raise InvalidValue(f"columns is {columns!r}, but should be two or three positions from 0")
     comment = comment_lines(comments)
     while (line := text.readline()) and (line.isspace() or comment.match(line)):
@@ -219,6 +220,15 @@ def _look(
     weighted = (width if columns is None else len(columns)) == 3
     chosen = None if columns is None else tuple(columns)
     return _Form(separator, chosen, width, weighted, text.line - bool(line) + header)
+
+
+def _separates(separator: Any, *, ascii_only: bool) -> bool:
+    is_one = isinstance(separator, str) and len(separator) == 1 and separator not in "\r\n"
+    return is_one and (separator.isascii() or not ascii_only)
+
+
+def _is_position(column: Any) -> bool:
+    return isinstance(column, Integral) and int(column) >= 0
 
 
 def _is_title(field: str) -> bool:
@@ -353,7 +363,7 @@ def _weights(
 
 def _separator_to_write(separator: str | None, target: Any) -> str:
     if separator is not None:
-        if len(separator) != 1:
+        if not _separates(separator, ascii_only=False):
             raise InvalidValue(f"separator is {separator!r}, but should be one character")
         return separator
     name = name_of(target).lower().removesuffix(".gz")

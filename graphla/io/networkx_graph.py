@@ -75,10 +75,10 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 
 def _fits(w: Any, np_type: Any) -> bool:
     try:
-        value = np.asarray(w, np_type)
+        values = np.asarray([w], np_type)  # in a list, as a scalar of NumPy would be cast unasked
     except (TypeError, ValueError, OverflowError):
         return False
-    return value.dtype.kind in "biuf" and value.ndim == 0
+    return values.dtype.kind in "biuf" and values.ndim == 1
 
 
 def to_networkx(

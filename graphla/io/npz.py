@@ -77,9 +77,10 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
 
 
 def _read(source: Any, dup_op: Any, name: Any) -> Any:
-    with np.load(source, allow_pickle=False) as arrays:
-        if not hasattr(arrays, "files"):
-            raise ValueError("it holds one array")
+    loaded = np.load(source, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        raise ValueError("it holds one array")
+    with loaded as arrays:
         if "src" in arrays and "dst" in arrays:
             return _from_edges(arrays, dup_op, name)
         if "format" not in arrays:
@@ -115,15 +116,19 @@ def _matrix(source: Any, symmetric: bool, dup_op: Any, name: Any) -> Any:
 
 
 def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
-    u, v, n = arrays["src"], arrays["dst"], int(arrays["n"])
+    u, v, n, directed = (arrays[key] for key in ("src", "dst", "n", "directed"))
+    if n.ndim or n.dtype.kind not in "iu":
+        raise ValueError("n is no integer")
+    if directed.ndim or directed.dtype.kind not in "biu":
+        raise ValueError("directed is neither true nor false")
     for key, ends in (("src", u), ("dst", v)):
         if ends.ndim != 1 or ends.dtype.kind not in "iu":
             raise ValueError(f"{key} is no list of integers")
     w = arrays["weight"] if "weight" in arrays.files else np.broadcast_to(True, u.shape)
     dtype = lookup_dtype(w.dtype)
-    symmetry = "general" if bool(arrays["directed"]) else "symmetric"
-    return assemble(u, v, w, dtype, (n, n), symmetry=symmetry, dup_op=dup_op, name=name)
+    symmetry, size = "general" if directed else "symmetric", int(n)
+    return assemble(u, v, w, dtype, (size, size), symmetry=symmetry, dup_op=dup_op, name=name)
 
 
 def _said(error: Exception) -> str:
-    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
+    return str(error.args[0]) if isinstance(error, KeyError) else str(error)
