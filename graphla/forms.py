@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from graphla.storage import AnyVector, DenseVector
     from semirings.dtypes import DataType
 
+HUGE = 1 << 27
+"""A size from which nothing as long is made for the sake of a few entries."""
+
 
 class VectorForms:
     """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
@@ -128,6 +131,11 @@ class VectorForms:
         """Full where every index has an entry, else the bitmap."""
         return self.full() or self.bitmap()
 
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether it is huge and nearly empty, so that `dense` would cost more than it is worth."""
+        return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
+
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
         v = self.dense() if self.has_dense else self.sparse(sorted=False)
@@ -165,8 +173,7 @@ class VectorForms:
         """
         if not self.has_dense:
             self._merged += self.nvals + entries
-            size = self.size
-            if self._merged * 4 >= size and (size <= 1 << 27 or self.nvals * 16 >= size):
+            if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
         return self.at_hand
 

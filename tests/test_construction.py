@@ -229,6 +229,11 @@ def test_a_wide_matrix_holds_few_entries_cheaply():
     assert A.reduce_rowwise().new().to_dict() == {0: 4, 1: 5}
     assert A[1, 3].new() == 5 and A.get(0, -1) == 4
     assert (A + A).new().nvals == 2 and A.select("col>", 3).new().nvals == 1
+    u = gl.Vector.from_coo([3, n - 1], [10, 20], size=n)
+    for _ in range(20):
+        assert (A @ u).new().to_dict() == (u @ A.T).new().to_dict() == {0: 80, 1: 50}
+    assert (A * u).new().to_dicts() == {0: {n - 1: 80}, 1: {3: 50}}
+    assert A[:, 3].new().to_dict() == {1: 5} and A[[1, 0], -1].new().to_dict() == {1: 4}
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)

@@ -42,7 +42,13 @@ def _both_matrices(a: Any, b: Any) -> tuple[MatrixForms, MatrixForms]:
 
 def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
     """B(i, j) = v(j) at the entries of A."""
-    do, csr, dense = backend(a.device), a.csr, v.bitmap()
+    do, csr = backend(a.device), a.csr
+    if v.stays_sparse:
+        met = do.extract_vector(v.sparse(), csr.indices)
+        dense = do.to_bitmap(met)
+        values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values)
+        return MatrixForms(a.device, v.dtype, do.keep(values, dense.present))
+    dense = v.bitmap()
     values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values[csr.indices])
     return MatrixForms(a.device, v.dtype, do.keep(values, dense.present[csr.indices]))
 

@@ -53,7 +53,8 @@ def choose(
 
 def _unless_paid(wanted: str, at_hand: str, push: float, pull: float, m: MatrixForms) -> Choice:
     """The wanted direction, once what it would have saved has paid for the form that it needs."""
-    price, paid = TRANSPOSE_ENTRY * m.nvals, m.owe(abs(push - pull))
+    lines = m.ncols if wanted == "push" else m.nrows
+    price, paid = TRANSPOSE_ENTRY * max(m.nvals, lines), m.owe(abs(push - pull))
     costs = f"push {push:,.0f}, pull {pull:,.0f}"
     if paid >= price:
         return wanted, f"{costs}: worth the other form by now"

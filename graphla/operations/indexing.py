@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
 from graphla.operations.operation import Operation
 from graphla.storage import Csr, SparseVector
 from semirings.operators import TypedBinaryOp
@@ -46,6 +46,11 @@ def _extract_row(a: MatrixForms, i: int, columns: Places) -> VectorForms:
 
 def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
     """w(k) = A(I(k), j)."""
+    if a.ncols > HUGE and not a.has_csc and a.nvals * 16 < a.ncols:
+        column = _extract_matrix(a, rows, backend(a.device).xp.asarray([j]))
+        places, _, values = coordinates(column)
+        w = SparseVector(column.nrows, places.astype("int32"), values)
+        return VectorForms(a.device, a.dtype, w)
     return _extract_row(a.T, j, rows)
 
 

@@ -9,7 +9,12 @@ from graphla.backends import Side, backend
 from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.direction import choose
 from graphla.operations.entrywise import cast
-from graphla.operations.indexing import as_row, from_diag, vector_element
+from graphla.operations.indexing import (
+    as_row,
+    extract_matrix,
+    from_diag,
+    vector_element,
+)
 from graphla.operations.operation import Operation, note
 from graphla.settings import recorders
 from graphla.storage import FullVector, MatrixMask, VectorMask
@@ -40,6 +45,10 @@ def _matrix_vector(
     do = backend(m.device)
     if direction == "push":
         w = do.push(m.csc, u.sparse(sorted=False), semiring, side, mask)
+    elif u.stays_sparse and not semiring.is_positional:
+        v = u.sparse()
+        narrow = extract_matrix.compute(m, None, v.indices)
+        w = do.pull(narrow.csr, FullVector(v.nvals, v.values), semiring, side, mask)
     else:
         w = do.pull(m.csr, u.dense(), semiring, side, mask)
     t = VectorForms(m.device, semiring.return_type, w)
