@@ -102,7 +102,7 @@ def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) ->
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
-    of = np.full(A.shape[0], -1)
+    of = np.full(levels.size, -1)
     of[reached] = level
     others = index != source
     assert of[source] == 0 and (of[index[others]] == of[parent[others]] + 1).all()
@@ -173,7 +173,8 @@ def spmv(quick: bool) -> None:
     times: dict[str, list[float]] = {}
     for threads in (1, 2):
         contenders: dict[str, Callable[..., Any]] = {}
-        G = g = None
+        G: Any = None
+        g: Any = None
         if graphblas:
             G = graphblas.Matrix.from_coo(rows, columns, values, nrows=A.nrows, ncols=A.ncols)
             g = graphblas.Vector.from_dense(x)
