@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,25 +61,30 @@ def from_networkx(
 def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) -> Any:
     np_type = None if dtype is None else lookup_dtype(dtype).np_type
     weights = [w for _, _, w in edges] or np.empty(0, np.int64)
-    try:
-        values = np.asarray(weights, np_type)
-    except (TypeError, ValueError, OverflowError):
-        values = np.asarray(None)
-    if values.dtype.kind in "biuf" and values.ndim == 1:
+    values = _numbers(weights, np_type)
+    if values is not None:
         return values
     wanted = "a number of a dtype here" if dtype is None else lookup_dtype(dtype)
     for u, v, w in edges:
-        if not _fits(w, np_type):
+        if _numbers([w], np_type) is None:
             raise DomainMismatch(f"{weight} of edge ({u!r}, {v!r}) is {w!r}, not {wanted}")
     raise DomainMismatch(f"{weight} of the edges is not {wanted}")
 
 
-def _fits(w: Any, np_type: Any) -> bool:
+def _numbers(weights: Any, np_type: Any) -> Any:
+    """The weights as a list of numbers of that type, or None if they are not."""
     try:
-        values = np.asarray([w], np_type)  # in a list, as a scalar of NumPy would be cast unasked
+        given = np.asarray(weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what does not fit is found below
+            values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):
-        return False
-    return values.dtype.kind in "biuf" and values.ndim == 1
+        return None
+    if given.dtype.kind not in "biuf" or given.ndim != 1:
+        return None
+    # NumPy 1, and NumPy 2 where the weights are scalars of its own, casts whatever it gets.
+    is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
+    return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 
 
 def to_networkx(
