@@ -263,7 +263,7 @@ class Recorder:
         self.stop()
 
     def __repr__(self) -> str:
-        return f"<Recorder of {len(self.events)} events>"
+        return f"<Recorder, {len(self.events)} recorded>"
 
     def __str__(self) -> str:
         head = ("operation", "semiring", "direction", "why", "in", "out", "ms")

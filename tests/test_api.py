@@ -371,3 +371,17 @@ def test_a_scalar_stands_for_a_number_in_every_argument():
     empty = gl.Scalar(int)
     with pytest.raises((TypeError, ValueError)):
         u.apply("plus", right=empty).new()
+
+
+def test_a_scalar_formats_as_its_value():
+    assert (
+        f"{gl.Scalar.from_value(2.5):.3f} {gl.Vector.from_dense([1, 2]).reduce():3d}" == "2.500   3"
+    )
+
+
+@pytest.mark.parametrize("tolerance", ["x", -1, float("nan")])
+@pytest.mark.parametrize("name", ["rel_tol", "abs_tol"])
+def test_a_tolerance_that_is_none_is_refused(name, tolerance):
+    u = gl.Vector.from_dense([1.0])
+    with pytest.raises(gl.exceptions.InvalidValue, match=name):
+        u.isclose(u, **{name: tolerance})

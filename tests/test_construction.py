@@ -301,3 +301,8 @@ def test_what_a_constructor_cannot_read_is_refused_by_name():
     }.items():
         with pytest.raises((TypeError, ValueError, IndexError), match=name):
             refused()
+
+
+def test_a_mapping_is_no_list_of_edges():
+    with pytest.raises(TypeError, match=r"list\(d.values\(\)\)"):
+        gl.Matrix.from_edgelist({(0, 1): 3})

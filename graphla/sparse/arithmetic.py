@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NoReturn
 
 from graphla.expression import Operand
@@ -11,6 +12,7 @@ from graphla.sparse import expressions
 from graphla.sparse.expressions import is_waiting
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL
+from semirings.exceptions import InvalidValue
 
 
 class Arithmetic(Operand):
@@ -47,6 +49,9 @@ class Arithmetic(Operand):
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
         """As `isequal`, with |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) for each entry."""
+        for name, value in (("rel_tol", rel_tol), ("abs_tol", abs_tol)):
+            if not isinstance(value, Real) or not value >= 0:
+                raise InvalidValue(f"{name} must be a number of at least 0, not {value!r}")
         tolerance = (rel_tol, abs_tol)
         return expressions.compare(self._read(), self._same_kind(other), check_dtype, tolerance)
 

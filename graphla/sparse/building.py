@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,11 @@ def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
 
 def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
     """Rows, columns and values of (i, j) or (i, j, value), or of an array of two columns."""
+    if isinstance(edgelist, Mapping):
+        raise TypeError(
+            "edgelist must hold edges (i, j) or (i, j, value), not be a mapping; give its items as "
+            "from_edgelist(list(d), list(d.values()))"
+        )
     if isinstance(edgelist, np.ndarray):
         if edgelist.ndim != 2 or edgelist.shape[1] not in (2, 3):
             raise InvalidValue(
@@ -327,7 +332,9 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
         raise TypeError("values must be an array, not a graphla object; for a copy there is .dup()")
     array, wanted = array_of(values, dtype)
     if array.ndim != ndim:
-        raise InvalidValue(f"values must have {ndim} dimensions, but have {array.ndim}")
+        raise InvalidValue(
+            f"values must have {ndim} dimension{'s' * (ndim > 1)}, but have {array.ndim}"
+        )
     for size in array.shape:
         dimension(size, "size")
     return array.copy() if _shares(values, array) else array, wanted

@@ -62,6 +62,9 @@ class ReadableScalar(Arithmetic):
             raise TypeError(f"an index must be an integer, but the Scalar is of {self.dtype}")
         return int(value)
 
+    def __format__(self, spec: str) -> str:
+        return format(self._present("format").item(), spec) if spec else str(self)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self._present("array"), dtype)
 
