@@ -22,7 +22,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,10 @@ if find_spec("graphblas"):
 # --- measuring --------------------------------------------------------------------------------
 
 
+PAUSE = 0.02
+"""Seconds before each trial: OpenMP's threads spin for a while after the last contender's call."""
+
+
 def milliseconds(call: Callable[[], Any]) -> float:
     begin = perf_counter()
     call()
@@ -55,6 +59,7 @@ def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[st
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for x in inputs:
         for name, call in contenders.items():
+            sleep(PAUSE)
             times[name].append(milliseconds(lambda call=call, x=x: call(x)))
     return times
 
