@@ -3,10 +3,10 @@
     make bench                          every section
     python benchmarks/cpu.py bfs spmv   some of them
 
-Contenders take turns trial by trial, so that a slow spell of the machine falls on all. Inside the
-timed region: the whole public call, outputs included. Outside, and shown apart: building the graph,
-the transpose (kept by graphla after its first pull), the first call of each kind (compilation).
-Every BFS result is verified against the tree it claims before its time counts.
+Contenders take turns, so that a slow spell of the machine falls on all. Inside the timed region:
+the whole public call, outputs included. Outside: building the graph, and the first call of each
+kind, which compiles; shown apart: the transpose, which graphla keeps after its first pull (there
+is none to make for a symmetric graph). graphla's trees are verified, for every source.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if find_spec("graphblas"):
 # --- measuring --------------------------------------------------------------------------------
 
 
-PAUSE = 0.02
-"""Seconds before each trial: OpenMP's threads spin for a while after the last contender's call."""
+ROUNDS = 5
+PAUSE = 0.1  # seconds
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
@@ -53,14 +53,17 @@ def milliseconds(call: Callable[[], Any]) -> float:
 
 
 def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[str, list[float]]:
-    """Milliseconds of each contender on each input, after one call of each that does not count."""
-    for call in contenders.values():
-        call(inputs[0])
+    """Milliseconds of each contender on each input: `ROUNDS` times all inputs in a row, by turns.
+
+    The first call of a row does not count. Before it comes a pause, in which the threads of the
+    last contender, which OpenMP lets spin for a while, come to rest.
+    """
     times: dict[str, list[float]] = {name: [] for name in contenders}
-    for x in inputs:
+    for _ in range(ROUNDS):
         for name, call in contenders.items():
             sleep(PAUSE)
-            times[name].append(milliseconds(lambda call=call, x=x: call(x)))
+            call(inputs[0])
+            times[name] += [milliseconds(lambda call=call, x=x: call(x)) for x in inputs]
     return times
 
 
@@ -146,8 +149,9 @@ def bfs(quick: bool) -> None:
         S = scipy.sparse.csr_array(gl.io.to_scipy_sparse(A).astype(np.float64))
         sources = giant_sources(A, 4 if quick else 16)
         build = milliseconds(lambda A=A: A.T.new())
-        for setting in (True, False):
-            verify(S, sources[0], *compiled(setting, gl.algorithms.bfs)(A, sources[0]))
+        for source in sources:
+            for setting in (True, False):
+                verify(S, source, *compiled(setting, gl.algorithms.bfs)(A, source))
         contenders = {
             "scipy csgraph.breadth_first_order": lambda s, S=S: csgraph.breadth_first_order(S, s),
             "graphla.algorithms.bfs, Numba": compiled(True, lambda s, A=A: gl.algorithms.bfs(A, s)),
@@ -194,7 +198,7 @@ def spmv(quick: bool) -> None:
                 return gl.semiring.min_plus(W @ u).new()
 
         contenders[f"graphla, Numba, {threads} threads"] = ours
-        times |= in_turns(contenders, list(range(10 if quick else 50)))
+        times |= in_turns(contenders, list(range(5 if quick else 20)))
         if graphblas:
             theirs = graphblas.semiring.min_plus(G @ g).new().to_dense(fill_value=np.inf)
             assert np.array_equal(ours(0).to_dense(fill_value=np.inf), theirs)
