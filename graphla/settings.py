@@ -29,7 +29,6 @@ class _Settings:
     compiled: bool | Literal["auto"] = "auto"
     compile_threshold: int = 10_000
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    deterministic: bool = False
     push_cost: float = 2.0
 
     def but(self, **options: Any) -> _Settings:
@@ -49,7 +48,6 @@ class Config:
       operands hold `compile_threshold` entries or more), True (always) or False (never);
     - compile_threshold: the entries from which "auto" compiles;
     - threads: how many threads a compiled loop may use;
-    - deterministic: whether the same input must give the same output where `any` may choose;
     - push_cost: what one entry scattered by push costs, in entries gathered by pull; the choice of
       the direction rests on it (measured by benchmarks/direction.py).
     """
@@ -91,15 +89,6 @@ class Config:
     @threads.setter
     def threads(self, value: int) -> None:
         _assign("threads", value)
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether the same input must give the same output where `any` may choose."""
-        return _current().deterministic
-
-    @deterministic.setter
-    def deterministic(self, value: bool) -> None:
-        _assign("deterministic", value)
 
     @property
     def push_cost(self) -> float:
@@ -160,11 +149,6 @@ def _check_compiled(name: str, value: Any) -> None:
         raise InvalidValue(f'{name} must be "auto", True or False, not {value!r}')
 
 
-def _check_bool(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise InvalidValue(f"{name} must be True or False, not {value!r}")
-
-
 def _check_cost(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
         raise InvalidValue(f"{name} must be a number above 0, not {value!r}")
@@ -187,7 +171,6 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "compiled": _check_compiled,
     "compile_threshold": _check_count(0),
     "threads": _check_count(1),
-    "deterministic": _check_bool,
     "push_cost": _check_cost,
 }
 

@@ -52,7 +52,6 @@ def test_an_assigned_setting_holds_for_the_process():
         ("threads", 0),
         ("threads", True),
         ("threads", 1.5),
-        ("deterministic", 0),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name, value):
