@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 
 from semirings.exceptions import InvalidValue
 
-devices = ("cpu",)
+devices = ("cpu", "cuda")
 
 Direction = Literal["push", "pull", "auto"]
 
@@ -30,6 +30,8 @@ class _Settings:
     compile_threshold: int = 10_000
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     push_cost: float = 2.0
+    debug: bool = False
+    deterministic: bool = False
 
     def but(self, **options: Any) -> _Settings:
         """These settings with some of them replaced, each checked."""
@@ -49,7 +51,10 @@ class Config:
     - compile_threshold: the entries from which "auto" compiles;
     - threads: how many threads a compiled loop may use;
     - push_cost: what one entry scattered by push costs, in entries gathered by pull; the choice of
-      the direction rests on it (measured by benchmarks/direction.py).
+      the direction rests on it (measured by benchmarks/direction.py);
+    - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
+    - deterministic: whether a GPU gives the same bits run by run: the direction of products is
+      fixed by the operands alone, and sums are added in one order.
     """
 
     __slots__ = ()
@@ -99,6 +104,24 @@ class Config:
     def push_cost(self, value: float) -> None:
         _assign("push_cost", value)
 
+    @property
+    def debug(self) -> bool:
+        """Whether each kernel is waited for, so that a fault names the one that made it."""
+        return _current().debug
+
+    @debug.setter
+    def debug(self, value: bool) -> None:
+        _assign("debug", value)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether results are the same to the last bit, run by run."""
+        return _current().deterministic
+
+    @deterministic.setter
+    def deterministic(self, value: bool) -> None:
+        _assign("deterministic", value)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _checks:
             _refuse_name(name)
@@ -144,6 +167,11 @@ def _check_device(name: str, value: Any) -> None:
         raise InvalidValue(f"{name} must be one of {', '.join(devices)}, not {value!r}")
 
 
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise InvalidValue(f"{name} must be True or False, not {value!r}")
+
+
 def _check_compiled(name: str, value: Any) -> None:
     if not isinstance(value, bool) and value != "auto":
         raise InvalidValue(f'{name} must be "auto", True or False, not {value!r}')
@@ -172,6 +200,8 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "compile_threshold": _check_count(0),
     "threads": _check_count(1),
     "push_cost": _check_cost,
+    "debug": _check_flag,
+    "deterministic": _check_flag,
 }
 
 config = Config()

@@ -12,7 +12,7 @@ Invariants, for every array here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, SupportsInt, TypeAlias
 
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
@@ -59,7 +59,12 @@ class BitmapVector:
     size: int
     present: Array  # bool
     values: Array
-    nvals: int
+    count: SupportsInt  # of entries: an int, or what becomes one when asked (see `Counted`)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries; the host may have to wait for it."""
+        return int(self.count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +93,7 @@ class VectorMask:
     indices: Array | None
     complement: bool
     is_sorted: bool = True
-    nvals: int | None = None
+    nvals: SupportsInt | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +106,22 @@ class MatrixMask:
 
 AnyVector: TypeAlias = SparseVector | BitmapVector | FullVector
 DenseVector: TypeAlias = BitmapVector | FullVector
+
+
+class Counted:
+    """A count that a device has, or will have, computed: read when first asked for, and kept."""
+
+    __slots__ = ("_array", "_value")
+
+    def __init__(self, array: Array):
+        self._array = array
+        self._value: int | None = None
+
+    def __int__(self) -> int:
+        if self._value is None:
+            self._value = int(self._array)
+            self._array = None
+        return self._value
 
 
 def is_iso(values: Array) -> bool:

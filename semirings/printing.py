@@ -204,7 +204,7 @@ class _Writer:
             name = f"k{len(self._names)}"
             self._names[name] = node.value
             return name
-        write = _cuda_constant if self.language == "cuda" else _numba_constant
+        write = cuda_constant if self.language == "cuda" else _numba_constant
         return write(node.value, node.dtype)
 
     def _cast(self, node: Node, text: str) -> str:
@@ -237,8 +237,8 @@ def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"
         least, greatest = limits(dtype)
         if language == "cuda":
-            words["MIN"] = _cuda_constant(least, dtype)
-            words["MAX"] = _cuda_constant(greatest, dtype)
+            words["MIN"] = cuda_constant(least, dtype)
+            words["MAX"] = cuda_constant(greatest, dtype)
         else:
             words["MIN"], words["MAX"] = str(least), str(greatest)
     return words
@@ -257,7 +257,7 @@ def _numba_constant(value: Any, dtype: DataType) -> str:
     return f"np.{dtype.np_type.name}({number!r})"
 
 
-def _cuda_constant(value: Any, dtype: DataType) -> str:
+def cuda_constant(value: Any, dtype: DataType) -> str:
     if dtype is BOOL:
         return "true" if value else "false"
     if not dtype.is_float:

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from graphla.kernels import specialise
+from graphla.kernels.cache import cache_folder, private_folder
 from graphla.storage import Array
 from semirings.exceptions import GraphblasException
 
@@ -129,7 +130,7 @@ def _module(name: str, text: str) -> ModuleType:
             for file in (folder / "__pycache__").glob(f"{name}.*"):
                 with suppress(OSError):
                     file.unlink()
-    return _run(name, text, _private_folder())
+    return _run(name, text, private_folder())
 
 
 def _run(name: str, text: str, folder: Path) -> ModuleType:
@@ -161,36 +162,3 @@ def _write(path: Path, text: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-@cache
-def cache_folder() -> Path:
-    """Where compiled loops are kept: GRAPHLA_CACHE_DIR, or the user's cache folder.
-
-    If it cannot be written, a folder of this process alone.
-    """
-    try:
-        folder = Path(os.environ.get("GRAPHLA_CACHE_DIR") or _user_cache() / "graphla")
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder.resolve()
-    except (OSError, RuntimeError):  # the latter where the user has no home
-        return _private_folder()
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-@cache
-def _private_folder() -> Path:
-    _private.append(tempfile.TemporaryDirectory(prefix="graphla-", ignore_cleanup_errors=True))
-    return Path(_private[0].name)
-
-
-_private: list[tempfile.TemporaryDirectory] = []
-"""Removed when the interpreter ends."""

@@ -97,7 +97,7 @@ def _stops_early(semiring: TypedSemiring) -> bool:
 def _listed(mask: VectorMask) -> int:
     """How many indices the mask says; about half, where nobody has counted."""
     if mask.nvals is not None:
-        return mask.nvals
+        return int(mask.nvals)
     return mask.size // 2 if mask.indices is None else mask.indices.size
 
 

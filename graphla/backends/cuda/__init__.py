@@ -1,0 +1,23 @@
+"""The GPU: CuPy's arrays, sorts and scans, and our own kernels (`graphla/kernels/*.cu`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.maps import apply, apply_bound
+from graphla.storage import Array
+
+__all__ = ["apply", "apply_bound", "asarray", "to_host", "xp"]
+
+
+def asarray(values: Any, dtype: Any = None) -> Array:
+    """`values` as a CuPy array, copied only if it must be."""
+    return xp.asarray(values, dtype)
+
+
+def to_host(array: Array) -> np.ndarray:
+    """The array as NumPy's: the host waits for it."""
+    return xp.asnumpy(array)

@@ -1,0 +1,54 @@
+"""How operands are handed to kernels, how large a grid is, and how the host waits for a number."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.storage import Array, is_iso
+
+BLOCK = 256
+"""Threads in a block, unless a kernel says otherwise."""
+
+UNREAD, ISO, EACH = 0, 1, 2  # as in device.cuh
+
+NULL = np.uint64(0)
+"""Stands for an array that a kernel does not read."""
+
+Read = tuple[Any, np.dtype[Any], int]
+_nothing: Read = (NULL, np.dtype(np.int8), UNREAD)
+
+
+def read(values: Array, is_read: bool = True) -> Read:
+    """The pointer, dtype and `Kept` of values, as `Values` of device.cuh takes them."""
+    if not is_read:
+        return _nothing
+    return (values, values.dtype, ISO if is_iso(values) else EACH)
+
+
+def blocks(items: int, block: int = BLOCK) -> int:
+    """A grid of a thread for each item, as far as the card runs them in a few waves.
+
+    Kernels stride over the rest: `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
+    """
+    wanted = -(-items // block)
+    return min(wanted, _waves(xp.cuda.runtime.getDevice()) * (2048 // block))
+
+
+@cache
+def _waves(device: int) -> int:
+    """Times 2,048 threads: sixteen for each multiprocessor."""
+    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+def number(scalar: Array) -> int:
+    """A number that the device has computed: the host waits for it."""
+    return int(scalar)
+
+
+def size(n: int) -> np.int64:
+    """A size as kernels take it."""
+    return np.int64(n)

@@ -1,0 +1,136 @@
+"""Specialise a kernel to its operators and dtypes, compile it once, keep it, and launch it.
+
+A kernel is a template in a `.cu` file of this folder. Its arguments are the struct `Op`, printed
+from typed operators (`graphla.kernels.structs`), then dtypes, numbers and flags. Machine code is
+kept on disk under a digest of every text it was made from, and in memory for each card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import cupy
+import numpy as np
+from cupy.cuda import nvrtc as toolkit
+from cupy.cuda.function import Module
+
+from graphla.kernels import nvrtc, structs
+from graphla.kernels.cache import cache_folder
+from graphla.settings import config
+from semirings.dtypes import lookup_dtype
+
+_loaded: dict[tuple[Any, ...], Kernel] = {}
+_lock = RLock()
+
+NOTHING = (structs.nothing,)
+"""The spec of a kernel that looks at patterns alone."""
+
+
+class Kernel:
+    """One instance of a template, loaded on one card: call it with grid, block and arguments.
+
+    Arguments are CuPy arrays and NumPy scalars of just the types of the parameters.
+    """
+
+    __slots__ = ("_function", "_module", "what")
+
+    def __init__(self, module: Any, function: Any, what: str):
+        self._module = module  # unloaded with the last reference to it
+        self._function = function
+        self.what = what
+
+    def __call__(
+        self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
+    ) -> None:
+        self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
+        if config.debug:
+            self._synchronise()
+
+    def _synchronise(self) -> None:
+        cupy.cuda.get_current_stream().synchronize()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.what}>"
+
+
+def load(file: str, entry: str, spec: tuple[Any, ...], *arguments: Any) -> Kernel:
+    """The kernel `entry` of `file` for the operators of `spec` and further template arguments.
+
+    `spec` is a function of `graphla.kernels.structs` and its arguments, called for its text the
+    first time only. Arguments are NumPy dtypes, ints, bools, or C++ text.
+    """
+    key = (file, entry, spec, arguments, cupy.cuda.runtime.getDevice())
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _lock:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                kernel = _loaded[key] = _make(file, entry, spec, arguments)
+    return kernel
+
+
+def instance(entry: str, arguments: tuple[Any, ...]) -> str:
+    """The template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
+    return f"graphla::{entry}<{', '.join(('graphla::Op', *map(_argument, arguments)))}>"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, np.dtype):
+        return lookup_dtype(value).c_type
+    return str(value)
+
+
+def _make(file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ...]) -> Kernel:
+    write, *operators = spec
+    text = nvrtc.program(file, write(*operators))
+    expression = instance(entry, arguments)
+    types = ", ".join(map(_argument, arguments))
+    what = f"{entry} of {file} for {structs.describe(spec)}" + (f" with {types}" if types else "")
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    cubin, name = _machine_code(text, expression, architecture, what)
+    module = Module()
+    module.load(cubin)
+    return Kernel(module, module.get_function(name), what)
+
+
+# --- the cache on disk --------------------------------------------------------------------------
+
+
+def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
+    """From disk if it is there and whole, else compiled, and put there."""
+    version = ".".join(map(str, toolkit.getVersion()))
+    parts = (nvrtc.digest(), text, expression, architecture, version, *nvrtc.OPTIONS)
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    path = cache_folder() / f"{key}.cubin"
+    with suppress(OSError, ValueError):
+        seal, name, cubin = path.read_bytes().split(b"\n", 2)
+        if seal.decode() == _seal(name, cubin):
+            return cubin, name.decode()
+    cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
+    _write(path, name.encode(), cubin)
+    return cubin, name
+
+
+def _seal(name: bytes, cubin: bytes) -> str:
+    return hashlib.sha256(name + cubin).hexdigest()
+
+
+def _write(path: Path, name: bytes, cubin: bytes) -> None:
+    """The file whole or not at all; where it cannot be kept, the kernel works all the same."""
+    with suppress(OSError):
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_seal(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise

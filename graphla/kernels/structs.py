@@ -1,0 +1,227 @@
+"""Typed operators as the C++ struct `graphla::Op` that kernels take as a template argument.
+
+Each public function but the last is the head of a `spec`: called with its rest, it returns text.
+What stands in the struct is all that a kernel may ask of an operator; `device.cuh` and
+`atomics.cuh` say what the names mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from semirings.dtypes import DataType, lookup_dtype
+from semirings.operators import (
+    TypedBinaryOp,
+    TypedIndexUnaryOp,
+    TypedOperator,
+    TypedUnaryOp,
+)
+from semirings.printing import cuda_constant, simple_ufunc
+from semirings.structures import TypedMonoid, TypedSemiring
+
+RACES = {
+    np.add: "RACE_ADD",
+    np.minimum: "RACE_MIN",
+    np.maximum: "RACE_MAX",
+    np.bitwise_or: "RACE_OR",
+    np.bitwise_and: "RACE_AND",
+    np.bitwise_xor: "RACE_XOR",
+}
+"""How racing threads fold, for the monoids whose operator the hardware has."""
+
+
+def nothing() -> str:
+    """For a kernel over patterns alone."""
+    return _struct({}, [])
+
+
+def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
+    """`term(a, u, o, k)` of types A and U, and the monoid: `fold(sum, a, u, o, k)` adds a term."""
+    op = semiring.binaryop
+    a, u = ("x", "y") if side == "mxv" else ("y", "x")
+    types = {"x": op.type, "y": op.type2}
+    if op.is_positional:
+        call = "multiply(a, o, k, u, k, 0)" if side == "mxv" else "multiply(u, 0, k, a, k, o)"
+    else:
+        call = "multiply(a, u)" if side == "mxv" else "multiply(u, a)"
+    reads = {"x": op.reads_x, "y": op.reads_y}
+    return _struct(
+        {"multiply": op, "add_values": semiring.monoid.binaryop},
+        [
+            f"typedef {types[a].c_type} A;",
+            f"typedef {types[u].c_type} U;",
+            f"static constexpr bool READS_A = {_flag(reads[a])}, READS_U = {_flag(reads[u])};",
+            *_monoid(semiring.monoid),
+            _method("Z term(A a, U u, i64 o, i64 k)", f"convert<Z>({call})"),
+            _method("Z fold(Z sum, A a, U u, i64 o, i64 k)", _fold(semiring, "a, u, o, k")),
+        ],
+    )
+
+
+def matrix_matrix(semiring: TypedSemiring) -> str:
+    """`term(x, y, i, k, j)` of types X and Y, and the monoid: `fold(sum, x, y, i, k, j)`."""
+    op = semiring.binaryop
+    call = "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)"
+    return _struct(
+        {"multiply": op, "add_values": semiring.monoid.binaryop},
+        [
+            f"typedef {op.type.c_type} X;",
+            f"typedef {op.type2.c_type} Y;",
+            f"static constexpr bool READS_X = {_flag(op.reads_x)}, READS_Y = {_flag(op.reads_y)};",
+            *_monoid(semiring.monoid),
+            _method("Z term(X x, Y y, i64 i, i64 k, i64 j)", f"convert<Z>({call})"),
+            _method(
+                "Z fold(Z sum, X x, Y y, i64 i, i64 k, i64 j)", _fold(semiring, "x, y, i, k, j")
+            ),
+        ],
+    )
+
+
+def folding(monoid: TypedMonoid) -> str:
+    """The monoid alone: `add`, `identity`, `terminal`, on type Z."""
+    return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
+
+
+def entry_by_entry(op: TypedBinaryOp) -> str:
+    """`call(x, y, i, j)` of types X and Y, giving Z: op of two entries at one place."""
+    call = "multiply(x, i, j, y, i, j)" if op.is_positional else "multiply(x, y)"
+    return _struct(
+        {"multiply": op},
+        [
+            f"typedef {op.type.c_type} X;",
+            f"typedef {op.type2.c_type} Y;",
+            f"typedef {op.return_type.c_type} Z;",
+            f"static constexpr bool READS_X = {_flag(op.reads_x)}, READS_Y = {_flag(op.reads_y)};",
+            _method("Z call(X x, Y y, i64 i, i64 j)", call),
+        ],
+    )
+
+
+def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
+    """`call(x, i, j, thunk)` of types X and THUNK, giving Z: a function of an entry, its place."""
+    is_indexed = isinstance(op, TypedIndexUnaryOp)
+    thunk = op.thunk_type.c_type if is_indexed else "bool"
+    return _struct(
+        {"multiply": op},
+        [
+            f"typedef {op.type.c_type} X;",
+            f"typedef {thunk} THUNK;",
+            f"typedef {op.return_type.c_type} Z;",
+            f"static constexpr bool READS_X = {_flag(op.reads_x)};",
+            _method(
+                "Z call(X x, i64 i, i64 j, THUNK thunk)",
+                f"multiply({', '.join(op.parameters)})",
+            ),
+        ],
+    )
+
+
+def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
+    """`call(x, i, j, thunk)`: op(thunk, x) with the scalar bound on the left, else op(x, thunk)."""
+    on_left = side == "left"
+    entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
+    reads = op.reads_y if on_left else op.reads_x
+    x, y = ("thunk", "x") if on_left else ("x", "thunk")
+    call = f"multiply({x}, i, j, {y}, i, j)" if op.is_positional else f"multiply({x}, {y})"
+    return _struct(
+        {"multiply": op},
+        [
+            f"typedef {entry.c_type} X;",
+            f"typedef {scalar.c_type} THUNK;",
+            f"typedef {op.return_type.c_type} Z;",
+            f"static constexpr bool READS_X = {_flag(reads)};",
+            _method("Z call(X x, i64 i, i64 j, THUNK thunk)", call),
+        ],
+    )
+
+
+def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
+    """`accumulate(c, t, i, j)`: what stands where both have an entry, as type Z, that of C."""
+    z = lookup_dtype(dtype)
+    if op is None:
+        call = "convert<Z>(t)"
+    else:
+        x, y = op.type, op.type2
+        first, second = f"convert<{x.c_type}>(c)", f"convert<{y.c_type}>(t)"
+        places = op.is_positional
+        inner = f"{first}, i, j, {second}, i, j" if places else f"{first}, {second}"
+        call = f"convert<Z>(multiply({inner}))"
+    return _struct(
+        {} if op is None else {"multiply": op},
+        [
+            f"typedef {z.c_type} Z;",
+            f"static constexpr bool ACCUMULATES = {_flag(op is not None)};",
+            "template <class C, class T>",
+            _method("Z accumulate(C c, T t, i64 i, i64 j)", call),
+        ],
+    )
+
+
+def describe(spec: tuple[Any, ...]) -> str:
+    """The operators of a spec and their dtypes, for an error message."""
+    operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "type")]
+    return " and ".join(operators) or "patterns"
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def _monoid(monoid: TypedMonoid) -> list[str]:
+    dtype = monoid.type
+    identity = dtype.np_type.type(0) if monoid.is_any else monoid.identity
+    has_terminal = monoid.terminal is not None and not monoid.is_any and not dtype.is_float
+    terminal = monoid.terminal if has_terminal else identity
+    # A float seldom meets its terminal, and asking at every entry costs more than it saves.
+    return [
+        f"typedef {dtype.c_type} Z;",
+        f"static constexpr bool IS_ANY = {_flag(monoid.is_any)};",
+        f"static constexpr bool IS_IDEMPOTENT = {_flag(monoid.is_idempotent)};",
+        f"static constexpr bool HAS_TERMINAL = {_flag(has_terminal)};",
+        f"static constexpr int RACE = {_race(monoid, has_terminal)};",
+        _method("Z identity()", cuda_constant(identity, dtype)),
+        _method("Z terminal()", cuda_constant(terminal, dtype)),
+        _method("Z add(Z x, Z y)", "x" if monoid.is_any else "add_values(x, y)"),
+    ]
+
+
+def _race(monoid: TypedMonoid, has_terminal: bool) -> str:
+    if monoid.is_any:
+        return "RACE_ANY"
+    if monoid.type.kind == "b" and has_terminal:
+        return "RACE_FLAG"
+    is_float_order = monoid.type.is_float and monoid.ufunc in (np.minimum, np.maximum)
+    if monoid.ufunc is None or is_float_order or monoid.type.kind == "b":
+        return "RACE_BY_CAS"
+    return RACES.get(monoid.ufunc, "RACE_BY_CAS")
+
+
+def _fold(semiring: TypedSemiring, arguments: str) -> str:
+    """sum (+) term; in one rounding where floats are multiplied and added."""
+    op, monoid = semiring.binaryop, semiring.monoid
+    x, y, *_ = arguments.split(", ")
+    one_type = op.type is op.type2 is op.return_type is monoid.type
+    is_float_sum = one_type and monoid.type.is_float and monoid.ufunc is np.add
+    if is_float_sum and _ufunc(op) is np.multiply:
+        return f"{'fmaf' if monoid.type.bits == 32 else 'fma'}({x}, {y}, sum)"
+    return f"add(sum, term({arguments}))"
+
+
+def _ufunc(op: TypedBinaryOp) -> Any:
+    return None if op.is_positional else simple_ufunc(op.expression, ("x", "y"))
+
+
+def _struct(operators: dict[str, TypedOperator], members: list[str]) -> str:
+    functions = "".join(op.source_cuda(name) for name, op in operators.items())
+    functions = functions.replace("SEMIRINGS_FUNCTION", "static SEMIRINGS_FUNCTION")
+    body = "\n".join(members)
+    return f"struct Op {{\n{functions}{body}\n}};\n"
+
+
+def _method(head: str, result: str) -> str:
+    return f"static DEVICE {head} {{ return {result}; }}"
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
