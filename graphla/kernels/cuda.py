@@ -16,14 +16,12 @@ from threading import RLock
 from typing import Any
 
 import cupy
-import numpy as np
 from cupy.cuda import nvrtc as toolkit
 from cupy.cuda.function import Module
 
 from graphla.kernels import nvrtc, structs
 from graphla.kernels.cache import cache_folder
 from graphla.settings import config
-from semirings.dtypes import lookup_dtype
 
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _lock = RLock()
@@ -75,24 +73,11 @@ def load(file: str, entry: str, spec: tuple[Any, ...], *arguments: Any) -> Kerne
     return kernel
 
 
-def instance(entry: str, arguments: tuple[Any, ...]) -> str:
-    """The template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
-    return f"graphla::{entry}<{', '.join(('graphla::Op', *map(_argument, arguments)))}>"
-
-
-def _argument(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, np.dtype):
-        return lookup_dtype(value).c_type
-    return str(value)
-
-
 def _make(file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ...]) -> Kernel:
     write, *operators = spec
     text = nvrtc.program(file, write(*operators))
-    expression = instance(entry, arguments)
-    types = ", ".join(map(_argument, arguments))
+    expression = nvrtc.instance(entry, arguments)
+    types = ", ".join(map(nvrtc.written, arguments))
     what = f"{entry} of {file} for {structs.describe(spec)}" + (f" with {types}" if types else "")
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     cubin, name = _machine_code(text, expression, architecture, what)

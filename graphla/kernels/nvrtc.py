@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
 from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
@@ -50,19 +55,50 @@ def compile_program(
     """
     from cupy.cuda import nvrtc
 
+    flags = (*OPTIONS, *options)
+    cubin, names, log = compile_instances(nvrtc, text, (expression,), architecture, what, flags)
+    return cubin, names[0], log
+
+
+def compile_instances(
+    toolkit: Any,
+    text: str,
+    expressions: Sequence[str],
+    architecture: str,
+    what: str,
+    options: Sequence[str] = OPTIONS,
+) -> tuple[bytes, list[str], str]:
+    """As `compile_program`, for several instances at a time and any NVRTC: `toolkit` stands for
+    `cupy.cuda.nvrtc`.
+    """
     known = headers()
     texts = [each.encode() for each in known.values()]
-    handle = nvrtc.createProgram(text, "graphla.cu", texts, [name.encode() for name in known])
+    handle = toolkit.createProgram(text, "graphla.cu", texts, [name.encode() for name in known])
     try:
-        nvrtc.addNameExpression(handle, expression)
+        for expression in expressions:
+            toolkit.addNameExpression(handle, expression)
         try:
-            nvrtc.compileProgram(handle, [*OPTIONS, f"-arch={architecture}", *options])
-        except nvrtc.NVRTCError as error:
-            log = nvrtc.getProgramLog(handle)
+            toolkit.compileProgram(handle, [*options, f"-arch={architecture}"])
+        except toolkit.NVRTCError as error:
+            log = toolkit.getProgramLog(handle)
             raise CompilationFailed(
                 f"{what} could not be compiled for {architecture}:\n{log}"
             ) from error
-        name = nvrtc.getLoweredName(handle, expression)
-        return nvrtc.getCUBIN(handle), name, nvrtc.getProgramLog(handle)
+        names = [toolkit.getLoweredName(handle, expression) for expression in expressions]
+        return toolkit.getCUBIN(handle), names, toolkit.getProgramLog(handle)
     finally:
-        nvrtc.destroyProgram(handle)
+        toolkit.destroyProgram(handle)
+
+
+def instance(entry: str, arguments: tuple[Any, ...]) -> str:
+    """The template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
+    return f"graphla::{entry}<{', '.join(('graphla::Op', *map(written, arguments)))}>"
+
+
+def written(value: Any) -> str:
+    """A template's argument in C++: a NumPy dtype, an int, a flag, or text as it is."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, np.dtype):
+        return lookup_dtype(value).c_type
+    return str(value)
