@@ -8,10 +8,14 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.storage import Array, is_iso
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import Array, Csr, is_iso
 
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
+
+STEPS = 4
+"""Entries of a tile for each of its threads, as in rows.cuh."""
 
 UNREAD, ISO, EACH = 0, 1, 2  # as in device.cuh
 
@@ -42,6 +46,20 @@ def blocks(items: int, block: int = BLOCK) -> int:
 def _waves(device: int) -> int:
     """Times 2,048 threads: sixteen for each multiprocessor."""
     return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+def tiles(entries: int) -> int:
+    """A grid of a block for each tile of entries, as `blocks`."""
+    return blocks(-(-entries // STEPS))
+
+
+def rows_of(a: Csr) -> Array:
+    """The row of each entry, int32."""
+    rows = xp.empty(a.nvals, xp.int32)
+    if a.nvals:
+        kernel = load("rows.cu", "rows_of_entries", NOTHING, a.indptr.dtype)
+        kernel(tiles(a.nvals), BLOCK, a.indptr, size(a.nrows), rows, size(a.nvals))
+    return rows
 
 
 def number(scalar: Array) -> int:

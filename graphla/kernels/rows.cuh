@@ -1,0 +1,56 @@
+// Where entries lie: the row of each entry of a matrix, found tile by tile.
+//
+// A tile is STEPS entries for each thread of the block. Two searches over all of indptr give the
+// rows that a tile touches; each entry is then sought among those alone, which lie in the L1 cache.
+#ifndef GRAPHLA_ROWS
+#define GRAPHLA_ROWS
+#include "device.cuh"
+
+namespace graphla {
+
+constexpr int STEPS = 4;
+
+/// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
+enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
+
+/// The rows of entries begin and end - 1 into span[0] and span[1]; every thread of the block calls.
+template <class Offset>
+DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
+  __syncthreads();  // whoever read span is done
+  if (threadIdx.x < 2) span[threadIdx.x] = segment_of(indptr, nrows, threadIdx.x ? end - 1 : begin);
+  __syncthreads();
+}
+
+/// The row of entry k, which is one of first..last.
+template <class Offset>
+DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
+  return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
+}
+
+/// visit(k, i, j) for k = 0..limit - 1, and on to the end of the last tile: whole warps call it
+/// together, with lane k mod 32. Places are those of the first `count` entries, else (0, 0); i is
+/// 0 unless NEEDS_ROW. `span` is shared memory for two.
+template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
+DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices,
+                       i64 count, i64 limit, i64 *span, Visit visit) {
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < limit; begin += gridDim.x * tile) {
+    if constexpr (WHERE == BY_ROWS && NEEDS_ROW) {
+      if (begin < count) find_rows(indptr, nrows, begin, least(begin + tile, count), span);
+    }
+    for (int step = 0; step < STEPS; step++) {
+      const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
+      i64 i = 0, j = 0;
+      if (k < count) {
+        if constexpr (WHERE == DENSE) i = k;
+        if constexpr (WHERE == LISTED) i = indices[k];
+        if constexpr (WHERE == BY_ROWS) j = indices[k];
+        if constexpr (WHERE == BY_ROWS && NEEDS_ROW) i = row_among(indptr, span[0], span[1], k);
+      }
+      visit(k, i, j);
+    }
+  }
+}
+
+}  // namespace graphla
+#endif
