@@ -117,11 +117,24 @@ class Counted:
         self._array = array
         self._value: int | None = None
 
+    @property
+    def array(self) -> Array | None:
+        """Where the device has the count, while the host does not."""
+        return self._array
+
     def __int__(self) -> int:
-        if self._value is None:
-            self._value = int(self._array)
+        array = self._array  # read once: another thread may forget it meanwhile
+        if array is not None:
+            self._value = int(array)
             self._array = None
-        return self._value
+        return self._value  # pyright: ignore[reportReturnType]
+
+
+def known(count: SupportsInt) -> int | None:
+    """A count that the host has; None where it would have to wait for the device."""
+    if isinstance(count, Counted) and count.array is not None:
+        return None
+    return int(count)
 
 
 def is_iso(values: Array) -> bool:
