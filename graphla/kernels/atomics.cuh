@@ -26,10 +26,10 @@ template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
     do {
       tried = seen;
       T value;
-      __builtin_memcpy(&value, &tried, 8);
+      memcpy(&value, &tried, 8);
       value = step(value);
       u64 wanted;
-      __builtin_memcpy(&wanted, &value, 8);
+      memcpy(&wanted, &value, 8);
       if (wanted == tried) return;
       seen = atomicCAS(word, tried, wanted);
     } while (seen != tried);
@@ -43,10 +43,10 @@ template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
       tried = seen;
       const u32 cut = (tried & bits) >> shift;
       T value;
-      __builtin_memcpy(&value, &cut, sizeof(T));
+      memcpy(&value, &cut, sizeof(T));
       value = step(value);
       u32 put = 0;
-      __builtin_memcpy(&put, &value, sizeof(T));
+      memcpy(&put, &value, sizeof(T));
       const u32 wanted = (tried & ~bits) | (put << shift);
       if (wanted == tried) return;
       seen = atomicCAS(word, tried, wanted);
