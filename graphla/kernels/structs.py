@@ -110,6 +110,7 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
             f"typedef {thunk} THUNK;",
             f"typedef {op.return_type.c_type} Z;",
             f"static constexpr bool READS_X = {_flag(op.reads_x)};",
+            f"static constexpr bool NEEDS_ROW = {_flag(_needs_row(op))};",
             _method(
                 "Z call(X x, i64 i, i64 j, THUNK thunk)",
                 f"multiply({', '.join(op.parameters)})",
@@ -132,6 +133,7 @@ def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
             f"typedef {scalar.c_type} THUNK;",
             f"typedef {op.return_type.c_type} Z;",
             f"static constexpr bool READS_X = {_flag(reads)};",
+            f"static constexpr bool NEEDS_ROW = {_flag(_needs_row(op))};",
             _method("Z call(X x, i64 i, i64 j, THUNK thunk)", call),
         ],
     )
@@ -140,19 +142,22 @@ def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
     """`accumulate(c, t, i, j)`: what stands where both have an entry, as type Z, that of C."""
     z = lookup_dtype(dtype)
+    x, y = (z, z) if op is None else (op.type, op.type2)
     if op is None:
         call = "convert<Z>(t)"
     else:
-        x, y = op.type, op.type2
-        first, second = f"convert<{x.c_type}>(c)", f"convert<{y.c_type}>(t)"
+        first, second = "convert<X>(c)", "convert<Y>(t)"
         places = op.is_positional
         inner = f"{first}, i, j, {second}, i, j" if places else f"{first}, {second}"
         call = f"convert<Z>(multiply({inner}))"
     return _struct(
         {} if op is None else {"multiply": op},
         [
+            f"typedef {x.c_type} X;",
+            f"typedef {y.c_type} Y;",
             f"typedef {z.c_type} Z;",
             f"static constexpr bool ACCUMULATES = {_flag(op is not None)};",
+            f"static constexpr bool NEEDS_ROW = {_flag(op is not None and _needs_row(op))};",
             "template <class C, class T>",
             _method("Z accumulate(C c, T t, i64 i, i64 j)", call),
         ],
@@ -206,6 +211,11 @@ def _fold(semiring: TypedSemiring, arguments: str) -> str:
     if is_float_sum and _ufunc(op) is np.multiply:
         return f"{'fmaf' if monoid.type.bits == 32 else 'fma'}({x}, {y}, sum)"
     return f"add(sum, term({arguments}))"
+
+
+def _needs_row(op: TypedOperator) -> bool:
+    """Whether the operator looks at the row of its entry."""
+    return not op.expression.uses().isdisjoint(("i", "ix", "iy"))
 
 
 def _ufunc(op: TypedBinaryOp) -> Any:

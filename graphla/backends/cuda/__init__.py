@@ -7,10 +7,21 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.maps import apply, apply_bound
+from graphla.backends.cuda.compaction import keep, select
+from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.storage import Array
 
-__all__ = ["apply", "apply_bound", "asarray", "to_host", "xp"]
+__all__ = [
+    "apply",
+    "apply_bound",
+    "apply_index",
+    "asarray",
+    "cast",
+    "keep",
+    "select",
+    "to_host",
+    "xp",
+]
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:

@@ -9,7 +9,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr, is_iso
+from graphla.storage import Array, Csr, SparseVector, is_iso
 
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
@@ -18,6 +18,10 @@ STEPS = 4
 """Entries of a tile for each of its threads, as in rows.cuh."""
 
 UNREAD, ISO, EACH = 0, 1, 2  # as in device.cuh
+
+DENSE, LISTED, BY_ROWS = 0, 1, 2  # as in rows.cuh
+
+INT32_END = 1 << 31
 
 NULL = np.uint64(0)
 """Stands for an array that a kernel does not read."""
@@ -51,6 +55,24 @@ def _waves(device: int) -> int:
 def tiles(entries: int) -> int:
     """A grid of a block for each tile of entries, as `blocks`."""
     return blocks(-(-entries // STEPS))
+
+
+Places = tuple[Any, np.int64, Any, int, np.dtype[Any]]
+NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
+
+
+def places(a: Any) -> Places:
+    """indptr, nrows (-1 for a vector), indices, `Where` and indptr's dtype, as rows.cuh takes them."""
+    if isinstance(a, Csr):
+        return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
+    if isinstance(a, SparseVector):
+        return NULL, np.int64(-1), a.indices, LISTED, np.dtype(np.int32)
+    return NO_PLACES
+
+
+def offset_dtype(nvals: int) -> np.dtype[Any]:
+    """The dtype of the indptr of so many entries."""
+    return np.dtype(np.int32 if nvals < INT32_END else np.int64)
 
 
 def rows_of(a: Csr) -> Array:

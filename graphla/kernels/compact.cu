@@ -1,0 +1,61 @@
+// select and keep: entries are flagged, flags counted, and flagged entries moved together, in order.
+//
+// Three launches: flags as bits with a count for each word (flags.cuh), a scan over the counts, and
+// the move. The host waits for the number of flags between the last two, to allocate.
+#include "flags.cuh"
+#include "rows.cuh"
+
+namespace graphla {
+
+/// Flags that are given, one for each entry.
+template <class Op, class Stored, int KEPT>
+__global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 words, i64 count) {
+  const Values<bool, Stored, KEPT> flag(flags);
+  const i64 stride = threads_in_grid(), limit = words * WARP;
+  for (i64 k = thread_in_grid(); k < limit; k += stride)
+    put_flags(bits, counts, words, k, k < count && flag[k]);
+}
+
+/// Flags the entries where Op::call(x, i, j, thunk) holds.
+template <class Op, class Stored, int KEPT, int WHERE, class Offset>
+__global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices, const Stored *x_values,
+                             typename Op::THUNK thunk, u32 *bits, i64 *counts, i64 words, i64 count) {
+  SHARED(i64, span, 2);
+  const Values<typename Op::X, Stored, KEPT> x(x_values);
+  each_entry<WHERE, Op::NEEDS_ROW>(
+      indptr, nrows, indices, count, words * WARP, span, [&](i64 k, i64 i, i64 j) {
+        put_flags(bits, counts, words, k, k < count && Op::call(x[k], i, j, thunk));
+      });
+}
+
+/// ends[w] = counts[0] + ... + counts[w], in place, by one block: for inputs too small for CuPy's scan.
+template <class Op>
+__global__ void scan_counts(i64 *counts, i64 words) {
+  SHARED(i64, scratch, WARP + 1);
+  i64 before = 0;
+  for (i64 begin = 0; begin < words; begin += blockDim.x) {
+    const i64 w = begin + threadIdx.x;
+    const i64 mine = w < words ? counts[w] : 0;
+    i64 total;
+    const i64 sum = before + mine + block_exclusive_sum(mine, scratch, total);
+    if (w < words) counts[w] = sum;
+    before += total;
+  }
+}
+
+/// Moves the flagged entries; Word is any type of the size of the values.
+template <class Op, class Word, bool HAS_VALUES, class Offset, class NewOffset>
+__global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *indptr, i64 nrows,
+                             const i32 *__restrict__ indices, const Word *__restrict__ values, i64 count,
+                             NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
+  const Flagged flagged{bits, ends};
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    if (!flagged.at(k)) continue;
+    const i64 place = flagged.before(k);
+    new_indices[place] = indices[k];
+    if constexpr (HAS_VALUES) new_values[place] = values[k];
+  }
+  put_offsets(flagged, indptr, nrows, new_indptr);
+}
+
+}  // namespace graphla
