@@ -1,0 +1,43 @@
+// Which of n items are chosen, in order: counted first, then visited with their rank.
+//
+// A warp takes CHUNK items one after the other, so that ballots give ranks and no block has to
+// agree. Between the two passes the host adds up the counts of the chunks.
+#ifndef GRAPHLA_CHOOSE
+#define GRAPHLA_CHOOSE
+#include "device.cuh"
+
+namespace graphla {
+
+constexpr int CHUNK = 1024;
+
+/// counts[c] = how many items of chunk c are chosen.
+template <class Chosen> DEVICE void count_chosen(i64 items, i32 *counts, Chosen chosen) {
+  const i64 warps = threads_in_grid() / WARP;
+  for (i64 chunk = thread_in_grid() / WARP; chunk * CHUNK < items; chunk += warps) {
+    const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, items);
+    i32 mine = 0;
+    for (i64 k = begin + lane(); k < end; k += WARP) mine += chosen(k);
+    for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
+    if (lane() == 0) counts[chunk] = mine;
+  }
+}
+
+/// visit(k, rank) for each chosen k; ends[c] is how many are chosen up to the end of chunk c.
+template <class Chosen, class Visit>
+DEVICE void each_chosen(i64 items, const i64 *ends, Chosen chosen, Visit visit) {
+  const i64 warps = threads_in_grid() / WARP;
+  for (i64 chunk = thread_in_grid() / WARP; chunk * CHUNK < items; chunk += warps) {
+    const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, items);
+    i64 rank = chunk == 0 ? 0 : ends[chunk - 1];
+    for (i64 first = begin; first < end; first += WARP) {
+      const i64 k = first + lane();
+      const bool is = k < end && chosen(k);
+      const u32 all = __ballot_sync(ALL_LANES, is);
+      if (is) visit(k, rank + __popc(all & ((1u << lane()) - 1)));
+      rank += __popc(all);
+    }
+  }
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,144 @@
+// The write rule into a dense vector: C<mask, replace> = accum(C, T), and masks over vectors.
+//
+// C lies dense: `present` (null where every index has an entry) and `values`. T comes entry by
+// entry (scatter_entries: work as large as T) or index by index (write_indices). No two threads
+// write one index, so nothing races but the counts, which are sums of integers. What the host
+// would have to wait for, the new number of entries, is left in `counter`.
+#include "device.cuh"
+
+namespace graphla {
+
+/// How a mask says where a vector may be written.
+enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
+
+/// Whether index i is one that the mask says, before its complement is taken.
+template <int MASK> DEVICE bool is_said(const bool *flags, const i32 *list, i64 listed, i32 i) {
+  if constexpr (MASK == MASK_NONE) return true;
+  if constexpr (MASK == MASK_FLAGS) return flags[i];
+  const i64 k = lower_bound<i32, i64>(list, 0, listed, i);
+  return k < listed && list[k] == i;
+}
+
+/// *counter += the sum of `mine` over the block, and once what was counted before: every thread calls.
+DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
+  SHARED(i64, sums, WARP);
+  for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
+  if (lane() == 0) sums[warp_in_block()] = mine;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  i64 sum = 0;
+  for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) sum += sums[warp];
+  if (blockIdx.x == 0) sum += before != nullptr ? *before : known;
+  if (sum != 0) atomicAdd((u64 *)counter, u64(sum));
+}
+
+/// C(i) = accum(C(i), T(i)) for the entries i of T that the mask lets through; C loses nothing.
+template <class Op, class T, int MASK>
+__global__ void scatter_entries(typename Op::Z *values, bool *present, const i32 *places, const T *t_values,
+                                i64 t_step, i64 count, const bool *flags, const i32 *list, i64 listed,
+                                bool complement, i64 *counter, const i64 *before, i64 known) {
+  i64 added = 0;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i32 i = places[k];
+    if (MASK != MASK_NONE && is_said<MASK>(flags, list, listed, i) == complement) continue;
+    const bool was = present == nullptr || present[i];
+    const T t = t_values[k * t_step];
+    values[i] = Op::ACCUMULATES && was ? Op::accumulate(values[i], t, i, 0) : convert<typename Op::Z>(t);
+    if (!was) {
+      present[i] = true;
+      ++added;
+    }
+  }
+  if (present != nullptr) add_count(counter, added, before, known);
+}
+
+/// The whole rule, index by index. Where C is kept, `stays` says: everywhere (0), where the mask
+/// lets through (1), or where it does not (2). `present` is null where no index can lack an entry.
+template <class Op, class C, class T>
+__global__ void write_indices(const C *c_values, i64 c_step, const bool *c_present, const T *t_values, i64 t_step,
+                              const bool *t_present, const bool *flags, bool complement, int stays,
+                              typename Op::Z *values, bool *present, i64 size, i64 *counter) {
+  i64 counted = 0;
+  for (i64 i = thread_in_grid(); i < size; i += threads_in_grid()) {
+    const bool inside = flags == nullptr || flags[i] != complement;
+    const bool was = c_present == nullptr || c_present[i];
+    const bool writes = inside && (t_present == nullptr || t_present[i]);
+    const bool kept = was && (stays == 0 || inside == (stays == 1));
+    if (writes) {
+      const T t = t_values[i * t_step];
+      values[i] = Op::ACCUMULATES && was ? Op::accumulate(c_values[i * c_step], t, i, 0) : convert<typename Op::Z>(t);
+    } else if ((const void *)values != (const void *)c_values) {
+      values[i] = kept ? convert<typename Op::Z>(c_values[i * c_step]) : typename Op::Z(0);
+    }
+    if (present != nullptr) {
+      const bool is = writes || kept;
+      if (present != c_present || is != was) present[i] = is;
+      counted += is;
+    }
+  }
+  if (present != nullptr) add_count(counter, counted, nullptr, 0);
+}
+
+/// to[i] = from[i] and flags[i] != complement; null `from` is all. Counts what is left.
+template <class Op>
+__global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to, i64 size, i64 *counter) {
+  i64 counted = 0;
+  for (i64 i = thread_in_grid(); i < size; i += threads_in_grid()) {
+    const bool is = (from == nullptr || from[i]) && flags[i] != complement;
+    to[i] = is;
+    counted += is;
+  }
+  add_count(counter, counted, nullptr, 0);
+}
+
+/// flags[list[k]] = true: a mask's list spread out.
+template <class Op> __global__ void flag_listed(const i32 *list, i64 listed, bool *flags) {
+  for (i64 k = thread_in_grid(); k < listed; k += threads_in_grid()) flags[list[k]] = true;
+}
+
+/// present[list[k]] = false, and the count of what is left.
+template <class Op>
+__global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter, const i64 *before, i64 known) {
+  i64 removed = 0;
+  for (i64 k = thread_in_grid(); k < listed; k += threads_in_grid()) {
+    if (present[list[k]]) {
+      present[list[k]] = false;
+      ++removed;
+    }
+  }
+  add_count(counter, -removed, before, known);
+}
+
+/// allowed[k] = whether the mask lets index places[k] through.
+template <class Op, int MASK>
+__global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list, i64 listed,
+                             bool complement, bool *allowed) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
+    allowed[k] = is_said<MASK>(flags, list, listed, places[k]) != complement;
+}
+
+/// allowed[k] = whether entry k of A is at a place of the pattern (!= complement): a search in its row.
+///
+/// A block takes tiles of as many entries as it has threads: their rows lie between those of the
+/// first and the last, so that each thread's own search is short.
+template <class Op, class Offset, class MaskOffset>
+__global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
+                                const MaskOffset *mask_indptr, const i32 *mask_indices, bool complement,
+                                bool *allowed) {
+  SHARED(i64, ends, 2);
+  for (i64 tile = i64(blockIdx.x) * blockDim.x; tile < count; tile += threads_in_grid()) {
+    __syncthreads();
+    if (threadIdx.x < 2)
+      ends[threadIdx.x] = segment_of(indptr, nrows, threadIdx.x ? least<i64>(tile + blockDim.x, count) - 1 : tile);
+    __syncthreads();
+    const i64 k = tile + threadIdx.x;
+    if (k >= count) continue;
+    const i64 row = upper_bound<Offset, i64>(indptr, ends[0], ends[1] + 1, Offset(k)) - 1;
+    const MaskOffset end = mask_indptr[row + 1];
+    const i32 column = indices[k];
+    const MaskOffset at = lower_bound<i32, MaskOffset>(mask_indices, mask_indptr[row], end, column);
+    allowed[k] = (at < end && mask_indices[at] == column) != complement;
+  }
+}
+
+}  // namespace graphla
