@@ -11,7 +11,7 @@ namespace graphla {
 constexpr int CHUNK = 1024;
 
 /// counts[c] = how many items of chunk c are chosen.
-template <class Chosen> DEVICE void count_chosen(i64 items, i32 *counts, Chosen chosen) {
+template <class Chosen> DEVICE void count_chosen(i64 items, i64 *counts, Chosen chosen) {
   const i64 warps = threads_in_grid() / WARP;
   for (i64 chunk = thread_in_grid() / WARP; chunk * CHUNK < items; chunk += warps) {
     const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, items);

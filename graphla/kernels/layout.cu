@@ -27,7 +27,7 @@ template <class Op, class Key> __global__ void look_for_falls(const Key *keys, i
 }
 
 /// How many keys of each chunk differ from the one before.
-template <class Op, class Key> __global__ void count_first(const Key *keys, i64 count, i32 *counts) {
+template <class Op, class Key> __global__ void count_first(const Key *keys, i64 count, i64 *counts) {
   count_chosen(count, counts, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; });
 }
 
@@ -107,7 +107,7 @@ __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, cons
 }
 
 /// counts[c] = how many flags of chunk c are set.
-template <class Op> __global__ void count_flags(const bool *flags, i64 size, i32 *counts) {
+template <class Op> __global__ void count_flags(const bool *flags, i64 size, i64 *counts) {
   count_chosen(size, counts, [=](i64 i) { return flags[i]; });
 }
 

@@ -69,7 +69,7 @@ def with_values(a: Any, values: Array) -> Any:
     if isinstance(a, SparseVector):
         return SparseVector(a.size, a.indices, values, a.is_sorted)
     if isinstance(a, BitmapVector):
-        return BitmapVector(a.size, a.present, values, a.nvals)
+        return BitmapVector(a.size, a.present, values, a.count)
     return FullVector(a.size, values)
 
 

@@ -72,11 +72,16 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 def count_flags(ends: Array) -> int:
     """Makes sums of the counts that lie in `ends`, and waits for how many flags there are."""
+    add_up(ends)
+    return number(ends[-1])
+
+
+def add_up(ends: Array) -> None:
+    """Makes sums of the counts (int64, one or more) that lie in `ends`."""
     if ends.size <= ONE_BLOCK:
         load("compact.cu", "scan_counts", NOTHING)(1, WIDEST_BLOCK, ends, size(ends.size))
     else:
         xp.cumsum(ends, out=ends)
-    return number(ends[-1])
 
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:

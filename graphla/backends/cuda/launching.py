@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import local
 from typing import Any
 
 import cupy as xp
@@ -62,7 +63,7 @@ NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
-    """indptr, nrows (-1 for a vector), indices, `Where` and indptr's dtype, as rows.cuh takes them."""
+    """indptr, nrows (-1 for a vector), indices, `Where`, indptr's dtype: as rows.cuh takes them."""
     if isinstance(a, Csr):
         return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
     if isinstance(a, SparseVector):
@@ -82,6 +83,28 @@ def rows_of(a: Csr) -> Array:
         kernel = load("rows.cu", "rows_of_entries", NOTHING, a.indptr.dtype)
         kernel(tiles(a.nvals), BLOCK, a.indptr, size(a.nrows), rows, size(a.nvals))
     return rows
+
+
+class _Zeros(local):
+    """Zeros to count in, made many at a time: of each thread, for each stream of each card."""
+
+    def __init__(self) -> None:
+        self.left: dict[tuple[int, int], tuple[Array, int]] = {}
+
+
+_zeros = _Zeros()
+COUNTERS = 512
+"""Counters made at a time: 4 KB, kept while one of them is."""
+
+
+def counter() -> Array:
+    """A zero (int64, 0-d) in device memory for a kernel to count in; mostly at no launch."""
+    stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
+    zeros, left = _zeros.left.get(stream, (None, 0))
+    if not left:
+        zeros, left = xp.zeros(COUNTERS, xp.int64), COUNTERS
+    _zeros.left[stream] = zeros, left - 1
+    return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
 
 
 def number(scalar: Array) -> int:
