@@ -1,0 +1,46 @@
+"""A look-alike of the part of CuPy that graphla uses, on NumPy arrays.
+
+What is here is what graphla uses of CuPy: anything else is an AttributeError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functions, special
+from .array import install_methods, ndarray
+
+__version__ = "14.2.0"
+
+_everything: dict[str, Any] = {
+    **functions.names,
+    **functions.created,
+    **functions.lifted,
+    **functions.ufuncs,
+    **special.SPECIAL,
+    "ndarray": ndarray,
+    "ufunc": functions.ufunc,
+}
+globals().update(_everything)
+install_methods(_everything.__getitem__)
+
+from . import cuda  # noqa: E402
+
+
+def is_available() -> bool:
+    """There is always a simulated card."""
+    return cuda.is_available()
+
+
+def get_default_memory_pool() -> Any:
+    return cuda.memory.default_pool
+
+
+def get_default_pinned_memory_pool() -> Any:
+    return cuda.memory.default_pinned_pool
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"the simulator's cupy has no {name!r}: see tests/simulator/cupy/functions.py"
+    )

@@ -1,0 +1,104 @@
+"""A look-alike of cupy.cuda.memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...machine import Memory, local, machine
+
+
+class OutOfMemoryError(MemoryError):
+    """In CuPy's words."""
+
+    def __init__(self, size: int, total: int, limit: int = 0):
+        text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
+        text += f", limit set to: {limit:,} bytes)." if limit else ")."
+        super().__init__(text)
+
+
+class MemoryPointer:
+    """A place in a device's memory."""
+
+    def __init__(self, mem: Any, offset: int):
+        self.mem = mem
+        self.ptr = (mem.ptr + offset) if mem is not None and mem.ptr else 0
+
+    @property
+    def device_id(self) -> int:
+        return self.mem.device_id
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
+
+
+def alloc(size: int) -> MemoryPointer:
+    """Memory of the current device."""
+    device = machine.devices[local.device]
+    if device.used + size > device.memory:
+        raise OutOfMemoryError(size, device.used, device.memory)
+    return MemoryPointer(Memory(size), 0)
+
+
+class MemoryPool:
+    """Says what is in use; nothing is kept back."""
+
+    def used_bytes(self) -> int:
+        return machine.devices[local.device].used
+
+    def total_bytes(self) -> int:
+        return machine.devices[local.device].used
+
+    def free_bytes(self) -> int:
+        return 0
+
+    def free_all_blocks(self, stream: Any = None) -> None:
+        """There is none."""
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        device = machine.devices[local.device]
+        device.memory = size or int((fraction or 1) * (1 << 32))
+
+    def get_limit(self) -> int:
+        return machine.devices[local.device].memory
+
+
+class PinnedMemoryPool:
+    """Pinned memory is the host's."""
+
+    def n_free_blocks(self) -> int:
+        return 0
+
+    def free_all_blocks(self) -> None:
+        """There are none."""
+
+
+class PinnedMemoryPointer:
+    """Memory of the host, by the buffer protocol."""
+
+    def __init__(self, size: int):
+        self._bytes = np.zeros(size, np.uint8)
+        self.ptr = self._bytes.ctypes.data
+
+    def size(self) -> int:
+        return self._bytes.size
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._bytes.__array_interface__
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._bytes)
+
+
+def alloc_pinned_memory(size: int) -> Any:
+    """As bytes that NumPy can look into."""
+    return memoryview(bytearray(size))
+
+
+default_pool = MemoryPool()
+default_pinned_pool = PinnedMemoryPool()

@@ -1,0 +1,194 @@
+"""The simulated machine: its devices and their memory, and how a kernel is run on it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from . import toolchain
+
+
+class SimulatorFault(RuntimeError):
+    """What a GPU would have hidden: a race, a store out of bounds, a deadlock, a wrong argument."""
+
+
+@dataclass
+class Device:
+    """A small card."""
+
+    id: int
+    multiprocessors: int = 4
+    threads_per_multiprocessor: int = 2048
+    shared_limit: int = 48 << 10
+    shared_limit_optin: int = 227 << 10
+    memory: int = 1 << 32
+    used: int = 0
+    compute_capability: tuple[int, int] = (9, 0)
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """As the driver tells them."""
+        major, minor = self.compute_capability
+        return {
+            "MaxThreadsPerBlock": 1024,
+            "MaxBlockDimX": 1024,
+            "MaxBlockDimY": 1024,
+            "MaxBlockDimZ": 64,
+            "MaxGridDimX": 2**31 - 1,
+            "MaxGridDimY": 65535,
+            "MaxGridDimZ": 65535,
+            "MaxSharedMemoryPerBlock": self.shared_limit,
+            "MaxSharedMemoryPerBlockOptin": self.shared_limit_optin,
+            "MaxSharedMemoryPerMultiprocessor": self.shared_limit_optin + 1024,
+            "MaxThreadsPerMultiProcessor": self.threads_per_multiprocessor,
+            "MaxBlocksPerMultiprocessor": 32,
+            "MultiProcessorCount": self.multiprocessors,
+            "WarpSize": 32,
+            "CooperativeLaunch": 1,
+            "ConcurrentManagedAccess": 1,
+            "L2CacheSize": 4 << 20,
+            "ComputeCapabilityMajor": major,
+            "ComputeCapabilityMinor": minor,
+            "MaxRegistersPerBlock": 65536,
+            "MaxRegistersPerMultiprocessor": 65536,
+            "ClockRate": 1_000_000,
+            "MemoryClockRate": 1_000_000,
+            "GlobalMemoryBusWidth": 256,
+        }
+
+
+@dataclass
+class Machine:
+    """What there is, and the seed that every schedule comes from."""
+
+    devices: list[Device] = field(default_factory=lambda: [Device(0)])
+    seed: int = field(default_factory=lambda: int(os.environ.get("GRAPHLA_SIMULATOR_SEED", "0")))
+    timeout: float = field(
+        default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
+    )
+    launches: int = 0
+    allocations: int = 0
+    faults: list[str] = field(default_factory=list)  # found where nothing can be raised
+    last_kernel: str = ""
+
+    def reset(self, devices: int = 1, seed: int | None = None) -> None:
+        """As after a start, with so many devices; memory that is held stays held."""
+        used = [each.used for each in self.devices]
+        self.devices = [Device(k) for k in range(devices)]
+        for each, amount in zip(self.devices, used, strict=False):
+            each.used = amount
+        self.launches = self.allocations = 0
+        self.faults.clear()
+        if seed is not None:
+            self.seed = seed
+        local.device = 0
+
+    def raise_faults(self) -> None:
+        """Of what came to light since the last call."""
+        if self.faults:
+            text = "; ".join(self.faults)
+            self.faults.clear()
+            raise SimulatorFault(text)
+
+
+class _Local(threading.local):
+    device = 0
+
+
+machine = Machine()
+local = _Local()
+lock = threading.RLock()
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = (
+        ("kernel", ctypes.c_char_p),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("dynamic_bytes", ctypes.c_uint64),
+        ("shared_limit", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64),
+        ("resident", ctypes.c_uint64),
+        ("entry", ctypes.c_void_p),
+        ("arguments", ctypes.c_void_p),
+        ("timeout", ctypes.c_double),
+    )
+
+
+@cache
+def library() -> Any:
+    """The runtime, loaded so that programs find it."""
+    loaded = ctypes.CDLL(str(toolchain.runtime()), mode=ctypes.RTLD_GLOBAL)
+    loaded.simulator_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    loaded.simulator_allocate.argtypes = [ctypes.c_size_t, ctypes.c_uint64]
+    loaded.simulator_allocate.restype = ctypes.c_void_p
+    loaded.simulator_free.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    return loaded
+
+
+def launch(
+    kernel: str,
+    entry: int,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: Any,
+    shared: int,
+    shared_limit: int,
+    cooperative: bool,
+) -> None:
+    """Runs a grid to its end, or raises SimulatorFault."""
+    with lock:
+        machine.raise_faults()
+        machine.launches += 1
+        seed = machine.seed * 1_000_003 + machine.launches
+        blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
+        resident = blocks if cooperative else max(1, min((1, 2, 3, 8)[seed % 4], 4096 // threads))
+        what = _Launch(
+            *(kernel.encode(), (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
+            *(shared, shared_limit, seed, resident, entry),
+            *(ctypes.cast(arguments, ctypes.c_void_p), machine.timeout),
+        )
+        text = ctypes.create_string_buffer(8192)
+        machine.last_kernel = kernel
+        if library().simulator_launch(ctypes.byref(what), text, len(text)):
+            raise SimulatorFault(text.value.decode(errors="replace"))
+
+
+def _free(pointer: int, size: int, device: Device) -> None:
+    device.used -= size
+    text = ctypes.create_string_buffer(512)
+    if library().simulator_free(pointer, text, len(text)):
+        machine.faults.append(f"{text.value.decode()} (found when it was freed)")
+
+
+class Memory:
+    """A piece of a device's memory, freed with the last array that lies in it."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self.device = machine.devices[local.device]
+        self.device_id = self.device.id
+        self.ptr = 0
+        if size:
+            machine.allocations += 1
+            noise = machine.seed * 7919 + machine.allocations
+            self.ptr = library().simulator_allocate(size, noise)
+            if not self.ptr:
+                raise MemoryError("the host has no memory for the simulated device")
+            self.device.used += size
+            finalizer = weakref.finalize(self, _free, self.ptr, size, self.device)
+            finalizer.atexit = False
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": (self.size,),
+            "typestr": "|u1",
+            "data": (self.ptr, False),
+            "version": 3,
+        }

@@ -1,0 +1,144 @@
+"""g++ in the place of NVRTC: programs made into shared objects, and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+MODES = {
+    "plain": ("-O1",),
+    "asan": (
+        *("-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"),
+        *("-fno-sanitize-recover=undefined", "-DSIMULATOR_ASAN"),
+    ),
+    "tsan": ("-O1", "-g1", "-fsanitize=thread", "-DSIMULATOR_TSAN"),
+}
+COMMON = (
+    *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
+    *("-fno-gnu-unique", "-fno-math-errno"),  # one program's symbols are not another's
+)
+
+
+class CompileError(Exception):
+    """g++ refused a program: its message."""
+
+
+def mode() -> str:
+    """`plain`, `asan` or `tsan`, by GRAPHLA_SIMULATOR."""
+    chosen = os.environ.get("GRAPHLA_SIMULATOR", "plain")
+    if chosen not in MODES:
+        raise ValueError(f"GRAPHLA_SIMULATOR is {chosen!r}; it may be {', '.join(MODES)}")
+    return chosen
+
+
+@cache
+def compiler() -> str:
+    """The compiler's path: CXX, or g++."""
+    path = shutil.which(os.environ.get("CXX", "g++"))
+    if path is None:
+        raise FileNotFoundError("the simulator needs g++")
+    return path
+
+
+@cache
+def _version() -> str:
+    return subprocess.run(
+        [compiler(), "--version"], capture_output=True, text=True, check=True
+    ).stdout
+
+
+@cache
+def digest() -> str:
+    """Of all that a program's machine code depends on beside its own text."""
+    texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
+    parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+@cache
+def folder() -> Path:
+    """Where what was compiled is kept: GRAPHLA_SIMULATOR_CACHE, or one of the user's in /tmp."""
+    given = os.environ.get("GRAPHLA_SIMULATOR_CACHE")
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    base = Path(given) if given else Path(tempfile.gettempdir()) / f"graphla-simulator-{user}"
+    path = base / f"{mode()}-{digest()}"
+    path.mkdir(parents=True, exist_ok=True)
+    return path.resolve()
+
+
+def _put(path: Path, content: bytes) -> Path:
+    """A file that is there whole or not at all, whoever else writes it."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+    return path
+
+
+def _run(arguments: list[str]) -> None:
+    done = subprocess.run([compiler(), *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise CompileError(done.stderr)
+
+
+def _make(path: Path, *arguments: str) -> Path:
+    """A file of the compiler's, unless it is there."""
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+            out = Path(temporary) / path.name
+            _run([*arguments, "-o", str(out)])
+            out.replace(path)
+    return path
+
+
+@cache
+def runtime() -> Path:
+    """The shared object that runs kernels: compiled once."""
+    sanitize = tuple(flag for flag in MODES[mode()] if "sanitize" not in flag)
+    version = f"-DSIMULATOR_VERSION=simulator_version_{digest()}"
+    flags = (*COMMON, *sanitize, "-O2", version, "-pthread")
+    return _make(folder() / "runtime.so", *flags, str(HERE / "runtime.cpp"))
+
+
+@cache
+def _header() -> Path:
+    """simulator.h, with its precompiled form beside it."""
+    header = _put(folder() / "simulator.h", (HERE / "simulator.h").read_bytes())
+    flags = [flag for flag in (*COMMON, *MODES[mode()]) if flag not in ("-shared", "-pipe")]
+    _make(folder() / "simulator.h.gch", *flags, "-x", "c++-header", str(header))
+    return header
+
+
+def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...] = ()) -> bytes:
+    """The shared object of a program that includes any of `headers`, or files of `folders`."""
+    included = "".join(f"{name}\0{body}\0" for name, body in sorted(headers.items()))
+    found = "".join(
+        f"{file.name}\0{file.read_text()}\0"
+        for each in folders
+        for file in sorted(Path(each).glob("*.*h"))
+    )
+    key = hashlib.sha256(f"{text}\0\0{included}\0\0{found}".encode()).hexdigest()[:32]
+    path = folder() / f"{key}.so"
+    if not path.exists():
+        with_headers = folder() / f"headers-{hashlib.sha256(included.encode()).hexdigest()[:16]}"
+        for name, body in headers.items():
+            _put(with_headers / name, body.encode())
+        source = _put(folder() / f"{key}.cpp", text.encode())
+        directories = [f"-I{each}" for each in (with_headers, *folders)]
+        flags = (*COMMON, *MODES[mode()], "-include", str(_header()))
+        _make(path, *flags, *directories, str(source))
+    return path.read_bytes()
+
+
+def file_of(image: bytes) -> Path:
+    """A file that holds a shared object's bytes."""
+    return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
