@@ -1,0 +1,124 @@
+"""Compile instances by NVRTC, and read what each takes: registers, stack, spills, shared memory.
+
+Run as a program (`make resources`) it writes the table of what every kernel may take.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from instances import KERNELS, Instance
+from toolkit import nvrtc as installed
+
+from graphla.kernels import nvrtc
+
+TABLE = Path(__file__).with_name("resources.json")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one thread (registers, bytes of stack and of spills) or block (shared bytes) takes."""
+
+    registers: int = 0
+    stack: int = 0
+    spills: int = 0
+    shared: int = 0
+
+    def __or__(self, other: Resources) -> Resources:
+        """The greater of each."""
+        mine, theirs = asdict(self), asdict(other)
+        return Resources(**{name: max(mine[name], theirs[name]) for name in mine})
+
+    def beyond(self, limit: Resources) -> list[str]:
+        """In what this is more than the limit."""
+        return [
+            f"{mine} {field.name}, not {most}"
+            for field in fields(self)
+            if (mine := getattr(self, field.name)) > (most := getattr(limit, field.name))
+        ]
+
+
+def table() -> dict[str, dict[str, Resources]]:
+    """The committed table: the most that any instance of a kernel takes, by architecture."""
+    kept = json.loads(TABLE.read_text())
+    return {
+        kernel: {arch: Resources(**most) for arch, most in by_architecture.items()}
+        for kernel, by_architecture in kept.items()
+    }
+
+
+def write_table(found: dict[str, dict[str, Resources]]) -> None:
+    """One line for each kernel and architecture."""
+    lines = []
+    for kernel, by_architecture in sorted(found.items()):
+        rows = [
+            f'    "{arch}": {json.dumps(asdict(most))}' for arch, most in by_architecture.items()
+        ]
+        lines.append(f'  "{kernel}": {{\n' + ",\n".join(rows) + "\n  }")
+    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def compile_all(
+    toolkit: Any, instances: Iterable[Instance], options: tuple[str, ...] = nvrtc.OPTIONS
+) -> Iterator[tuple[Instance, Resources]]:
+    """Each instance with what it takes; those of one program and architecture go together."""
+    flags = (*options, "--ptxas-options=-v")
+    known = sorted(set(instances), key=_program)
+    for (_, architecture, text), members in itertools.groupby(known, key=_program):
+        group = list(members)
+        expressions = [each.expression for each in group]
+        _, names, log = nvrtc.compile_instances(
+            toolkit, text, expressions, architecture, group[0].label, flags
+        )
+        taken = dict(_entries(log))
+        for each, name in zip(group, names, strict=True):
+            yield each, taken[name]
+
+
+def _program(each: Instance) -> tuple[str, str, str]:
+    return each.kernel.file, each.architecture, each.text
+
+
+def _entries(log: str) -> Iterator[tuple[str, Resources]]:
+    """What ptxas says of each entry: its name in machine code, what it takes."""
+    for part in log.split("Compiling entry function '")[1:]:
+        name = part[: part.index("'")]
+        yield (
+            name,
+            Resources(
+                registers=_number(r"Used (\d+) registers", part),
+                stack=_number(r"(\d+) bytes stack frame", part),
+                spills=_number(r"(\d+) bytes spill stores", part),
+                shared=_number(r"(\d+) bytes smem", part),
+            ),
+        )
+
+
+def _number(pattern: str, text: str) -> int:
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0
+
+
+# --- the table, made anew -------------------------------------------------------------------------
+
+
+def _most(k: int) -> tuple[str, dict[str, Resources]]:
+    """The most that the instances of the campaign take of kernel k, by architecture."""
+    toolkit = installed(13)
+    assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
+    found: dict[str, Resources] = {}
+    for each, taken in compile_all(toolkit, KERNELS[k].campaign()):
+        found[each.architecture] = found.get(each.architecture, Resources()) | taken
+    return KERNELS[k].label, dict(sorted(found.items()))
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor() as pool:
+        write_table(dict(pool.map(_most, range(len(KERNELS)))))

@@ -1,0 +1,101 @@
+"""A small set of rows in which every pair of values of two factors occurs."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Row = dict[str, Any]
+
+TRIES = 8
+"""Rows begun for each one kept: the one that covers most new pairs is kept."""
+
+
+def everything(row: Row) -> bool:
+    """No row is refused."""
+    return True
+
+
+def covering(
+    factors: Mapping[str, Sequence[Any]], allows: Callable[[Row], bool] = everything
+) -> list[Row]:
+    """Rows that `allows` lets pass, in which every pair that some such row holds occurs.
+
+    `allows` is asked of rows that are filled in part, too: it refuses what no value of the rest
+    can mend. The same factors give the same rows.
+    """
+    factors = {name: list(values) for name, values in factors.items()}
+    if len(factors) < 2:
+        rows = [dict(zip(factors, values, strict=True)) for values in product(factors)]
+        return [row for row in rows if allows(row)]
+    chance = random.Random(0)
+    left = dict.fromkeys(
+        ((a, i), (b, j))
+        for a, b in itertools.combinations(factors, 2)
+        for i in range(len(factors[a]))
+        for j in range(len(factors[b]))
+    )
+    rows = []
+    while left:
+        seed = next(iter(left))
+        found = [_fill(factors, dict(seed), left, allows, chance) for _ in range(TRIES)]
+        filled = [place for place in found if place is not None]
+        if not filled:
+            del left[seed]  # no row holds it
+            continue
+        best = max(filled, key=lambda place: sum(pair in left for pair in _pairs(factors, place)))
+        for pair in _pairs(factors, best):
+            left.pop(pair, None)
+        rows.append(_row(factors, best))
+    return rows
+
+
+def product(factors: Mapping[str, Sequence[Any]]) -> itertools.product[Any]:
+    """Every row there is, as tuples."""
+    return itertools.product(*factors.values())
+
+
+Place = dict[str, int]  # of each factor, the index of its value
+
+
+def _fill(
+    factors: Mapping[str, list[Any]],
+    place: Place,
+    left: Mapping[Any, None],
+    allows: Callable[[Row], bool],
+    chance: random.Random,
+) -> Place | None:
+    """The place with the factors it lacks, each at a value that meets most pairs still left."""
+    if not allows(_row(factors, place)):
+        return None
+    lacking = [name for name in factors if name not in place]
+    chance.shuffle(lacking)
+    for name in lacking:
+        values = list(range(len(factors[name])))
+        chance.shuffle(values)
+        gains = {
+            i: sum(_pair(factors, (name, i), other) in left for other in place.items())
+            for i in values
+        }
+        for i in sorted(values, key=gains.__getitem__, reverse=True):
+            if allows(_row(factors, {**place, name: i})):
+                place = {**place, name: i}
+                break
+        else:
+            return None
+    return place
+
+
+def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
+    return {name: factors[name][place[name]] for name in factors if name in place}
+
+
+def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
+    return list(itertools.combinations(((name, place[name]) for name in factors), 2))
+
+
+def _pair(factors: Mapping[str, list[Any]], x: tuple[str, int], y: tuple[str, int]) -> Any:
+    order = list(factors)
+    return (x, y) if order.index(x[0]) < order.index(y[0]) else (y, x)

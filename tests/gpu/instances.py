@@ -1,0 +1,325 @@
+"""Every kernel, with what each parameter of its template may be: what the compile campaign draws.
+
+A kernel's row is an operator, a dtype, a value of each further parameter, and an architecture.
+Where a parameter's value is `own`, it is the dtype that the operator works on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from covering import Row, covering
+
+from graphla.kernels import nvrtc, structs
+from semirings import binary, indexunary, monoid, select, semiring, unary
+from semirings.dtypes import ALL, DataType
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
+
+OWN = "own"
+FLAGS = (False, True)
+OFFSET = tuple(map(np.dtype, ("i4", "i8")))
+KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
+STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
+"""Dtypes that values are stored in, beside the operator's own: each width, each kind."""
+
+SEMIRINGS = (
+    ("plus_times", "mxv"),
+    ("min_plus", "mxv"),
+    ("max_second", "vxm"),
+    ("lor_land", "vxm"),
+    ("any_pair", "mxv"),
+    ("any_secondi", "mxv"),
+    ("any_secondi", "vxm"),
+    ("min_first", "vxm"),
+    ("plus_pair", "mxv"),
+    ("plus_minus", "vxm"),
+    ("min_firstj", "vxm"),
+    ("times_second", "mxv"),
+    ("bxor_band", "mxv"),
+    ("band_bor", "vxm"),
+    ("lxnor_lor", "mxv"),
+)
+"""Of each way to fold (by hardware, by compare and swap, by plain stores) and to multiply."""
+
+NAMED = {
+    "plus_times": ("FP32", "FP64", "INT64"),
+    "min_plus": ("FP32", "INT32"),
+    "max_plus": ("FP64",),
+    "max_min": ("INT32",),
+    "lor_land": ("BOOL",),
+    "any_pair": ("BOOL",),
+    "any_secondi": ("INT32",),
+    "min_first": ("UINT32",),
+    "plus_pair": ("INT64",),
+    "plus_second": ("FP32",),
+    "min_secondi": ("INT64",),
+    "bor_band": ("UINT64",),
+}
+"""A dozen semirings that algorithms use: compiled with every value of every other parameter."""
+
+MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
+BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
+ACCUMS = ("plus", "minus", "times", "min", "first", "second", "land", "secondi", "pow")
+UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
+INDEXUNARY = ("colindex", "diagindex", "valuegt")
+BOUND = ("minus", "pow", "secondi")
+SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
+"""A few of each kind, for the kernels; every operator at every dtype is compiled by itself."""
+
+
+# --- the operators of a kernel -------------------------------------------------------------------
+
+
+def typed(module: Any, name: str, dtype: DataType) -> Any:
+    """The operator at a dtype, or None if it has none there."""
+    op = getattr(module, name)
+    return op[dtype] if dtype in op.types else None
+
+
+def _products(name: tuple[str, str], dtype: DataType) -> Any:
+    ring = typed(semiring, name[0], dtype)
+    return ring and (structs.matrix_vector, ring, name[1])
+
+
+def _matrices(name: tuple[str, str], dtype: DataType) -> Any:
+    ring = typed(semiring, name[0], dtype)
+    return ring and (structs.matrix_matrix, ring)
+
+
+def _folds(name: str, dtype: DataType) -> Any:
+    op = typed(monoid, name, dtype)
+    return op and (structs.folding, op)
+
+
+def _joins(name: str, dtype: DataType) -> Any:
+    op = typed(binary, name, dtype)
+    return op and (structs.entry_by_entry, op)
+
+
+def _writes(name: str | None, dtype: DataType) -> Any:
+    if name is None:
+        return structs.accumulating, None, dtype
+    op = typed(binary, name, dtype)
+    return op and (structs.accumulating, op, dtype)
+
+
+def _maps(name: tuple[Any, str], dtype: DataType) -> Any:
+    module, op = name[0], typed(name[0], name[1], dtype)
+    if op is None:
+        return None
+    return (structs.bound, op, "left") if module is binary else (structs.mapping, op)
+
+
+OPERATORS = {
+    "matrix_vector": (SEMIRINGS, _products),
+    "matrix_matrix": (SEMIRINGS, _matrices),
+    "folding": (MONOIDS, _folds),
+    "entry_by_entry": (BINARY, _joins),
+    "accumulating": ((None, *ACCUMS), _writes),
+    "mapping": (
+        (
+            *((unary, name) for name in UNARY),
+            *((indexunary, name) for name in INDEXUNARY),
+            *((binary, name) for name in BOUND),
+        ),
+        _maps,
+    ),
+    "select": (tuple((select, name) for name in SELECT), _maps),
+}
+"""What stands in `Op`, by the word of `graphla.kernels.structs`: names, and what gives the spec."""
+
+
+# --- the kernels ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A `__global__` template: its file, what `Op` is, and the domain of each further parameter.
+
+    `is_hot` kernels keep every value in registers on sm_90: no stack, no spills.
+    """
+
+    file: str
+    name: str
+    operators: str
+    parameters: Mapping[str, tuple[Any, ...]]
+    is_hot: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.file}:{self.name}"
+
+    def factors(self) -> dict[str, Any]:
+        """Everything that a row chooses."""
+        chosen: dict[str, Any] = dict(self.parameters)
+        if self.operators != "nothing":
+            chosen = {"operator": OPERATORS[self.operators][0], "dtype": ALL, **chosen}
+        return {**chosen, "architecture": ARCHITECTURES}
+
+    def spec(self, row: Row) -> Any:
+        """The spec of a row's operator, None where the operator has no such dtype."""
+        if self.operators == "nothing":
+            return (structs.nothing,)
+        return OPERATORS[self.operators][1](row["operator"], row["dtype"])
+
+    def allows(self, row: Row) -> bool:
+        """Whether the row's operator has the row's dtype, as far as both are chosen."""
+        return not {"operator", "dtype"} <= row.keys() or self.spec(row) is not None
+
+    def covering(self) -> list[Instance]:
+        """Instances that hold every pair of values of two parameters."""
+        return [self.instance(row) for row in covering(self.factors(), self.allows)]
+
+    def named(self) -> Iterator[Instance]:
+        """A dozen semirings with every value of the rest, architectures in turn."""
+        if self.operators not in ("matrix_vector", "matrix_matrix"):
+            return
+        rest = {name: _own_alone(values) for name, values in self.parameters.items()}
+        operators = [
+            ((name, side), dtype)
+            for name, dtypes in NAMED.items()
+            for dtype, side in zip(dtypes, itertools.cycle(("mxv", "vxm")), strict=False)
+        ]
+        turns = itertools.cycle(ARCHITECTURES)
+        for (operator, dtype), *values in itertools.product(operators, *rest.values()):
+            row = {"operator": operator, "dtype": _lookup(dtype)}
+            row |= dict(zip(rest, values, strict=True))
+            yield self.instance({**row, "architecture": next(turns)})
+
+    def campaign(self) -> list[Instance]:
+        """All that a plain run of the tests compiles."""
+        return [*self.covering(), *self.named()]
+
+    def all(self) -> Iterator[Instance]:
+        """The full product."""
+        factors = self.factors()
+        for values in itertools.product(*factors.values()):
+            row = dict(zip(factors, values, strict=True))
+            if self.allows(row):
+                yield self.instance(row)
+
+    def instance(self, row: Row) -> Instance:
+        """What is compiled for a row."""
+        spec = self.spec(row)
+        own = spec[1].type.np_type if len(spec) > 1 and spec[1] is not None else None
+        own = spec[2].np_type if own is None and len(spec) > 2 else own
+        arguments = tuple(own if row[name] is OWN else row[name] for name in self.parameters)
+        return Instance(self, spec, arguments, row["architecture"])
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance of a kernel's template, for one architecture."""
+
+    kernel: Kernel
+    spec: tuple[Any, ...]
+    arguments: tuple[Any, ...]
+    architecture: str
+
+    @property
+    def text(self) -> str:
+        """The program it stands in."""
+        write, *operators = self.spec
+        return nvrtc.program(self.kernel.file, write(*operators))
+
+    @property
+    def expression(self) -> str:
+        return nvrtc.instance(self.kernel.name, self.arguments)
+
+    @property
+    def label(self) -> str:
+        words = ", ".join(map(nvrtc.written, self.arguments))
+        return f"{self.kernel.label}<{structs.describe(self.spec)}, {words}>"
+
+
+def _own_alone(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (OWN,) if OWN in values else values
+
+
+def _lookup(name: str) -> DataType:
+    return next(dtype for dtype in ALL if dtype.name == name)
+
+
+def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
+    """Each kernel of `graphla/kernels`: file and name, and its template's parameters: their kinds,
+    such as "class" or "bool", by their names.
+    """
+    pattern = re.compile(
+        r"template\s*<([^{};]*?)>\s*(?:static\s+)?__global__\s+void\s+"
+        r"(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\(",
+    )
+    found = {}
+    for path in sorted(nvrtc.HERE.glob("*.cu*")):
+        text = re.sub(r"//[^\n]*", "", path.read_text())
+        for match in pattern.finditer(text):
+            words = [word.split("=")[0].split() for word in match[1].split(",")]
+            found[path.name, match[2]] = {name: kind for kind, name in words}
+        alone = len(re.findall(r"__global__", text))
+        ours = sum(file == path.name for file, _ in found)
+        assert alone == ours, f"{path.name} has {alone} kernels, {ours} of them as templates"
+    return found
+
+
+DOMAINS = {
+    **dict.fromkeys(("Offset", "NewOffset", "MaskOffset"), OFFSET),
+    **dict.fromkeys(("Stored", "A", "B", "C", "T", "U", "V", "X", "Y"), STORED),
+    **dict.fromkeys(("To", "From"), tuple(dtype.np_type for dtype in ALL)),
+    **dict.fromkeys(("Word",), tuple(map(np.dtype, ("u1", "u2", "u4", "u8")))),
+    **dict.fromkeys(("Key",), tuple(map(np.dtype, ("u4", "u8")))),
+    **dict.fromkeys(("Row", "Column"), tuple(map(np.dtype, ("i4", "i8")))),
+    **dict.fromkeys(("KEPT", "KEPT_A", "KEPT_B", "KEPT_U", "KEPT_X", "KEPT_Y"), KEPT),
+    "MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of write.cu
+    "FILL": (0, 1, 2, 3),
+    "HOW": (0, 1),
+    "WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
+}
+"""What a parameter of this name may be, unless the kernel's line says otherwise."""
+
+OPERATORS_OF = {
+    "compact.cu": {"flag_entries": "select"},
+    "merge.cu": {
+        "merge_entries": "entry_by_entry",
+        "meet_entries": "entry_by_entry",
+        "pair_entries": "entry_by_entry",
+        "fill_entries": "entry_by_entry",
+    },
+    "dense.cu": {"combine_dense": "entry_by_entry"},
+    "map.cu": {"map_values": "mapping", "map_entries": "mapping"},
+    "write.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
+    "layout.cu": {"fold_runs": "accumulating"},
+}
+"""What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
+
+HOT = {"map_values", "move_flagged", "scatter_entries", "write_indices"}
+"""The kernels of which a step's time consists."""
+
+SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {}
+"""Domains of one kernel's parameter."""
+
+
+def _kernels() -> Iterator[Kernel]:
+    for (file, name), parameters in in_the_sources().items():
+        operators = OPERATORS_OF.get(file, {}).get(name, "nothing")
+        domains = {
+            word: _domain(name, word, kind, operators)
+            for word, kind in parameters.items()
+            if word != "Op"
+        }
+        yield Kernel(file, name, operators, domains, name in HOT)
+
+
+def _domain(kernel: str, parameter: str, kind: str, operators: str) -> tuple[Any, ...]:
+    """What the parameter may be; nothing at all where no line says."""
+    found = SPECIAL.get((kernel, parameter)) or DOMAINS.get(parameter)
+    if found is None:
+        return FLAGS if kind == "bool" else ()
+    return found[1:] if operators == "nothing" and found[0] is OWN else found
+
+
+KERNELS = tuple(_kernels())

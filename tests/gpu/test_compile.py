@@ -1,0 +1,207 @@
+"""Every kernel, and every operator's struct, compiles for every architecture, within its means.
+
+The campaign draws a covering array of each kernel's parameters (`instances.py`), compiles it by
+NVRTC for four architectures, and holds what each instance takes against `resources.json`, which
+`make resources` writes. It needs no card and no CuPy: NVRTC alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import pytest
+from campaign import compile_all, table
+from instances import (
+    ARCHITECTURES,
+    BINARY,
+    HOT,
+    KERNELS,
+    OPERATORS_OF,
+    Instance,
+    Kernel,
+    in_the_sources,
+    typed,
+)
+from toolkit import Nvrtc
+from toolkit import nvrtc as installed
+
+from graphla.kernels import nvrtc, structs
+from semirings import binary, indexunary, monoid, select, semiring, unary
+from semirings.dtypes import ALL, DataType
+from semirings.exceptions import GraphblasException
+
+PART = 60
+"""Instances to a test, so that the tests spread evenly over the cores."""
+
+
+@pytest.fixture(scope="module")
+def toolkit() -> Nvrtc:
+    return _toolkit(13)
+
+
+def _toolkit(major: int) -> Nvrtc:
+    found = installed(major)
+    if found is None:
+        wheel = "nvidia-cuda-nvrtc" + ("-cu12" if major == 12 else "")
+        if os.environ.get("CI"):
+            pytest.fail(f"NVRTC of CUDA {major} is not installed: pip install {wheel}")
+        pytest.skip(f"NVRTC of CUDA {major} is not installed: pip install {wheel}")
+    return found
+
+
+def test_every_kernel_is_in_the_campaign_under_its_own_operators():
+    ours = {(kernel.file, kernel.name) for kernel in KERNELS}
+    assert ours == in_the_sources().keys()
+    unsaid = [
+        f"{k.label}: {x}" for k in KERNELS for x, domain in k.parameters.items() if not domain
+    ]
+    assert not unsaid, "instances.py says of no parameter of this name what it may be"
+    named = {(file, name) for file, names in OPERATORS_OF.items() for name in names}
+    assert named <= ours, "a kernel that is no more"
+    assert {name for _, name in ours} >= HOT
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+def _parts(instances: list[Instance]) -> list[list[Instance]]:
+    return [instances[k : k + PART] for k in range(0, len(instances), PART)]
+
+
+def _campaign() -> list[Any]:
+    """The campaign of each kernel, in parts."""
+    return [
+        pytest.param(part, id=f"{kernel.label}-{k}")
+        for kernel in KERNELS
+        for k, part in enumerate(_parts(kernel.campaign()))
+    ]
+
+
+@pytest.mark.parametrize("part", _campaign())
+def test_a_kernel_compiles_within_its_means(toolkit: Nvrtc, part: list[Instance]):
+    limits = table()
+    _check(toolkit, part, limits)
+
+
+def _check(toolkit: Nvrtc, instances: list[Instance], limits: Any) -> None:
+    wrong = []
+    for each, taken in compile_all(toolkit, instances):
+        if each.kernel.is_hot and each.architecture == "sm_90" and (taken.stack or taken.spills):
+            wrong.append(f"{each.label} is hot, yet takes {taken}")
+        if limits is not None:
+            most = limits.get(each.kernel.label, {}).get(each.architecture)
+            excess = ["not in the table"] if most is None else taken.beyond(most)
+            wrong += [f"{each.label} for {each.architecture}: {words}" for words in excess]
+    more = [f"and {len(wrong) - 9} more"] * (len(wrong) > 9)
+    assert not wrong, "\n".join([*wrong[:9], *more, "`make resources` writes the table anew"])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
+def test_a_kernel_compiles_where_functions_are_the_hosts_by_default(toolkit: Nvrtc, kernel: Kernel):
+    options = tuple(option for option in nvrtc.OPTIONS if option != "-default-device")
+    assert options != nvrtc.OPTIONS
+    assert list(compile_all(toolkit, kernel.covering()[:2], options))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
+def test_a_kernel_compiles_under_cuda_12(kernel: Kernel):
+    assert list(compile_all(_toolkit(12), kernel.covering()))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
+def test_every_instance_of_a_kernel_compiles(toolkit: Nvrtc, kernel: Kernel, architecture: str):
+    instances = [each for each in kernel.all() if each.architecture == architecture]
+    _check(toolkit, instances, None)
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+KINDS = {  # by the probe that calls their members
+    "probe_map": (structs.mapping, structs.bound),
+    "probe_join": (structs.entry_by_entry,),
+    "probe_write": (structs.accumulating,),
+    "probe_fold": (structs.folding,),
+    "probe_vector": (structs.matrix_vector,),
+    "probe_matrix": (structs.matrix_matrix,),
+}
+PROBES = """
+#include "atomics.cuh"
+namespace graphla {
+template <class Op> __global__ void probe_map(typename Op::X x, typename Op::THUNK thunk, typename Op::Z *z) {
+  *z = Op::call(x, 1, 2, thunk);
+}
+template <class Op> __global__ void probe_join(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
+  *z = Op::call(x, y, 1, 2);
+}
+template <class Op> __global__ void probe_write(double c, int t, typename Op::Z *z) {
+  *z = Op::accumulate(c, t, 1, 2);
+}
+template <class Op> __global__ void probe_fold(typename Op::Z *z) {
+  atomic_fold<Op>(z, Op::add(Op::identity(), Op::terminal()));
+}
+template <class Op> __global__ void probe_vector(typename Op::A a, typename Op::U u, typename Op::Z *z) {
+  *z = Op::fold(Op::term(a, u, 1, 2), a, u, 1, 2);
+}
+template <class Op> __global__ void probe_matrix(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
+  *z = Op::fold(Op::term(x, y, 1, 2, 3), x, y, 1, 2, 3);
+}
+}
+"""
+
+
+def _names(module: Any) -> list[str]:
+    public = (name for name in dir(module) if not name.startswith("_"))
+    return [name for name in public if hasattr(getattr(module, name), "types")]
+
+
+def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
+    """Every operator of the catalogue that has the dtype, in each struct it is printed as."""
+
+    def every(*modules: Any) -> list[Any]:
+        found = (typed(module, name, dtype) for module in modules for name in _names(module))
+        return [op for op in found if op is not None]
+
+    binaries, rings = every(binary), every(semiring)
+    return [
+        *((structs.mapping, op) for op in every(unary, indexunary, select)),
+        *((structs.bound, op, side) for op in binaries for side in ("left", "right")),
+        *((structs.entry_by_entry, op) for op in binaries),
+        *((structs.accumulating, op, dtype) for op in (None, *binaries)),
+        *((structs.folding, op) for op in every(monoid)),
+        *((structs.matrix_vector, op, side) for op in rings for side in ("mxv", "vxm")),
+        *((structs.matrix_matrix, op) for op in rings),
+    ]
+
+
+@pytest.mark.parametrize("probe", KINDS)
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_every_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe: str):
+    specs = [spec for spec in _specs(dtype) if spec[0] in KINDS[probe]]
+    text, instances = [PROBES, "namespace graphla {"], []
+    for k, (write, *operators) in enumerate(specs):
+        text += [f"namespace place_{k} {{", f'#line 1 "{structs.describe((write, *operators))}"']
+        text += [write(*operators), "}"]
+        instances.append(f"graphla::{probe}<graphla::place_{k}::Op>")
+    text.append("}")
+    what = f"{probe} of {dtype.name}"
+    assert instances
+    nvrtc.compile_instances(toolkit, "\n".join(text), instances, "compute_90", what)
+
+
+def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrtc):
+    kernel = next(kernel for kernel in KERNELS if kernel.name == "map_values")
+    spec = (structs.folding, monoid.plus["FP32"])  # no X, no call
+    each = Instance(kernel, spec, ("float", 2), "sm_90")
+    with pytest.raises(GraphblasException) as caught:
+        list(compile_all(toolkit, [each]))
+    for words in (r"map\.cu\(\d+\): error", r"map_values", r"plus\[FP32\]", "sm_90"):
+        assert re.search(words, str(caught.value))
+
+
+def test_the_pools_of_the_campaign_are_in_the_catalogue():
+    assert set(BINARY) <= set(_names(binary))

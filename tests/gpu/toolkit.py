@@ -1,0 +1,107 @@
+"""NVRTC by ctypes, under the names that `cupy.cuda.nvrtc` has: all that compiling a kernel needs.
+
+So the tests compile every kernel for every architecture from one wheel, without CuPy and without a
+card.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+WHEELS = {12: "nvidia.cuda_nvrtc", 13: "nvidia.cu13"}
+"""The package in which the wheel of each CUDA version puts its libraries."""
+
+
+class NVRTCError(RuntimeError):
+    """What NVRTC refused, in its own word."""
+
+
+class Nvrtc:
+    """One version of NVRTC, as CuPy would offer it."""
+
+    NVRTCError = NVRTCError
+
+    def __init__(self, path: Path):
+        for built_in in path.parent.glob("libnvrtc-builtins.so*"):  # which NVRTC opens by name
+            ctypes.CDLL(str(built_in))
+        self._library = ctypes.CDLL(str(path))
+        self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        status = self._library[name](*arguments)
+        if status:
+            raise NVRTCError(self._library.nvrtcGetErrorString(status).decode())
+
+    def getVersion(self) -> tuple[int, int]:  # noqa: N802
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
+        return major.value, minor.value
+
+    def createProgram(  # noqa: N802
+        self, source: str, name: str, headers: list[bytes], include_names: list[bytes]
+    ) -> ctypes.c_void_p:
+        program = ctypes.c_void_p()
+        count = len(headers)
+        self._call(
+            "nvrtcCreateProgram",
+            ctypes.byref(program),
+            source.encode(),
+            name.encode(),
+            count,
+            (ctypes.c_char_p * count)(*headers),
+            (ctypes.c_char_p * count)(*include_names),
+        )
+        return program
+
+    def addNameExpression(self, program: ctypes.c_void_p, expression: str) -> None:  # noqa: N802
+        self._call("nvrtcAddNameExpression", program, expression.encode())
+
+    def compileProgram(self, program: ctypes.c_void_p, options: list[str]) -> None:  # noqa: N802
+        given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        self._call("nvrtcCompileProgram", program, len(options), given)
+
+    def getLoweredName(self, program: ctypes.c_void_p, expression: str) -> str:  # noqa: N802
+        name = ctypes.c_char_p()
+        self._call("nvrtcGetLoweredName", program, expression.encode(), ctypes.byref(name))
+        return (name.value or b"").decode()
+
+    def getCUBIN(self, program: ctypes.c_void_p) -> bytes:  # noqa: N802
+        return self._read("CUBIN", program)
+
+    def getProgramLog(self, program: ctypes.c_void_p) -> str:  # noqa: N802
+        return self._read("ProgramLog", program).rstrip(b"\0").decode()
+
+    def _read(self, what: str, program: ctypes.c_void_p) -> bytes:
+        size = ctypes.c_size_t()
+        self._call(f"nvrtcGet{what}Size", program, ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(size.value)
+        self._call(f"nvrtcGet{what}", program, buffer)
+        return buffer.raw
+
+    def destroyProgram(self, program: ctypes.c_void_p) -> None:  # noqa: N802
+        self._call("nvrtcDestroyProgram", ctypes.byref(program))
+
+
+@cache
+def nvrtc(major: int) -> Nvrtc | None:
+    """NVRTC of CUDA 12 or 13, if it is installed."""
+    for folder in _folders(major):
+        for path in sorted(folder.glob(f"libnvrtc.so.{major}*")):
+            return Nvrtc(path)
+    return None
+
+
+def _folders(major: int) -> Iterator[Path]:
+    try:
+        wheel = importlib.util.find_spec(WHEELS[major])
+    except ModuleNotFoundError:
+        wheel = None
+    for place in (wheel and wheel.submodule_search_locations) or ():
+        yield Path(place) / "lib"
+    yield Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "lib64"
