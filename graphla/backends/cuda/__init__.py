@@ -9,6 +9,7 @@ import numpy as np
 
 from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
+from graphla.backends.cuda.merging import combine, intersection, merge, union
 from graphla.storage import Array
 
 __all__ = [
@@ -17,9 +18,13 @@ __all__ = [
     "apply_index",
     "asarray",
     "cast",
+    "combine",
+    "intersection",
     "keep",
+    "merge",
     "select",
     "to_host",
+    "union",
     "xp",
 ]
 

@@ -1,0 +1,288 @@
+"""Two operands entry by entry: union, intersection and merge. Kernels: merge.cu, dense.cu.
+
+Waits: once for the number of entries at the same places, in `union`, `intersection` and `merge`;
+none where both operands share their indices, where one is empty, or in `combine`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.arrays.layout import repeat_value, scalar, with_values
+from graphla.backends.cuda.compaction import WORD, count_flags, room_for_flags
+from graphla.backends.cuda.launching import (
+    BLOCK,
+    EACH,
+    NO_PLACES,
+    NULL,
+    blocks,
+    counter,
+    offset_dtype,
+    places,
+    read,
+    size,
+    tiles,
+)
+from graphla.backends.cuda.maps import cast_values
+from graphla.kernels import structs
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import (
+    Array,
+    BitmapVector,
+    Counted,
+    Csr,
+    DenseVector,
+    FullVector,
+    SparseVector,
+)
+from semirings.operators import TypedBinaryOp
+
+V = TypeVar("V", SparseVector, Csr)
+
+FILL_RIGHT, FILL_LEFT = 1, 2  # as in merge.cu
+INTERSECTION, UNION, FILLED_UNION = 0, 1, 2  # as in dense.cu
+
+PATTERN = (structs.accumulating, None, np.dtype(bool))
+"""For a kernel that is to move indices and no values."""
+
+
+def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
+    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    return merge(a, b, op, op.return_type.np_type, left, right)
+
+
+def merge(
+    a: V,
+    b: V,
+    op: TypedBinaryOp | None,
+    dtype: np.dtype[Any],
+    left: Any = None,
+    right: Any = None,
+) -> V:
+    """The union as values of `dtype`; without op, y where both have an entry."""
+    if _share_places(a, b):
+        return with_values(a, _pair(a, b.values, op, dtype))
+    if op is None:
+        left = right = None
+    if not b.nvals:
+        return with_values(a, _alone(a, op, dtype, right, FILL_RIGHT))
+    if not a.nvals:
+        return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
+    like_a, like_b = a, b
+    a, b = _alike(a, b)
+    spots, bits, ends = _find_spots(a, b)
+    both = count_flags(ends)
+    count = a.nvals + b.nvals - both
+    known = like_a if both == b.nvals else like_b if both == a.nvals else None
+    rows, indices = (NULL, NULL) if known is not None else _room(a, count)
+    z = xp.empty(count, dtype)
+    x_type, y_type = (dtype, dtype) if op is None else (op.type.np_type, op.type2.np_type)
+    fill = (0 if right is None else FILL_RIGHT) | (0 if left is None else FILL_LEFT)
+    x, x_stored, x_kept = read(a.values)
+    y, y_stored, y_kept = read(b.values)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    spec = (structs.accumulating, op, dtype)
+    new_offset = offset if rows is NULL else rows.dtype
+    how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
+    load("merge.cu", "merge_entries", spec, *how)(
+        tiles(max(count, int(nrows) + 1)),
+        BLOCK,
+        *(a_indptr, a_indices, x, size(a.nvals)),
+        *(b_indptr, b_indices, y, size(0 if both == b.nvals else b.nvals)),
+        *(nrows, spots, bits, ends),
+        *(_fill(left, x_type), _fill(right, y_type)),
+        *(rows, indices, z),
+    )
+    return with_values(known, z) if known is not None else _made(a, rows, indices, z)
+
+
+def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
+    """op(x, y) where both have an entry."""
+    dtype = op.return_type.np_type
+    if _share_places(a, b):
+        return with_values(a, _pair(a, b.values, op, dtype))
+    if not a.nvals or not b.nvals:
+        return _none(a, dtype)
+    flipped = b.nvals < a.nvals
+    like_few = b if flipped else a
+    a, b = _alike(a, b)
+    few, many = (b, a) if flipped else (a, b)
+    spots, bits, ends = _find_spots(few, many)
+    both = count_flags(ends)
+    if not both:
+        return _none(a, dtype)
+    known = like_few if both == few.nvals else None
+    rows, indices = (NULL, NULL) if known is not None else _room(a, both)
+    x, x_stored, x_kept = read(a.values, op.reads_x)
+    y, y_stored, y_kept = read(b.values, op.reads_y)
+    spec = (structs.accumulating, op, dtype)
+    if op.is_positional or EACH in (x_kept, y_kept):
+        values = z = xp.empty(both, dtype)
+    else:
+        values, z = repeat_value(xp, _pair_one(a.values, b.values, op, dtype), both), NULL
+        x, x_stored, x_kept = y, y_stored, y_kept = read(a.values, False)
+        spec = PATTERN
+    if known is None or z is not NULL:
+        indptr, nrows, columns, where, offset = places(few)
+        new_offset = offset if rows is NULL else rows.dtype
+        how = (x_stored, x_kept, y_stored, y_kept, flipped, where, offset, new_offset)
+        load("merge.cu", "meet_entries", spec, *how)(
+            tiles(max(few.nvals, int(nrows) + 1)),
+            BLOCK,
+            *(indptr, columns, size(few.nvals), nrows, x, y, spots, bits, ends),
+            *(rows, indices, z),
+        )
+    return with_values(known, values) if known is not None else _made(a, rows, indices, values)
+
+
+def combine(
+    v: DenseVector,
+    w: DenseVector,
+    op: TypedBinaryOp,
+    how: str,
+    left: Any = None,
+    right: Any = None,
+) -> DenseVector:
+    """op of two vectors that have a place for each index, as `how` says: union or intersection.
+
+    In a union, what one alone has passes, or meets `left` and `right`, both or neither of which
+    are given.
+    """
+    dtype, n = op.return_type.np_type, v.size
+    v_present = v.present if isinstance(v, BitmapVector) else None
+    w_present = w.present if isinstance(w, BitmapVector) else None
+    if v_present is w_present:
+        return with_values(v, _pair(v, w.values, op, dtype))
+    meets = how == "intersection"
+    if meets and (v_present is None or w_present is None):
+        places_of = w if v_present is None else v
+        return with_values(places_of, _pair(v, w.values, op, dtype))
+    x, x_stored, x_kept = read(v.values, not meets or op.reads_x)
+    y, y_stored, y_kept = read(w.values, not meets or op.reads_y)
+    lacks = v_present is not None and w_present is not None
+    z = xp.empty(n, dtype)
+    present, found = (xp.empty(n, bool), counter()) if lacks else (NULL, NULL)
+    if n:
+        kind = INTERSECTION if meets else UNION if left is None else FILLED_UNION
+        flags = (v_present is not None, w_present is not None)
+        spec = (structs.accumulating, op, dtype)
+        load("dense.cu", "combine_dense", spec, x_stored, x_kept, y_stored, y_kept, *flags, kind)(
+            blocks(n),
+            BLOCK,
+            *(NULL if v_present is None else v_present, x),
+            *(NULL if w_present is None else w_present, y),
+            *(_fill(left, op.type.np_type), _fill(right, op.type2.np_type)),
+            *(size(n), present, z, found),
+        )
+    return BitmapVector(n, present, z, Counted(found)) if lacks else FullVector(n, z)
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
+    """For each entry of a its spot in b; flags where it meets an equal, and their counts."""
+    bits, ends = room_for_flags(a.nvals)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    spots = xp.empty(a.nvals, offset)
+    load("merge.cu", "find_spots", NOTHING, where, offset)(
+        tiles(bits.size * WORD),
+        BLOCK,
+        *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
+        *(nrows, bits, ends, size(bits.size), spots),
+    )
+    return spots, bits, ends
+
+
+def _pair(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
+    """op of the values of a and those of another with its entries at the same places."""
+    if op is None:
+        return cast_values(y_values, dtype)
+    x, x_stored, x_kept = read(a.values, op.reads_x)
+    y, y_stored, y_kept = read(y_values, op.reads_y)
+    count = a.values.size
+    repeats = count > 0 and not op.is_positional and EACH not in (x_kept, y_kept)
+    z = xp.empty(1 if repeats else count, dtype)
+    if z.size:
+        indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
+        spec = (structs.accumulating, op, dtype)
+        how = (x_stored, x_kept, y_stored, y_kept, where, offset)
+        kernel = load("merge.cu", "pair_entries", spec, *how)
+        kernel(tiles(z.size), BLOCK, indptr, nrows, indices, x, y, z, size(z.size))
+    return repeat_value(xp, z, count) if repeats else z
+
+
+def _pair_one(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
+    """op of the first values, one element."""
+    return _pair(FullVector(1, x[:1]), y[:1], op, dtype)
+
+
+def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
+    """What becomes of the entries that one side alone has, the other having none at all."""
+    if fill is None or op is None:
+        return cast_values(a.values, dtype)
+    x_type, y_type = op.type.np_type, op.type2.np_type
+    left, right = (fill, 0) if side == FILL_LEFT else (0, fill)
+    values, stored, kept = read(a.values)
+    count = a.values.size
+    repeats = count > 0 and not op.is_positional and kept != EACH
+    z = xp.empty(1 if repeats else count, dtype)
+    if z.size:
+        indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
+        spec = (structs.accumulating, op, dtype)
+        load("merge.cu", "fill_entries", spec, stored, kept, side, where, offset)(
+            tiles(z.size),
+            BLOCK,
+            *(indptr, nrows, indices, values, scalar(left, x_type), scalar(right, y_type)),
+            *(z, size(z.size)),
+        )
+    return repeat_value(xp, z, count) if repeats else z
+
+
+def _fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A fill as its operator takes it; any value where there is none."""
+    return scalar(0 if value is None else value, dtype)
+
+
+def _share_places(a: Any, b: Any) -> bool:
+    """Whether the entries of both are known to be at the same places."""
+    return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
+
+
+def _alike(a: V, b: V) -> tuple[V, V]:
+    """Both with offsets of one width."""
+    if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
+        return a, b
+    return _wide(a), _wide(b)
+
+
+def _wide(a: Any) -> Any:
+    return replace(a, indptr=a.indptr.astype(np.int64, copy=False))
+
+
+def _room(like: Any, count: int) -> tuple[Any, Array]:
+    """indptr, which a vector has none of, and indices for so many entries."""
+    indices = xp.empty(count, np.int32)
+    if isinstance(like, SparseVector):
+        return NULL, indices
+    return xp.empty(like.nrows + 1, offset_dtype(count)), indices
+
+
+def _made(like: Any, rows: Any, indices: Array, values: Array) -> Any:
+    if isinstance(like, SparseVector):
+        return SparseVector(like.size, indices, values)
+    return Csr(like.nrows, like.ncols, rows, indices, values)
+
+
+def _none(like: Any, dtype: np.dtype[Any]) -> Any:
+    """No entries."""
+    indices, values = xp.empty(0, np.int32), xp.empty(0, dtype)
+    if isinstance(like, SparseVector):
+        return SparseVector(like.size, indices, values)
+    return Csr(like.nrows, like.ncols, xp.zeros(like.nrows + 1, np.int32), indices, values)
