@@ -8,8 +8,10 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.compaction import keep, select
+from graphla.backends.cuda.launching import rows_of as row_of_entry
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import combine, intersection, merge, union
+from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.storage import Array
 
 __all__ = [
@@ -22,6 +24,9 @@ __all__ = [
     "intersection",
     "keep",
     "merge",
+    "reduce",
+    "reduce_rows",
+    "row_of_entry",
     "select",
     "to_host",
     "union",

@@ -1,0 +1,201 @@
+// Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
+//
+// What is folded with what is fixed by the operands alone, never by the grid or by timing: results
+// are the same bits in every run. Rows are folded strip by strip, a warp to each STRIP entries
+// whatever rows they belong to, so that rows of one and of a million entries balance; a row that
+// goes over the end of a strip is put together, in order, by close_rows.
+#include "rows.cuh"
+
+namespace graphla {
+
+constexpr int STRIP = 512;       // entries that one warp folds
+constexpr int AHEAD = 4;         // loads of a thread under way at a time
+constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
+constexpr int LONG = 32;         // strips from which a block folds them together
+
+/// The fold over the block, in every thread; `scratch` is shared memory for a Z a warp.
+template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
+  for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
+  __syncthreads();  // whoever used scratch before is done
+  if (lane() == 0) scratch[warp_in_block()] = z;
+  __syncthreads();
+  z = scratch[0];
+  for (int warp = 1; warp < int(blockDim.x) / WARP; warp++) z = Op::add(z, scratch[warp]);
+  return z;
+}
+
+/// n times x, folded: x (+) ... (+) x, in log n steps.
+template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
+  typename Op::Z z = Op::identity();
+  for (bool begun = false; n; n >>= 1) {
+    if (n & 1) z = begun ? Op::add(z, x) : x, begun = true;
+    if (n > 1) x = Op::add(x, x);
+  }
+  return z;
+}
+
+// --- all values -------------------------------------------------------------------------------
+
+/// parts[b] = the fold of values b * part .. (b + 1) * part - 1, or of those that are present.
+template <class Op, class Stored, bool SOME>
+__global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values, const bool *__restrict__ present,
+                                                         i64 count, i64 part, typename Op::Z *parts) {
+  typedef typename Op::Z Z;
+  SHARED(Z, scratch, FOLD_BLOCK / WARP);
+  const Values<Z, Stored, EACH> x(values);
+  const i64 begin = blockIdx.x * part, end = least(begin + part, count);
+  Z sums[AHEAD];
+  for (int n = 0; n < AHEAD; n++) sums[n] = Op::identity();
+  i64 k = begin + threadIdx.x;
+  for (; k + (AHEAD - 1) * FOLD_BLOCK < end; k += AHEAD * FOLD_BLOCK) {
+    Z read[AHEAD];
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) {
+      read[n] = x[k + n * FOLD_BLOCK];
+      if constexpr (SOME) read[n] = present[k + n * FOLD_BLOCK] ? read[n] : Op::identity();
+    }
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) sums[n] = Op::add(sums[n], read[n]);
+  }
+  for (; k < end; k += FOLD_BLOCK) {
+    if (!SOME || present[k]) sums[0] = Op::add(sums[0], x[k]);
+  }
+  Z sum = sums[0];
+#pragma unroll
+  for (int n = 1; n < AHEAD; n++) sum = Op::add(sum, sums[n]);
+  sum = block_fold<Op>(sum, scratch);
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+
+/// z = the fold of `count` times one value; one thread.
+template <class Op, class Stored>
+__global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z) {
+  z[0] = fold_copies<Op>(convert<typename Op::Z>(value[0]), count);
+}
+
+// --- rows -------------------------------------------------------------------------------------
+
+/// present[i]: whether row i has entries; `counter`, which must arrive zero, how many have.
+template <class Offset>
+DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter) {
+  u64 found = 0;
+  for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
+    const bool there = indptr[i] < indptr[i + 1];
+    present[i] = there;
+    found += there;
+  }
+  for (int delta = WARP / 2; delta; delta /= 2) found += shuffle_down(found, delta);
+  if (lane() == 0 && found) atomicAdd(counter, found);
+}
+
+/// For a fold that needs no more than which rows have entries.
+template <class Op, class Offset>
+__global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
+  note_rows(indptr, nrows, present, counter);
+}
+
+/// folds[i] without a pass over entries: any of row i, or the one value of all, as often as row i has it.
+template <class Op, class Stored, int KEPT, class Offset>
+__global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
+                                  typename Op::Z *folds, bool *present, u64 *counter) {
+  const Values<typename Op::Z, Stored, KEPT> x(values);
+  for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
+    const i64 begin = indptr[i], end = indptr[i + 1];
+    if (begin == end) continue;
+    if constexpr (Op::IS_ANY) folds[i] = x[begin];
+    else folds[i] = fold_copies<Op>(x[begin], end - begin);
+  }
+  note_rows(indptr, nrows, present, counter);
+}
+
+/// Strip by strip: folds[i] of every row that ends in the strip, as far as it lies in it; and in
+/// tails[strip] what the strip holds of the row that goes on after it.
+template <class Op, class Stored, class Offset>
+__global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values, i64 count,
+                            typename Op::Z *folds, typename Op::Z *tails, bool *present, u64 *counter) {
+  typedef typename Op::Z Z;
+  const Values<Z, Stored, EACH> x(values);
+  const i64 strips = (count + STRIP - 1) / STRIP, warps = threads_in_grid() / WARP;
+  for (i64 strip = thread_in_grid() / WARP; strip < strips; strip += warps) {
+    const i64 begin = strip * STRIP, end = least(begin + STRIP, count);
+    i64 row_before = segment_of(indptr, nrows, begin);
+    const i64 last = segment_of(indptr, nrows, end - 1);
+    Z sum_before = Op::identity();
+    for (i64 at = begin; at < end; at += AHEAD * WARP) {
+      Z read[AHEAD];
+#pragma unroll
+      for (int n = 0; n < AHEAD; n++) {
+        const i64 k = at + n * WARP + lane();
+        read[n] = k < end ? x[k] : Op::identity();
+      }
+#pragma unroll
+      for (int n = 0; n < AHEAD; n++) {
+        const i64 first = at + n * WARP, k = first + lane();
+        if (first >= end) break;
+        const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
+        // The lane at which the row of this lane begins, as far as this warp sees it.
+        const i64 row_left = shuffle_up(row, 1);
+        const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
+        const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));
+        Z z = read[n];
+#pragma unroll
+        for (int delta = 1; delta < WARP; delta *= 2) {
+          const Z left = shuffle_up(z, delta);
+          if (lane() - delta >= head) z = Op::add(left, z);
+        }
+        if (head == 0 && row == row_before) z = Op::add(sum_before, z);
+        if (k < end && k + 1 == i64(indptr[row + 1])) folds[row] = z;
+        const int at_end = int(least(end - first, i64(WARP))) - 1;
+        sum_before = shuffle(z, at_end);
+        row_before = shuffle(row, at_end);
+      }
+    }
+    if (lane() == 0) tails[strip] = sum_before;
+  }
+  note_rows(indptr, nrows, present, counter);
+}
+
+/// Rows that began in an earlier strip: folds[i] = the tails of those strips (+) folds[i]. The strip in
+/// which such a row ends sees to it, a thread to a strip; many tails are folded by the whole block.
+template <class Op, class Offset>
+__global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr, i64 nrows,
+                                                         const typename Op::Z *__restrict__ tails, i64 count,
+                                                         typename Op::Z *folds) {
+  typedef typename Op::Z Z;
+  SHARED(Z, scratch, FOLD_BLOCK / WARP);
+  SHARED(i64, long_rows, FOLD_BLOCK);
+  SHARED(i64, long_strips, FOLD_BLOCK);
+  SHARED(int, found, 1);
+  const i64 strips = (count + STRIP - 1) / STRIP;
+  for (i64 begin = i64(blockIdx.x) * FOLD_BLOCK; begin < strips; begin += i64(gridDim.x) * FOLD_BLOCK) {
+    __syncthreads();  // the lists have been read
+    if (threadIdx.x == 0) found[0] = 0;
+    __syncthreads();
+    const i64 strip = begin + threadIdx.x, at = strip * STRIP;
+    if (strip > 0 && strip < strips) {
+      const i64 row = segment_of(indptr, nrows, at), row_begin = indptr[row], row_end = indptr[row + 1];
+      if (row_begin < at && row_end <= at + STRIP) {
+        const i64 from = row_begin / STRIP;
+        if (strip - from >= LONG) {
+          const int place = atomicAdd(found, 1);
+          long_rows[place] = row;
+          long_strips[place] = strip;
+        } else {
+          Z sum = tails[from];
+          for (i64 n = from + 1; n < strip; n++) sum = Op::add(sum, tails[n]);
+          folds[row] = Op::add(sum, folds[row]);
+        }
+      }
+    }
+    __syncthreads();
+    for (int n = 0; n < found[0]; n++) {
+      const i64 row = long_rows[n], from = i64(indptr[row]) / STRIP;
+      Z sum = Op::identity();
+      for (i64 k = from + threadIdx.x; k < long_strips[n]; k += FOLD_BLOCK) sum = Op::add(sum, tails[k]);
+      sum = block_fold<Op>(sum, scratch);
+      if (threadIdx.x == 0) folds[row] = Op::add(sum, folds[row]);
+    }
+  }
+}
+
+}  // namespace graphla
