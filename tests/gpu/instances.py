@@ -250,9 +250,10 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Each kernel of `graphla/kernels`: file and name, and its template's parameters: their kinds,
     such as "class" or "bool", by their names.
     """
+    bounds = r"(?:__launch_bounds__\([^)]*\)\s+)?"
     pattern = re.compile(
-        r"template\s*<([^{};]*?)>\s*(?:static\s+)?__global__\s+void\s+"
-        r"(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\(",
+        r"template\s*<([^{};]*?)>\s*(?:static\s+)?__global__\s+"
+        rf"{bounds}void\s+{bounds}(\w+)\s*\(",
     )
     found = {}
     for path in sorted(nvrtc.HERE.glob("*.cu*")):
@@ -275,8 +276,8 @@ DOMAINS = {
     **dict.fromkeys(("Row", "Column"), tuple(map(np.dtype, ("i4", "i8")))),
     **dict.fromkeys(("KEPT", "KEPT_A", "KEPT_B", "KEPT_U", "KEPT_X", "KEPT_Y"), KEPT),
     "MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of write.cu
-    "FILL": (0, 1, 2, 3),
-    "HOW": (0, 1),
+    "FILL": (0, 1, 2, 3),  # of merge.cu, FILL_RIGHT | FILL_LEFT
+    "HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
     "WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
 }
 """What a parameter of this name may be, unless the kernel's line says otherwise."""
@@ -284,12 +285,15 @@ DOMAINS = {
 OPERATORS_OF = {
     "compact.cu": {"flag_entries": "select"},
     "merge.cu": {
-        "merge_entries": "entry_by_entry",
-        "meet_entries": "entry_by_entry",
-        "pair_entries": "entry_by_entry",
-        "fill_entries": "entry_by_entry",
+        "merge_entries": "accumulating",
+        "meet_entries": "accumulating",
+        "pair_entries": "accumulating",
+        "fill_entries": "accumulating",
     },
-    "dense.cu": {"combine_dense": "entry_by_entry"},
+    "reduce.cu": dict.fromkeys(
+        ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
+    ),
+    "dense.cu": {"combine_dense": "accumulating"},
     "map.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "write.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
     "layout.cu": {"fold_runs": "accumulating"},

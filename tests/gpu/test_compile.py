@@ -132,22 +132,28 @@ KINDS = {  # by the probe that calls their members
 PROBES = """
 #include "atomics.cuh"
 namespace graphla {
-template <class Op> __global__ void probe_map(typename Op::X x, typename Op::THUNK thunk, typename Op::Z *z) {
+template <class Op>
+__global__ void probe_map(typename Op::X x, typename Op::THUNK thunk, typename Op::Z *z) {
   *z = Op::call(x, 1, 2, thunk);
 }
-template <class Op> __global__ void probe_join(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
+template <class Op>
+__global__ void probe_join(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
   *z = Op::call(x, y, 1, 2);
 }
-template <class Op> __global__ void probe_write(double c, int t, typename Op::Z *z) {
+template <class Op>
+__global__ void probe_write(double c, int t, typename Op::Z *z) {
   *z = Op::accumulate(c, t, 1, 2);
 }
-template <class Op> __global__ void probe_fold(typename Op::Z *z) {
+template <class Op>
+__global__ void probe_fold(typename Op::Z *z) {
   atomic_fold<Op>(z, Op::add(Op::identity(), Op::terminal()));
 }
-template <class Op> __global__ void probe_vector(typename Op::A a, typename Op::U u, typename Op::Z *z) {
+template <class Op>
+__global__ void probe_vector(typename Op::A a, typename Op::U u, typename Op::Z *z) {
   *z = Op::fold(Op::term(a, u, 1, 2), a, u, 1, 2);
 }
-template <class Op> __global__ void probe_matrix(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
+template <class Op>
+__global__ void probe_matrix(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
   *z = Op::fold(Op::term(x, y, 1, 2, 3), x, y, 1, 2, 3);
 }
 }

@@ -38,12 +38,12 @@ class Nvrtc:
         if status:
             raise NVRTCError(self._library.nvrtcGetErrorString(status).decode())
 
-    def getVersion(self) -> tuple[int, int]:  # noqa: N802
+    def getVersion(self) -> tuple[int, int]:
         major, minor = ctypes.c_int(), ctypes.c_int()
         self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value
 
-    def createProgram(  # noqa: N802
+    def createProgram(
         self, source: str, name: str, headers: list[bytes], include_names: list[bytes]
     ) -> ctypes.c_void_p:
         program = ctypes.c_void_p()
@@ -59,22 +59,22 @@ class Nvrtc:
         )
         return program
 
-    def addNameExpression(self, program: ctypes.c_void_p, expression: str) -> None:  # noqa: N802
+    def addNameExpression(self, program: ctypes.c_void_p, expression: str) -> None:
         self._call("nvrtcAddNameExpression", program, expression.encode())
 
-    def compileProgram(self, program: ctypes.c_void_p, options: list[str]) -> None:  # noqa: N802
+    def compileProgram(self, program: ctypes.c_void_p, options: list[str]) -> None:
         given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         self._call("nvrtcCompileProgram", program, len(options), given)
 
-    def getLoweredName(self, program: ctypes.c_void_p, expression: str) -> str:  # noqa: N802
+    def getLoweredName(self, program: ctypes.c_void_p, expression: str) -> str:
         name = ctypes.c_char_p()
         self._call("nvrtcGetLoweredName", program, expression.encode(), ctypes.byref(name))
         return (name.value or b"").decode()
 
-    def getCUBIN(self, program: ctypes.c_void_p) -> bytes:  # noqa: N802
+    def getCUBIN(self, program: ctypes.c_void_p) -> bytes:
         return self._read("CUBIN", program)
 
-    def getProgramLog(self, program: ctypes.c_void_p) -> str:  # noqa: N802
+    def getProgramLog(self, program: ctypes.c_void_p) -> str:
         return self._read("ProgramLog", program).rstrip(b"\0").decode()
 
     def _read(self, what: str, program: ctypes.c_void_p) -> bytes:
@@ -84,7 +84,7 @@ class Nvrtc:
         self._call(f"nvrtcGet{what}", program, buffer)
         return buffer.raw
 
-    def destroyProgram(self, program: ctypes.c_void_p) -> None:  # noqa: N802
+    def destroyProgram(self, program: ctypes.c_void_p) -> None:
         self._call("nvrtcDestroyProgram", ctypes.byref(program))
 
 
