@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import numpy as np
+
+from . import cupy
 from .cupy.cuda import nvrtc
 from .cupy.cuda.function import Function, Module
 
 
-def kernel(text: str, expression: str, **headers: str) -> Function:
+@cache
+def kernel(text: str, expression: str, shown: str = "test.cu") -> Function:
     """The instance of a template in a program's text, compiled and loaded as graphla does it."""
-    program = nvrtc.createProgram(
-        text, "test.cu", list(headers.values()), [f"{name}.cuh" for name in headers]
-    )
+    program = nvrtc.createProgram(text, shown, (), ())
     try:
         nvrtc.addNameExpression(program, expression)
         try:
@@ -29,3 +32,35 @@ def kernel(text: str, expression: str, **headers: str) -> Function:
 def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -> None:
     """Launches it."""
     function((grid,), (block,), args, **options)
+
+
+def each_lane(
+    body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
+) -> np.ndarray:
+    """`out[t] = body` for each thread t of one block, where a, b and c are its inputs."""
+    names = "abc"[: len(inputs)]
+    types = [c_type(each.dtype) for each in inputs]
+    parameters = "".join(
+        f"const {each} *{name}s, " for each, name in zip(types, names, strict=True)
+    )
+    reads = "".join(f"  [[maybe_unused]] const auto {name} = {name}s[t];\n" for name in names)
+    text = (
+        f"template <int> __global__ void each({parameters}{c_type(np.dtype(out))} *out) {{\n"
+        f"  const unsigned t = threadIdx.x;\n{reads}  {body}\n}}\n"
+    )
+    count = threads or len(inputs[0])
+    result = cupy.zeros(count, out)
+    run(kernel(text, "each<0>"), 1, count, *map(cupy.asarray, inputs), result, **options)
+    return result.get()
+
+
+def c_type(dtype: np.dtype) -> str:
+    """The name in C++ of a dtype."""
+    return {
+        "int32": "int",
+        "uint32": "unsigned",
+        "int64": "long long",
+        "uint64": "unsigned long long",
+        "float32": "float",
+        "float64": "double",
+    }[dtype.name]

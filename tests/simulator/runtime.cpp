@@ -189,6 +189,18 @@ char start_token, end_token;
 std::vector<Context> kept;  // fibers of blocks that are done, until the launch is
 #endif
 
+/// What the simulator does for a thread of a kernel is not what that thread does: memory that it
+/// takes, for one. For the thread sanitizer alone.
+struct NotTheKernel {
+#ifdef SIMULATOR_TSAN
+  void *const before = __tsan_get_current_fiber();
+  NotTheKernel() { __tsan_switch_to_fiber(scheduler.fiber, __tsan_switch_to_fiber_no_sync); }
+  ~NotTheKernel() { __tsan_switch_to_fiber(before, __tsan_switch_to_fiber_no_sync); }
+#else
+  NotTheKernel() {}
+#endif
+};
+
 Fiber *self() { return static_cast<Fiber *>(simulator_current); }
 
 uint64_t draw() {  // xorshift64*
@@ -403,7 +415,10 @@ void fiber_main() {
   __tsan_release(&end_token);
 #endif
   Fiber *f = self();
-  end_of_thread(f);
+  {
+    const NotTheKernel guard;
+    end_of_thread(f);
+  }
   simulator_current = nullptr;
   change(f->context, scheduler, true);
 }
@@ -650,7 +665,10 @@ void run_grid() {
     if (failed) return;
     if (!block.live) {
 #ifdef SIMULATOR_TSAN
-      for (Fiber &each : block.fibers) kept.push_back(each.context);
+      for (Fiber &each : block.fibers) {
+        kept.push_back(each.context);
+        each.context.fiber = each.context.bottom = nullptr;
+      }
 #endif
       end_block(block);
       unfinished--;
@@ -785,7 +803,10 @@ unsigned simulator_barrier(int kind, int predicate, const char *file, int line) 
   char *token = &block.tokens[block.phase & 1];
   __tsan_release(token);
 #endif
-  if (++block.at_barrier == block.live) release_barrier(block);
+  if (++block.at_barrier == block.live) {
+    const NotTheKernel guard;
+    release_barrier(block);
+  }
   park();
 #ifdef SIMULATOR_TSAN
   __tsan_acquire(token);
@@ -820,7 +841,10 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
   // would miss little more than one for each warp.
   if (kind == SYNCWARP) __tsan_release(&warp[0].context);
 #endif
-  try_collective(f);
+  {
+    const NotTheKernel guard;
+    try_collective(f);
+  }
   park();
 #ifdef SIMULATOR_TSAN
   if (kind == SYNCWARP) __tsan_acquire(&warp[0].context);
@@ -843,17 +867,30 @@ void simulator_sleep(const char *file, int line) {
   f->file = file;
   f->line = line;
   sleeps++;
-  make_ready(f);
-  park();
+  simulator_change_over();
 }
 
 void simulator_change_over() {
   Fiber *f = self();
-  make_ready(f);
+  {
+    const NotTheKernel guard;
+    make_ready(f);
+  }
   park();
 }
 
-void simulator_progress() {
+#ifdef SIMULATOR_TSAN
+void simulator_perhaps_change_over() {
+  if (draw() >> 60 == 0) simulator_change_over();
+}
+void simulator_after_atomic(bool changed) {
+  if (changed) simulator_idle = 0;
+  else if (++simulator_idle > 20000000) simulator_endless();
+  simulator_perhaps_change_over();
+}
+#endif
+
+void simulator_endless() {
   fault("deadlock: atomics without end that change nothing:" + waiting());
 }
 
@@ -868,6 +905,7 @@ void *simulator_shared(const void *key, size_t bytes, size_t alignment, const ch
   Block &block = *self()->home;
   for (SharedArray &array : block.shared)
     if (array.key == key) return array.memory;
+  const NotTheKernel guard;
   void *memory = take_shared(block, bytes, alignment, name);
   block.shared.push_back({key, memory});
   shared_sizes[memory] = {bytes, alignment, name};

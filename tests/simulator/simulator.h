@@ -36,7 +36,7 @@ void simulator_sleep(const char *file, int line);
 void simulator_change_over();
 void *simulator_shared(const void *key, size_t bytes, size_t alignment, const char *name);
 unsigned char *simulator_dynamic_shared();
-void simulator_progress();
+void simulator_endless();
 [[noreturn]] void simulator_misaligned(const volatile void *address, const char *file, int line);
 }
 
@@ -58,10 +58,22 @@ template <class T> SIMULATOR_INLINE T from_bits(uint64_t bits) {
 }
 
 // About one atomic in sixteen lets another thread go first, and one in sixteen go next.
+#ifdef SIMULATOR_TSAN  // which must not see the simulator's own variables
+extern "C" void simulator_perhaps_change_over();
+extern "C" void simulator_after_atomic(bool changed);
+SIMULATOR_INLINE void perhaps_change_over() { simulator_perhaps_change_over(); }
+SIMULATOR_INLINE void after_atomic(bool changed) { simulator_after_atomic(changed); }
+#else
 SIMULATOR_INLINE void perhaps_change_over() {
   simulator_random = simulator_random * 6364136223846793005ull + 1442695040888963407ull;
   if (simulator_random >> 60 == 0) simulator_change_over();
 }
+SIMULATOR_INLINE void after_atomic(bool changed) {
+  if (changed) simulator_idle = 0;
+  else if (++simulator_idle > 20000000) simulator_endless();
+  perhaps_change_over();
+}
+#endif
 
 #ifdef SIMULATOR_TSAN
 constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic counts
@@ -86,9 +98,7 @@ SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   do {
     wanted = W(to_bits<T>(step(from_bits<T>(seen))));
   } while (!__atomic_compare_exchange_n(word, &seen, wanted, false, order, load_order));
-  if (wanted != seen) simulator_idle = 0;
-  else if (++simulator_idle > 20000000) simulator_progress();
-  perhaps_change_over();
+  after_atomic(wanted != seen);
   return from_bits<T>(seen);
 }
 

@@ -169,7 +169,8 @@ class ndarray:
 
     def _view(self, host: np.ndarray) -> ndarray:
         result = wrap(host)
-        result._base = (self._base or self) if result._memory is self._memory else None
+        base = self if self._base is None else self._base
+        result._base = base if result._memory is self._memory else None
         return result
 
     def _on_current_device(self) -> None:
