@@ -166,7 +166,8 @@ def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> s
 
 def describe(spec: tuple[Any, ...]) -> str:
     """The operators of a spec and their dtypes, for an error message."""
-    operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "type")]
+    types = [(x, getattr(x, "type", None)) for x in spec[1:]]
+    operators = [f"{x.name}[{dtype.name}]" for x, dtype in types if isinstance(dtype, DataType)]
     return " and ".join(operators) or "patterns"
 
 

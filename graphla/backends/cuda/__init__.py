@@ -7,11 +7,16 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.compaction import keep, select
+from graphla.backends.cuda.dense import combine
+from graphla.backends.cuda.gathering import extract_matrix, extract_vector
 from graphla.backends.cuda.launching import rows_of as row_of_entry
+from graphla.backends.cuda.layout import sort, to_bitmap, to_sparse, transpose
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
-from graphla.backends.cuda.merging import combine, intersection, merge, union
+from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.reductions import reduce, reduce_rows
+from graphla.backends.cuda.writing import write_matrix, write_vector
 from graphla.storage import Array
 
 __all__ = [
@@ -19,8 +24,12 @@ __all__ = [
     "apply_bound",
     "apply_index",
     "asarray",
+    "build_matrix",
+    "build_vector",
     "cast",
     "combine",
+    "extract_matrix",
+    "extract_vector",
     "intersection",
     "keep",
     "merge",
@@ -28,8 +37,14 @@ __all__ = [
     "reduce_rows",
     "row_of_entry",
     "select",
+    "sort",
+    "to_bitmap",
     "to_host",
+    "to_sparse",
+    "transpose",
     "union",
+    "write_matrix",
+    "write_vector",
     "xp",
 ]
 

@@ -1,0 +1,109 @@
+"""Extracting by index: which entries lie at the rows and columns asked for. Kernels: gather.cu.
+
+Waits: a vector's for the number of entries found (none where v is full); a matrix's for that of
+the rows, and for columns for whether they rise and for the number of entries found.
+"""
+
+from __future__ import annotations
+
+import cupy as xp
+
+from graphla.backends.cuda.building import build_matrix, is_increasing
+from graphla.backends.cuda.compaction import add_up, keep
+from graphla.backends.cuda.launching import (
+    BLOCK,
+    NULL,
+    blocks,
+    number,
+    offset_dtype,
+    rows_of,
+    size,
+    tiles,
+)
+from graphla.backends.cuda.layout import move, repeated, sort, to_sparse
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import AnyVector, Array, Csr, FullVector, SparseVector, is_iso
+
+
+def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
+    """w(p) = v(indices[p]); an index may be repeated."""
+    if indices is None:
+        return sort(to_sparse(v))
+    asked = indices.size
+    if not asked or (isinstance(v, SparseVector) and not v.nvals):
+        return SparseVector(asked, xp.empty(0, xp.int32), v.values[:0])
+    places = xp.arange(asked, dtype=xp.int32)
+    if not isinstance(v, SparseVector):
+        w = SparseVector(asked, places, move(v.values, indices))
+        return w if isinstance(v, FullVector) else keep(w, v.present[indices])
+    v = sort(v)
+    found, sources = xp.empty(asked, bool), xp.empty(asked, xp.int64)
+    wanted = indices.astype(xp.int64, copy=False)
+    kernel = load("gather.cu", "find_entries", NOTHING)
+    kernel(blocks(asked), BLOCK, v.indices, size(v.nvals), wanted, size(asked), found, sources)
+    return keep(SparseVector(asked, places, move(v.values, sources)), found)
+
+
+def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
+    """C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
+    if rows is not None:
+        a = _extract_rows(a, rows.astype(xp.int64, copy=False))
+    return a if columns is None else _extract_columns(a, columns.astype(xp.int64, copy=False))
+
+
+def _extract_rows(a: Csr, rows: Array) -> Csr:
+    ends = xp.zeros(rows.size + 1, xp.int64)
+    if not rows.size:
+        return Csr(0, a.ncols, ends.astype(xp.int32), xp.empty(0, xp.int32), a.values[:0])
+    kernel = load("gather.cu", "sizes_of_rows", NOTHING, a.indptr.dtype)
+    kernel(blocks(rows.size), BLOCK, a.indptr, rows, size(rows.size), ends)
+    add_up(ends)
+    count = number(ends[-1])
+    indptr = ends.astype(offset_dtype(count), copy=False)
+    indices = xp.empty(count, xp.int32)
+    has_values = not is_iso(a.values)
+    values = xp.empty(count, a.values.dtype) if has_values else repeated(a.values, count)
+    if count:
+        types = (a.indptr.dtype, indptr.dtype, a.values.dtype, has_values)
+        kernel = load("gather.cu", "gather_rows", NOTHING, *types)
+        kernel(
+            tiles(count),
+            BLOCK,
+            *(a.indptr, a.indices, a.values, rows, size(rows.size), indptr, size(count)),
+            *(indices, values if has_values else NULL),
+        )
+    return Csr(rows.size, a.ncols, indptr, indices, values)
+
+
+def _extract_columns(a: Csr, columns: Array) -> Csr:
+    """Each entry goes to every q with columns[q] its column; then each row is put in order of q."""
+    asked = columns.size
+    if not a.nvals or not asked:
+        none = xp.zeros(a.nrows + 1, xp.int32)
+        return Csr(a.nrows, asked, none, xp.empty(0, xp.int32), a.values[:0])
+    order = None
+    if not is_increasing(columns):
+        order = columns.argsort()
+        columns = columns[order]
+    grid, entries = blocks(a.nvals), size(a.nvals)
+    ends = xp.empty(a.nvals, xp.int64)
+    kernel = load("gather.cu", "count_matches", NOTHING)
+    kernel(grid, BLOCK, a.indices, entries, columns, size(asked), ends)
+    add_up(ends)
+    count = number(ends[-1])
+    indices, sources = xp.empty(count, xp.int32), xp.empty(count, xp.int64)
+    if count:
+        kernel = load("gather.cu", "list_matches", NOTHING)
+        kernel(
+            blocks(count),
+            BLOCK,
+            *(a.indices, entries, columns, size(asked), NULL if order is None else order),
+            *(ends, size(count), indices, sources),
+        )
+    indptr = xp.empty(a.nrows + 1, offset_dtype(count))
+    kernel = load("gather.cu", "offsets_of_matches", NOTHING, a.indptr.dtype, indptr.dtype)
+    kernel(blocks(indptr.size), BLOCK, a.indptr, size(a.nrows), ends, indptr)
+    c = Csr(a.nrows, asked, indptr, indices, move(a.values, sources))
+    if order is None:
+        return c
+    return build_matrix(c.nrows, c.ncols, rows_of(c), c.indices, c.values, None)

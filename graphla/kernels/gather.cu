@@ -1,0 +1,75 @@
+// Extract: C(p, q) = A(rows[p], columns[q]), entry by entry of the result, however long the rows.
+//
+// Rows first: the result's offsets are known before its entries move. Then columns: an entry goes
+// to each q with columns[q] its column, found by a search in the columns sorted.
+#include "rows.cuh"
+
+namespace graphla {
+
+/// sizes[p + 1] = how many entries row rows[p] has; sizes[0] = 0.
+template <class Op, class Offset> __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, i64 *sizes) {
+  for (i64 p = thread_in_grid(); p < count; p += threads_in_grid()) {
+    sizes[p + 1] = i64(indptr[rows[p] + 1]) - i64(indptr[rows[p]]);
+    if (p == 0) sizes[0] = 0;
+  }
+}
+
+/// Entry k of the result, in its row p, is entry indptr[rows[p]] + (k - where p begins) of A.
+template <class Op, class Offset, class NewOffset, class Stored, bool EACH_VALUE>
+__global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stored *values, const i64 *rows,
+                            i64 nrows, const NewOffset *new_indptr, i64 count, i32 *new_indices, Stored *new_values) {
+  SHARED(i64, span, 2);
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    const i64 end = least(begin + tile, count);
+    find_rows(new_indptr, nrows, begin, end, span);
+    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x) {
+      const i64 p = row_among(new_indptr, span[0], span[1], k);
+      const i64 from = i64(indptr[rows[p]]) + (k - i64(new_indptr[p]));
+      new_indices[k] = indices[from];
+      if constexpr (EACH_VALUE) new_values[k] = values[from];
+    }
+  }
+}
+
+/// counts[k] = how often the column of entry k is asked for.
+template <class Op> __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked, i64 *counts) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i64 column = indices[k], first = lower_bound<i64, i64>(columns, 0, asked, column);
+    counts[k] = first < asked && columns[first] == column ? upper_bound<i64, i64>(columns, first, asked, column) - first : 0;
+  }
+}
+
+/// new_indptr[i] = how many entries of the result come before row i; ends[k] how many up to entry k.
+template <class Op, class Offset, class NewOffset>
+__global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends, NewOffset *new_indptr) {
+  for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid())
+    new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
+}
+
+/// Result entry r is match number r - ends[k - 1] of entry k of A: its q, and where it comes from.
+template <class Op>
+__global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked, const i64 *order,
+                             const i64 *ends, i64 total, i32 *new_indices, i64 *sources) {
+  for (i64 r = thread_in_grid(); r < total; r += threads_in_grid()) {
+    const i64 k = upper_bound<i64, i64>(ends, 0, count, r);
+    const i64 nth = r - (k == 0 ? 0 : ends[k - 1]);
+    const i64 at = lower_bound<i64, i64>(columns, 0, asked, indices[k]) + nth;
+    new_indices[r] = i32(order == nullptr ? at : order[at]);
+    sources[r] = k;
+  }
+}
+
+/// w(p) = v(places[p]), for a sorted sparse v: whether it is there, and which entry it is.
+template <class Op>
+__global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked, bool *found, i64 *sources) {
+  for (i64 p = thread_in_grid(); p < asked; p += threads_in_grid()) {
+    const i32 place = i32(places[p]);
+    const i64 k = lower_bound<i32, i64>(indices, 0, count, place);
+    const bool is = k < count && indices[k] == place;
+    found[p] = is;
+    sources[p] = is ? k : 0;
+  }
+}
+
+}  // namespace graphla
