@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full lint format bench clean
+.PHONY: demo test test-full gpu-test release-check resources lint format bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -14,10 +14,41 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(SIMULATED) $(BIN)/python -m pytest -n auto $(ON_CUDA)
 
-# Longer campaigns: the tests marked `full`, and more examples for every property.
-test-full: $(VENV)/test.stamp
+# Longer campaigns: the tests marked `full`, and more examples for every property; every schedule
+# and sanitizer of the simulated kernels; CUDA 12 beside 13.
+test-full: $(VENV)/test-full.stamp
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto -m "not gpu" $(ARGS)
+	for seed in 1 2 3; do \
+	  $(SIMULATED) GRAPHLA_SIMULATOR_SEED=$$seed HYPOTHESIS_PROFILE=ci \
+	    $(BIN)/python -m pytest -n auto -m "not gpu" $(ON_CUDA) || exit 1; \
+	done
+
+# The tests that run once more with every matrix and vector on CUDA: simulated, or on a card.
+ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
+  test_operations test_assign test_aggregators test_construction test_expression test_notation \
+  test_identities test_programs test_forms test_larger)) tests/algorithms
+SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
+
+# On a machine with a card, with its own Python (and CuPy): make gpu-test GPU_PYTHON=python3
+# Writes tests/gpu/verified.json if nothing fails, from a clean commit (or GRAPHLA_COMMIT=...).
+GPU_PYTHON ?= $(BIN)/python
+GPU_ARGS   ?= $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo -n 4)
+gpu-test:
+	$(GPU_PYTHON) tests/gpu/verified.py ready
+	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "" tests/gpu --outcomes out/gpu.json
+	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(ON_CUDA) --outcomes out/on-cuda.json
+	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
+	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/sanitize.json
+
+# Fails unless a card has run just these kernels.
+release-check:
+	$(PYTHON) tests/gpu/verified.py check
+
+# What each kernel may take of registers, stack and shared memory, as it takes it now.
+resources: $(VENV)/test.stamp
+	$(BIN)/python tests/gpu/campaign.py
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -41,7 +72,8 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Numba compiles the hot loops. Where it has no build for this Python, graphla runs on NumPy alone.
-# python-graphblas is a second witness in some tests, which are skipped where it cannot be had.
+# python-graphblas is a second witness in some tests, NVRTC compiles the kernels: where one cannot
+# be had, its tests are skipped. resources.json holds for NVRTC 13.0.
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[plot,numba]' || $(BIN)/python -m pip install -q -e '.[plot]'
 	@touch $@
@@ -49,6 +81,11 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[test,numba]' || $(BIN)/python -m pip install -q -e '.[test]'
 	-$(BIN)/python -m pip install -q 'python-graphblas>=2025.2'
+	-$(BIN)/python -m pip install -q 'nvidia-cuda-nvrtc==13.0.*'
+	@touch $@
+
+$(VENV)/test-full.stamp: $(VENV)/test.stamp
+	-$(BIN)/python -m pip install -q 'nvidia-cuda-nvrtc-cu12>=12.8'
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml $(VENV)/test.stamp

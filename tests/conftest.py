@@ -1,14 +1,23 @@
-"""Hypothesis profiles, and a fixture for both kinds of loops: NumPy's and those compiled."""
+"""Hypothesis profiles, the device, and a fixture for both kinds of loops: NumPy's and compiled."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from devices import DEVICE, has_card, use_cuda
+from gpu.verified import staleness
 from hypothesis import HealthCheck, settings
 
 import graphla as gl
+
+if DEVICE == "cuda":
+    use_cuda()
+gl.config.device = DEVICE
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -20,13 +29,64 @@ settings.register_profile(
 settings.register_profile(
     "quick", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
 )
+settings.register_profile(
+    "simulated", max_examples=12, deadline=None, derandomize=True, suppress_health_check=slow
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-@pytest.fixture(scope="module", params=["numpy", "numba"])
+@pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
 def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test of a module runs on NumPy and, where it is installed, compiled by Numba."""
+    """Each test of a module runs on NumPy and, where it is installed, compiled by Numba; or on CUDA
+    alone.
+    """
     if request.param == "numba":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "numba", threads=2):
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a card is skipped without one, whatever was asked for."""
+    if has_card():
+        return
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs a card"))
+
+
+# --- what ran, for verified.json -----------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--outcomes", metavar="FILE", help="write the outcome of each test there")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--outcomes")
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Outcomes(Path(file)))
+
+
+class _Outcomes:
+    """Each test's outcome, the worst of its phases."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        self.found: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        says = report.when == "call" or report.outcome != "passed"
+        if says and self.found.get(report.nodeid) != "failed":
+            self.found[report.nodeid] = report.outcome
+
+    def pytest_sessionfinish(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(self.found))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """One line where the kernels are not those that a card has run."""
+    stale = staleness()
+    if stale:
+        terminalreporter.write_line(stale)
