@@ -63,6 +63,10 @@ class Backend(Protocol):
     def to_sparse(self, v: AnyVector) -> SparseVector: ...
     def to_bitmap(self, v: AnyVector) -> BitmapVector: ...
     def transpose(self, a: Csr) -> Csr: ...
+    def row_of_entry(self, a: Csr) -> Array:
+        """The row of each entry, int32."""
+        ...
+
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
     ) -> SparseVector:
@@ -117,6 +121,18 @@ class Backend(Protocol):
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
+    def combine(
+        self,
+        v: AnyVector,
+        w: AnyVector,
+        op: TypedBinaryOp,
+        how: Literal["union", "intersection"],
+        left: Any = None,
+        right: Any = None,
+    ) -> AnyVector | None:
+        """The same, where v or w is dense; None where it costs less to make both sparse."""
+        ...
+
     def cast(self, a: Any, dtype: Any) -> Any:
         """Any storage with its values `astype` of a numpy dtype (iso stays iso, nothing warns)."""
         ...
@@ -136,9 +152,12 @@ class Backend(Protocol):
         ...
 
     # --- reductions ----------------------------------------------------------------------------
-    def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector: ...
-    def reduce(self, values: Array, monoid: TypedMonoid) -> Any:
-        """The fold of all values, a scalar of the monoid's type; its identity for none."""
+    def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
+        """w(i) = the fold of row i; a row without entries has none."""
+        ...
+
+    def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
+        """The fold of all values, or of those present, a NumPy scalar; the identity for none."""
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------

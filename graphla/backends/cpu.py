@@ -160,6 +160,20 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     return entries.intersection(np, a, b, op)
 
 
+def combine(
+    v: AnyVector,
+    w: AnyVector,
+    op: TypedBinaryOp,
+    how: str,
+    left: Any = None,
+    right: Any = None,
+) -> AnyVector | None:
+    """op of two full vectors; of others, or by place, None."""
+    if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
+        return None
+    return FullVector(v.size, entries.combine(np, v.values, w.values, op))
+
+
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = the fold of row i; a row without entries has none."""
     if monoid.ufunc is None and _compiles(a.nvals, monoid):
@@ -167,8 +181,9 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     return entries.reduce_rows(np, a, monoid)
 
 
-def reduce(values: Array, monoid: TypedMonoid) -> Any:
-    """The fold of all values, a scalar; the identity for none."""
+def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
+    """The fold of all values, or of those present, a scalar; the identity for none."""
+    values = values if present is None else values[present]
     if monoid.ufunc is None and _compiles(values.size, monoid):
         return reductions.reduce(values, monoid, config.threads)
     return folding.reduce(np, values, monoid)
@@ -196,6 +211,7 @@ def write_vector(
 
 
 sort = partial(layout.sort, np)
+row_of_entry = partial(layout.row_of_entry, np)
 to_bitmap = partial(layout.to_bitmap, np)
 cast = layout.cast_storage
 build_vector = partial(building.build_vector, np)

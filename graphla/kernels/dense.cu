@@ -1,5 +1,6 @@
-// Two vectors that have a place for each index, bitmap or full: op where both have an entry, and in
-// a union what one alone has, or op of that and its fill. A thread strides over indices.
+// Vectors that have a place for each index, bitmap or full: op of two of them where both have an
+// entry, and in a union what one alone has, or op of that and its fill; and op of a sparse vector's
+// entries with what a dense one has there. A thread strides over indices, or entries.
 #include "rows.cuh"
 
 namespace graphla {
@@ -41,6 +42,24 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
     for (int delta = WARP / 2; delta; delta /= 2) found += shuffle_down(found, delta);
     if (lane() == 0 && found) atomicAdd(counter, found);
   }
+}
+
+/// z[k] = x[k] (.) y[indices[k]], or with the sides exchanged: x is sparse, y has a value everywhere.
+template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED>
+__global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, const B *b_values,
+                           typename Op::Z *z, i64 count) {
+  const Values<A, A, KEPT_A> x(a_values);
+  const Values<B, B, KEPT_B> y(b_values);
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i64 i = indices[k];
+    z[k] = FLIPPED ? Op::accumulate(y[i], x[k], i, 0) : Op::accumulate(x[k], y[i], i, 0);
+  }
+}
+
+/// flags[k] = present[indices[k]].
+template <class Op>
+__global__ void look_up(const i32 *__restrict__ indices, const bool *__restrict__ present, bool *flags, i64 count) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) flags[k] = present[indices[k]];
 }
 
 }  // namespace graphla

@@ -9,7 +9,7 @@ from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations import scalars
 from graphla.operations.operation import Operation
 from graphla.operations.values import as_type
-from graphla.storage import FullVector, SparseVector
+from graphla.storage import AnyVector, SparseVector
 from semirings.dtypes import DataType
 from semirings.operators import (
     TypedBinaryOp,
@@ -55,22 +55,29 @@ def _ewise_mult(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
 def _join(how: str, a: Any, b: Any, op: TypedBinaryOp, *defaults: Any) -> Any:
     if isinstance(a, ScalarForms):
         return scalars.join(how, a, b, op, defaults)
-    do = backend(a.device)
-    join = getattr(do, how)
     if isinstance(a, VectorForms):
-        v, w = a.at_hand, b.at_hand
-        if isinstance(v, FullVector) and isinstance(w, FullVector) and not op.is_positional:
-            x, y = _typed(v.values, op.type), _typed(w.values, op.type2)
-            return VectorForms(a.device, op.return_type, FullVector(v.size, op.numpy(x, y)))
-        if how == "intersection":
-            return VectorForms(a.device, op.return_type, join(_near(a, b), _near(b, a), op))
-        return VectorForms(a.device, op.return_type, join(a.sparse(), b.sparse(), op, *defaults))
+        return VectorForms(a.device, op.return_type, _join_vectors(how, a, b, op, *defaults))
+    join = getattr(backend(a.device), how)
     if not a.has_csr and not b.has_csr and not op.is_positional:
         t = join(a.csc, b.csc, op, *defaults)
         return MatrixForms(a.device, op.return_type, None, t)
     t = join(a.csr, b.csr, op, *defaults)
     both_symmetric = a.is_symmetric and b.is_symmetric and not op.is_positional
     return MatrixForms(a.device, op.return_type, t, t if both_symmetric else None)
+
+
+def _join_vectors(
+    how: Any, a: VectorForms, b: VectorForms, op: TypedBinaryOp, *defaults: Any
+) -> AnyVector:
+    do = backend(a.device)
+    v, w = a.at_hand, b.at_hand
+    if not (isinstance(v, SparseVector) and isinstance(w, SparseVector)):
+        combined = do.combine(v, w, op, how, *defaults)
+        if combined is not None:
+            return combined
+    if how == "intersection":
+        return do.intersection(_near(a, b), _near(b, a), op)
+    return do.union(a.sparse(), b.sparse(), op, *defaults)
 
 
 def _near(v: VectorForms, w: VectorForms) -> SparseVector:
@@ -80,10 +87,6 @@ def _near(v: VectorForms, w: VectorForms) -> SparseVector:
     indices = w.sparse().indices
     found = backend(v.device).extract_vector(v.at_hand, indices)
     return SparseVector(v.size, indices[found.indices], found.values)
-
-
-def _typed(values: Any, dtype: DataType) -> Any:
-    return values if values.dtype == dtype.np_type else values.astype(dtype.np_type)
 
 
 def _apply(a: Forms, op: TypedUnaryOp) -> Forms:

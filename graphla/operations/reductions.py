@@ -27,15 +27,17 @@ def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarForm
     dtype = monoid.return_type
     if not a.nvals:
         return ScalarForms(a.device, dtype, None if allow_empty else monoid.identity)
-    return ScalarForms(a.device, dtype, backend(a.device).reduce(values_of(a), monoid))
-
-
-def values_of(a: VectorForms | MatrixForms) -> Any:
-    """The values of all entries, in some order."""
+    do = backend(a.device)
     if isinstance(a, MatrixForms):
-        return (a.csr if a.has_csr else a.csc).values
+        return ScalarForms(a.device, dtype, do.reduce(values_of(a), monoid))
     v = a.at_hand
-    return v.values[v.present] if isinstance(v, BitmapVector) else v.values
+    present = v.present if isinstance(v, BitmapVector) else None
+    return ScalarForms(a.device, dtype, do.reduce(v.values, monoid, present))
+
+
+def values_of(a: MatrixForms) -> Any:
+    """The values of all entries, in some order."""
+    return (a.csr if a.has_csr else a.csc).values
 
 
 reduce_rowwise = Operation("reduce_rowwise", _reduce_rowwise)

@@ -210,13 +210,19 @@ def _both(
     if op is None:
         return cast(y, dtype)
     x = a.values if in_a is None else gather(xp, a.values, in_a)
-    x, y = cast(x, op.type.np_type), cast(y, op.type2.np_type)
     if op.is_positional:
+        x, y = cast(x, op.type.np_type), cast(y, op.type2.np_type)
         i, j = _places(xp, a, in_a)
         return cast(_of_size(xp, op.numpy(x, i, j, y, i, j), x.size), dtype)
+    return cast(combine(xp, x, y, op), dtype)
+
+
+def combine(xp: ModuleType, x: Array, y: Array, op: TypedBinaryOp) -> Array:
+    """op of each two values, iso where both are; op is not positional."""
+    x, y = cast(x, op.type.np_type), cast(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
-        return repeat_value(xp, cast(op.numpy(x[:1], y[:1]), dtype), x.size)
-    return cast(op.numpy(x, y), dtype)
+        return repeat_value(xp, op.numpy(x[:1], y[:1]), x.size)
+    return op.numpy(x, y)
 
 
 def _alone(

@@ -1,7 +1,7 @@
-"""Two operands entry by entry: union, intersection and merge. Kernels: merge.cu, dense.cu.
+"""Two sorted operands entry by entry: union, intersection and merge. Kernels: merge.cu.
 
-Waits: once for the number of entries at the same places, in `union`, `intersection` and `merge`;
-none where both operands share their indices, where one is empty, or in `combine`.
+Waits: once for the number of entries at the same places; none where both operands share their
+indices, or where one is empty.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from graphla.backends.cuda.launching import (
     EACH,
     NO_PLACES,
     NULL,
-    blocks,
-    counter,
     offset_dtype,
     places,
     read,
@@ -32,10 +30,7 @@ from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import (
     Array,
-    BitmapVector,
-    Counted,
     Csr,
-    DenseVector,
     FullVector,
     SparseVector,
 )
@@ -44,7 +39,6 @@ from semirings.operators import TypedBinaryOp
 V = TypeVar("V", SparseVector, Csr)
 
 FILL_RIGHT, FILL_LEFT = 1, 2  # as in merge.cu
-INTERSECTION, UNION, FILLED_UNION = 0, 1, 2  # as in dense.cu
 
 PATTERN = (structs.accumulating, None, np.dtype(bool))
 """For a kernel that is to move indices and no values."""
@@ -65,7 +59,7 @@ def merge(
 ) -> V:
     """The union as values of `dtype`; without op, y where both have an entry."""
     if _share_places(a, b):
-        return with_values(a, _pair(a, b.values, op, dtype))
+        return with_values(a, pair_values(a, b.values, op, dtype))
     if op is None:
         left = right = None
     if not b.nvals:
@@ -95,7 +89,7 @@ def merge(
         *(a_indptr, a_indices, x, size(a.nvals)),
         *(b_indptr, b_indices, y, size(0 if both == b.nvals else b.nvals)),
         *(nrows, spots, bits, ends),
-        *(_fill(left, x_type), _fill(right, y_type)),
+        *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
     return with_values(known, z) if known is not None else _made(a, rows, indices, z)
@@ -105,7 +99,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     """op(x, y) where both have an entry."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
-        return with_values(a, _pair(a, b.values, op, dtype))
+        return with_values(a, pair_values(a, b.values, op, dtype))
     if not a.nvals or not b.nvals:
         return _none(a, dtype)
     flipped = b.nvals < a.nvals
@@ -124,7 +118,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     if op.is_positional or EACH in (x_kept, y_kept):
         values = z = xp.empty(both, dtype)
     else:
-        values, z = repeat_value(xp, _pair_one(a.values, b.values, op, dtype), both), NULL
+        values, z = repeat_value(xp, _pair_first(a.values, b.values, op, dtype), both), NULL
         x, x_stored, x_kept = y, y_stored, y_kept = read(a.values, False)
         spec = PATTERN
     if known is None or z is not NULL:
@@ -138,48 +132,6 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
             *(rows, indices, z),
         )
     return with_values(known, values) if known is not None else _made(a, rows, indices, values)
-
-
-def combine(
-    v: DenseVector,
-    w: DenseVector,
-    op: TypedBinaryOp,
-    how: str,
-    left: Any = None,
-    right: Any = None,
-) -> DenseVector:
-    """op of two vectors that have a place for each index, as `how` says: union or intersection.
-
-    In a union, what one alone has passes, or meets `left` and `right`, both or neither of which
-    are given.
-    """
-    dtype, n = op.return_type.np_type, v.size
-    v_present = v.present if isinstance(v, BitmapVector) else None
-    w_present = w.present if isinstance(w, BitmapVector) else None
-    if v_present is w_present:
-        return with_values(v, _pair(v, w.values, op, dtype))
-    meets = how == "intersection"
-    if meets and (v_present is None or w_present is None):
-        places_of = w if v_present is None else v
-        return with_values(places_of, _pair(v, w.values, op, dtype))
-    x, x_stored, x_kept = read(v.values, not meets or op.reads_x)
-    y, y_stored, y_kept = read(w.values, not meets or op.reads_y)
-    lacks = v_present is not None and w_present is not None
-    z = xp.empty(n, dtype)
-    present, found = (xp.empty(n, bool), counter()) if lacks else (NULL, NULL)
-    if n:
-        kind = INTERSECTION if meets else UNION if left is None else FILLED_UNION
-        flags = (v_present is not None, w_present is not None)
-        spec = (structs.accumulating, op, dtype)
-        load("dense.cu", "combine_dense", spec, x_stored, x_kept, y_stored, y_kept, *flags, kind)(
-            blocks(n),
-            BLOCK,
-            *(NULL if v_present is None else v_present, x),
-            *(NULL if w_present is None else w_present, y),
-            *(_fill(left, op.type.np_type), _fill(right, op.type2.np_type)),
-            *(size(n), present, z, found),
-        )
-    return BitmapVector(n, present, z, Counted(found)) if lacks else FullVector(n, z)
 
 
 # --- parts --------------------------------------------------------------------------------------
@@ -200,7 +152,7 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
     return spots, bits, ends
 
 
-def _pair(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
+def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
     """op of the values of a and those of another with its entries at the same places."""
     if op is None:
         return cast_values(y_values, dtype)
@@ -218,9 +170,9 @@ def _pair(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any
     return repeat_value(xp, z, count) if repeats else z
 
 
-def _pair_one(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
+def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
     """op of the first values, one element."""
-    return _pair(FullVector(1, x[:1]), y[:1], op, dtype)
+    return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
 def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
@@ -245,7 +197,7 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
     return repeat_value(xp, z, count) if repeats else z
 
 
-def _fill(value: Any, dtype: np.dtype[Any]) -> Any:
+def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """A fill as its operator takes it; any value where there is none."""
     return scalar(0 if value is None else value, dtype)
 
