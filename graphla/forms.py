@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphla.backends import backend
 from graphla.storage import (
     BitmapVector,
+    Counted,
     Csr,
     FullVector,
     MatrixMask,
     SparseVector,
     VectorMask,
     is_iso,
+    known,
 )
 from semirings.dtypes import BOOL
 
@@ -70,6 +72,12 @@ class VectorForms:
         return self.at_hand.nvals
 
     @property
+    def known_nvals(self) -> int | None:
+        """Number of entries, or None where the host would have to wait for the device."""
+        v = self.at_hand
+        return known(v.count) if isinstance(v, BitmapVector) else v.nvals
+
+    @property
     def at_hand(self) -> AnyVector:
         """A form that is there already: full before bitmap before sparse."""
         # Again if none was seen: another thread was in the midst of `full`.
@@ -113,13 +121,16 @@ class VectorForms:
             if v is None:
                 v = backend(self.device).to_bitmap(self.at_hand)
             elif not self._counted:
-                v = BitmapVector(v.size, v.present, v.values, int(v.present.sum()))
+                v = BitmapVector(v.size, v.present, v.values, Counted(v.present.sum()))
             self._bitmap, self._counted = v, True
         return v
 
     def full(self) -> FullVector | None:
-        """A value for each index; None where some index has no entry."""
-        if self._full is None and self.nvals == self.size:
+        """A value for each index; None where some index is not known to have an entry.
+
+        A device that has counted the entries is not waited for.
+        """
+        if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
                 # The others can be had from it at no cost but a range, and would share its values.
@@ -128,7 +139,7 @@ class VectorForms:
         return self._full
 
     def dense(self) -> DenseVector:
-        """Full where every index has an entry, else the bitmap."""
+        """Full where every index is known to have an entry, else the bitmap."""
         return self.full() or self.bitmap()
 
     @property
@@ -160,11 +171,13 @@ class VectorForms:
             return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
         w = self._sparse
         if w is None:
-            return VectorMask(v.size, v.present, None, complement, True, v.nvals)
-        return VectorMask(v.size, v.present, w.indices, complement, w.is_sorted, v.nvals)
+            return VectorMask(v.size, v.present, None, complement, True, v.count)
+        return VectorMask(v.size, v.present, w.indices, complement, w.is_sorted, v.count)
 
     def base_for_write(self, entries: int) -> AnyVector:
         """The form to merge `entries` new entries into: dense once merging has cost that much.
+
+        On a device where each merge has a price however small it is, that is sooner.
 
         A sparse merge rewrites all entries; going dense costs O(size) once, after which `take`
         lets a write cost O(entries). So, as one who rents until the rent paid reaches the price,
@@ -172,7 +185,7 @@ class VectorForms:
         empty vectors stay sparse.
         """
         if not self.has_dense:
-            self._merged += self.nvals + entries
+            self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
             if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
         return self.at_hand
@@ -243,6 +256,8 @@ class MatrixForms:
     def nvals(self) -> int:
         """Number of entries."""
         return (self._pair.by_rows or self._pair.by_columns).indices.size  # pyright: ignore[reportOptionalMemberAccess]
+
+    known_nvals = nvals
 
     @property
     def is_symmetric(self) -> bool:
@@ -396,9 +411,11 @@ def _lone_bitmap() -> VectorForms:
 
 def _owns_arrays(owner: Owner) -> bool:
     """Whether the dense arrays own memory that may be written."""
-    storage = owner._forms._full or owner._forms._bitmap
-    arrays = (storage.values, getattr(storage, "present", storage.values))  # pyright: ignore[reportOptionalMemberAccess]
-    return all(array.flags.owndata and array.flags.writeable for array in arrays)
+    forms = owner._forms
+    storage, owns = forms._full or forms._bitmap, backend(forms.device).owns
+    if isinstance(storage, FullVector):
+        return owns(storage.values)
+    return owns(storage.values) and owns(storage.present)  # pyright: ignore[reportOptionalMemberAccess]
 
 
 _count = getattr(sys, "getrefcount", lambda _: 0)

@@ -45,6 +45,7 @@ class Backend(Protocol):
     """
 
     xp: ModuleType  # numpy, or what stands for it on the device
+    MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
 
     # --- arrays -------------------------------------------------------------------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
@@ -53,6 +54,10 @@ class Backend(Protocol):
 
     def to_host(self, array: Array) -> Any:
         """`array` as a numpy.ndarray."""
+        ...
+
+    def owns(self, array: Array) -> bool:
+        """Whether the array's memory is its own, may be written, and is seen by no other array."""
         ...
 
     # --- forms --------------------------------------------------------------------------------

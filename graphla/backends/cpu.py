@@ -47,6 +47,8 @@ TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 
 xp = np
 
+MERGE_PRICE = 0
+"""What merging sparse vectors costs, in entries, beside those rewritten."""
 LARGE = 1 << 15
 """Entries from which importing and calling SciPy to sort them pays."""
 SIMPLE = 8
@@ -85,6 +87,11 @@ def asarray(values: Any, dtype: Any = None) -> Array:
 def to_host(array: Array) -> np.ndarray:
     """The array itself."""
     return array
+
+
+def owns(array: Array) -> bool:
+    """Whether the array's memory is its own, and may be written."""
+    return array.flags.owndata and array.flags.writeable
 
 
 def transpose(a: Csr) -> Csr:

@@ -32,14 +32,15 @@ def write_vector(
         owner._forms = cast(t, owner._forms.dtype)
         return
     # No local name may hold the forms of the owner, or `take` would see them shared.
+    if not owner._forms.has_dense:
+        entries = t.known_nvals
+        owner._forms.base_for_write(t.size if entries is None else entries)
     source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
-    base = owner._forms.base_for_write(source.nvals)
     if not owner._forms.has_dense and t.has_sparse:
         source = t.sparse()
     del t
     dtype = owner._forms.dtype.np_type
     do = backend(owner._forms.device)
-    del base
     taken = take(owner)
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
@@ -90,8 +91,8 @@ def write_scalar(
 def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
     """Whether nothing of C, and all of T, is in the result."""
     if mask is None:
-        return accum is None or c.nvals == 0
-    return honours_mask and ((replace and accum is None) or c.nvals == 0)
+        return accum is None or c.known_nvals == 0
+    return honours_mask and ((replace and accum is None) or c.known_nvals == 0)
 
 
 write = (write_scalar, write_vector, write_matrix)

@@ -12,7 +12,14 @@ from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
 from graphla.backends.cuda.gathering import extract_matrix, extract_vector
 from graphla.backends.cuda.launching import rows_of as row_of_entry
-from graphla.backends.cuda.layout import sort, to_bitmap, to_sparse, transpose
+from graphla.backends.cuda.layout import (
+    MERGE_PRICE,
+    owns,
+    sort,
+    to_bitmap,
+    to_sparse,
+    transpose,
+)
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.reductions import reduce, reduce_rows
@@ -20,6 +27,7 @@ from graphla.backends.cuda.writing import write_matrix, write_vector
 from graphla.storage import Array
 
 __all__ = [
+    "MERGE_PRICE",
     "apply",
     "apply_bound",
     "apply_index",
@@ -33,6 +41,7 @@ __all__ = [
     "intersection",
     "keep",
     "merge",
+    "owns",
     "reduce",
     "reduce_rows",
     "row_of_entry",

@@ -5,6 +5,8 @@ Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host 
 
 from __future__ import annotations
 
+from functools import cache
+from sys import getrefcount
 from typing import Any
 
 import cupy as xp
@@ -24,9 +26,33 @@ from graphla.storage import (
     known,
 )
 
+MERGE_PRICE = 1 << 22
+"""What merging sparse vectors costs beside the entries rewritten: launches and a wait or two."""
 CHUNK = 1024
 """Items that a warp takes one after the other, as in choose.cuh."""
 LANES = 32
+
+
+def owns(array: Array) -> bool:
+    """Whether the array's memory is its own: no view, nothing imported, seen by no other array.
+
+    Arrays over one allocation need not know of each other, so references to it are counted, too.
+    """
+    return (
+        array.flags.owndata
+        and not is_iso(array)
+        and not isinstance(array.data.mem, xp.cuda.memory.UnownedMemory)
+        and _holders(array) == _holders_when_alone()
+    )
+
+
+def _holders(array: Array) -> int:
+    return getrefcount(array.data.mem)
+
+
+@cache
+def _holders_when_alone() -> int:
+    return _holders(xp.empty(1, bool))
 
 
 def sort(v: SparseVector) -> SparseVector:
