@@ -7,7 +7,10 @@ row; a whole matrix is one row of all its entries. A row without entries gives n
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
 from typing import Any
+
+import numpy as np
 
 from graphla.backends import backend
 from graphla.forms import MatrixForms, ScalarForms, VectorForms
@@ -29,10 +32,15 @@ class Rows:
         self._do = backend(device)
         self.xp = xp = self._do.xp
         self.dtype = dtype
-        self.csr = csr
         self.occupied = xp.flatnonzero(xp.diff(csr.indptr))
-        self.starts = csr.indptr[:-1][self.occupied]
-        self.ends = csr.indptr[1:][self.occupied]
+        if self.occupied.size < csr.nrows:
+            # The other rows left out, so that results lie as the rows do.
+            indptr = xp.empty(self.occupied.size + 1, csr.indptr.dtype)
+            indptr[:-1] = csr.indptr[self.occupied]
+            indptr[-1] = csr.nvals
+            csr = Csr(self.occupied.size, csr.ncols, indptr, csr.indices, csr.values)
+        self.csr = csr
+        self.starts, self.ends = csr.indptr[:-1], csr.indptr[1:]
         self.counts = (self.ends - self.starts).astype(xp.int64)
 
     def values(self, dtype: DataType | None = None) -> Any:
@@ -48,7 +56,7 @@ class Rows:
 
     def spread(self, results: Any) -> Any:
         """One value for each row, repeated for each of its entries."""
-        return self.xp.repeat(results, self.counts)
+        return results[self._do.row_of_entry(self.csr)]
 
 
 class Aggregator:
@@ -116,7 +124,7 @@ class TypedAggregator:
         """w(i) = f(A(i, :))."""
         rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
         xp = rows.xp
-        with xp.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             values = self.op._compute(rows).astype(self.return_type.np_type, copy=False)
         indices = rows.occupied.astype(xp.int32)
         w = SparseVector(a.nrows, indices, xp.ascontiguousarray(values))
@@ -157,13 +165,17 @@ def _scalar(a: MatrixForms | VectorForms, op: TypedAggregator) -> ScalarForms:
         row = as_row(a)
     else:
         values = values_of(MatrixForms(a.device, a.dtype, a.csr))
-        xp = backend(a.device).xp
-        indptr = xp.asarray([0, values.size], xp.int64)
-        row = MatrixForms(
-            a.device, a.dtype, Csr(1, values.size, indptr, xp.arange(values.size), values)
-        )
-    results = op.rows(row).sparse().values
-    return ScalarForms(a.device, op.return_type, results[0] if results.size else None)
+        row = MatrixForms(a.device, a.dtype, _one_row(a.device, values))
+    do, results = backend(a.device), op.rows(row).sparse().values
+    value = do.to_host(results[:1])[0] if results.size else None
+    return ScalarForms(a.device, op.return_type, value)
+
+
+def _one_row(device: str, values: Any) -> Csr:
+    """One row of these values, in columns that nobody looks at."""
+    xp, size = backend(device).xp, values.size
+    indptr = xp.asarray([0, size], xp.int32 if size < 1 << 31 else xp.int64)
+    return Csr(1, size, indptr, xp.broadcast_to(xp.zeros(1, xp.int32), (size,)), values)
 
 
 aggregate_rowwise = Operation("reduce_rowwise", _rowwise)
@@ -259,7 +271,7 @@ def log_of_powers(base: float) -> Callable[[Rows], Any]:
         largest = rows.fold(monoid.max, values)
         shift = xp.where(xp.isfinite(largest), largest, 0.0)
         powers = xp.power(base, values - rows.spread(shift))
-        return xp.log(rows.fold(monoid.plus, powers)) / xp.log(base) + shift
+        return xp.log(rows.fold(monoid.plus, powers)) / log(base) + shift
 
     return compute
 
