@@ -1,0 +1,22 @@
+"""The `cuda` backend for these tests: on a card, or on a simulated one where there is none.
+
+The marker `gpu` is for what only a real card can show.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from devices import has_cuda, use_cuda
+
+use_cuda()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without a card and without g++ nothing here runs but what compiles by NVRTC."""
+    if has_cuda() or os.environ.get("CI"):
+        return
+    for item in items:
+        if "gpu" in item.path.parts and item.path.name != "test_compile.py":
+            item.add_marker(pytest.mark.skip(reason="no card, and no g++ to simulate one"))

@@ -1,0 +1,230 @@
+"""Pull and push on CUDA give what the CPU gives: every kind of mask, of vector and of semiring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from devices import has_cuda, use_cuda
+from hypothesis import given
+from hypothesis import strategies as st
+
+if not has_cuda():
+    pytest.skip("neither a card nor g++", allow_module_level=True)
+use_cuda()
+
+import cupy  # noqa: E402
+
+import graphla as gl  # noqa: E402
+from graphla.backends import backend  # noqa: E402
+from graphla.backends.cuda import products  # noqa: E402
+from graphla.storage import (  # noqa: E402
+    BitmapVector,
+    Csr,
+    FullVector,
+    SparseVector,
+    VectorMask,
+)
+from semirings import semiring as catalog  # noqa: E402
+
+SEMIRINGS = (
+    "plus_times FP32",
+    "min_plus INT64",
+    "min_plus INT8",
+    "lor_land BOOL",
+    "land_lor BOOL",
+    "any_secondi FP32",
+    "any_pair FP32",
+    "any_first INT64",
+    "plus_pair INT64",
+    "times_plus INT8",
+    "min_firsti INT64",
+    "bxor_band UINT16",
+)
+
+
+def typed(name: str) -> Any:
+    which, dtype = name.split()
+    return getattr(catalog, which)[dtype]
+
+
+def values_of(rng: np.random.Generator, dtype: Any, count: int, iso: bool) -> np.ndarray:
+    values = rng.integers(0, 4, count).astype(dtype)
+    return np.broadcast_to(values[:1].copy(), (count,)) if iso and count else values
+
+
+def csr(
+    rng: np.random.Generator, shape: tuple[int, int], density: float, dtype: Any, iso: bool, offset: Any
+) -> Csr:
+    """A random matrix; some rows are full."""
+    nrows, ncols = shape
+    there = rng.random(shape) < density
+    there[rng.random(nrows) < 0.1] = True
+    indptr = np.concatenate(([0], there.sum(1).cumsum())).astype(offset)
+    indices = there.nonzero()[1].astype(np.int32)
+    return Csr(nrows, ncols, indptr, indices, values_of(rng, dtype, indices.size, iso))
+
+
+def on_device(storage: Any) -> Any:
+    """The same arrays on the card."""
+    if storage is None:
+        return None
+
+    def moved(x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return x
+        if x.size and x.strides[0] == 0:
+            return cupy.broadcast_to(cupy.asarray(x[:1].copy()), x.shape)
+        return cupy.asarray(x)
+
+    fields = [getattr(storage, name) for name in type(storage).__dataclass_fields__]
+    return type(storage)(*map(moved, fields))
+
+
+def entries(v: Any) -> dict[int, Any]:
+    """The entries of a vector of either device."""
+    get = cupy.asnumpy if isinstance(getattr(v, "indices", v.values), cupy.ndarray) else np.asarray
+    if isinstance(v, SparseVector):
+        indices, values = get(v.indices), get(v.values)
+        found = dict(zip(indices.tolist(), values.tolist(), strict=True))
+        assert len(found) == indices.size, "an output is listed twice"
+        return found
+    present, values = get(v.present), get(v.values)
+    assert present.sum() == int(v.count)
+    return {int(i): values[i].item() for i in present.nonzero()[0]}
+
+
+def mask_of(rng: np.random.Generator, size: int, kind: str) -> VectorMask | None:
+    if kind == "none":
+        return None
+    flags = rng.random(size) < 0.5
+    listed = flags.nonzero()[0].astype(np.int32)
+    rng.shuffle(listed)
+    complement = kind.startswith("not")
+    if kind.endswith("flags"):
+        return VectorMask(size, flags, None, complement)
+    return VectorMask(size, None, listed, complement, False, listed.size)
+
+
+def allowed(mask: VectorMask | None, size: int) -> np.ndarray:
+    flags = np.ones(size, bool)
+    if mask is not None:
+        flags = np.zeros(size, bool) if mask.present is None else mask.present.copy()
+        if mask.present is None:
+            flags[mask.indices] = True
+        flags ^= mask.complement
+    return flags
+
+
+def check(ours: Any, theirs: Any, semiring: Any) -> None:
+    ours, theirs = entries(ours), entries(theirs)
+    assert ours.keys() == theirs.keys()
+    if not semiring.monoid.is_any:
+        assert ours == theirs  # values are small whole numbers: sums of floats are exact
+
+
+def check_any(
+    found: Any, a: Csr, u: np.ndarray, present: np.ndarray, semiring: Any, side: str
+) -> None:
+    """Each value is a term of its output."""
+    op = semiring.binaryop
+    for o, value in entries(found).items():
+        places = [p for p in range(a.indptr[o], a.indptr[o + 1]) if present[a.indices[p]]]
+        terms = []
+        for p in places:
+            k = int(a.indices[p])
+            x, y = (a.values[p], u[k]) if side == "mxv" else (u[k], a.values[p])
+            x, y = np.asarray(x), np.asarray(y)
+            if op.is_positional:
+                i, j = (o, 0) if side == "mxv" else (0, o)
+                terms.append(op.numpy(x, np.int64(i), np.int64(k), y, np.int64(k), np.int64(j)))
+            else:
+                terms.append(op.numpy(x, y))
+        dtype = semiring.monoid.type.np_type
+        assert value in [np.asarray(t).astype(dtype).reshape(-1)[0].item() for t in terms]
+
+
+class Case(tuple[Any, ...]):
+    """Operands, which a failing test had better not print."""
+
+    def __repr__(self) -> str:
+        semiring, side, a, u, present, mask = self
+        kinds = f"{a.values.dtype} {a.indptr.dtype} {a.nrows} x {a.ncols}, {u.dtype}"
+        return f"{semiring} {side}, {kinds}, {a.nvals} and {present.sum()} entries, {mask is not None}"
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    name = draw(st.sampled_from(SEMIRINGS))
+    semiring, side = typed(name), draw(st.sampled_from(("mxv", "vxm")))
+    shape = draw(st.sampled_from(((1, 1), (3, 5), (40, 33), (70, 700), (5, 900), (300, 9))))
+    op = semiring.binaryop
+    types = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
+    iso = draw(st.booleans())
+    a_dtype, u_dtype = (t.np_type for t in types)
+    if op.is_positional and draw(st.booleans()):
+        a_dtype = u_dtype = np.dtype(np.int8)
+    offset = draw(st.sampled_from((np.int32, np.int64)))
+    a = csr(rng, shape, draw(st.sampled_from((0.0, 0.05, 0.4))), a_dtype, iso, offset)
+    u = values_of(rng, u_dtype, shape[1], draw(st.booleans()))
+    present = rng.random(shape[1]) < draw(st.sampled_from((0.02, 0.3, 1.0)))
+    kinds = ("none", "flags", "not flags", "list", "not list")
+    return Case((semiring, side, a, u, present, mask_of(rng, shape[0], draw(st.sampled_from(kinds)))))
+
+
+@given(cases())
+def test_pull_gives_what_the_cpu_gives(case: Case) -> None:
+    semiring, side, a, u, present, mask = case
+    v = BitmapVector(u.size, present, u, int(present.sum()))
+    v = FullVector(u.size, u) if present.all() else v
+    wanted = backend("cpu").pull(a, v, semiring, side, mask)
+    ours = products.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
+    check(ours, wanted, semiring)
+    if semiring.monoid.is_any:
+        check_any(ours, a, u, present, semiring, side)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@given(case=cases(), small=st.booleans())
+def test_push_gives_what_the_cpu_gives(
+    deterministic: bool, case: Case, small: bool
+) -> None:
+    semiring, side, rows, u, present, mask = case
+    a = backend("cpu").transpose(rows)
+    indices = present.nonzero()[0].astype(np.int32)
+    np.random.default_rng(indices.size).shuffle(indices)
+    iso = u.size and u.strides[0] == 0
+    v = SparseVector(u.size, indices, u[: indices.size] if iso else u[indices], False)
+    wanted = backend("cpu").push(a, v, semiring, side, mask)
+    with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=deterministic):
+        if not small:  # as if the matrix were large
+            patch.setattr(products, "SMALL", 0)
+            patch.setattr(products, "SHORT", 0)
+        ours = products.push(on_device(a), on_device(v), semiring, side, on_device(mask))
+    check(ours, wanted, semiring)
+    if semiring.monoid.is_any:
+        check_any(ours, rows, u, present, semiring, side)
+
+
+@pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
+@pytest.mark.parametrize("full", [True, False])
+@given(seed=st.integers(0, 2**32))
+def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None:
+    """Rows of no entry, of a few, and of more than several tiles hold."""
+    rng, semiring = np.random.default_rng(seed), typed(name)
+    dtype = semiring.binaryop.type.np_type
+    sizes = rng.choice([0, 1, 3, 40, 2500, 9000], rng.integers(1, 60), p=[0.5, 0.2, 0.15, 0.1, 0.03, 0.02])
+    ncols = 9000
+    indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
+    parts = [np.sort(rng.choice(ncols, size, replace=False)) for size in sizes]
+    indices = np.concatenate([*parts, np.empty(0)]).astype(np.int32)
+    a = Csr(sizes.size, ncols, indptr, indices, values_of(rng, dtype, indices.size, False))
+    values, present = values_of(rng, dtype, ncols, False), rng.random(ncols) < 0.5
+    v = FullVector(ncols, values) if full else BitmapVector(ncols, present, values, int(present.sum()))
+    wanted = backend("cpu").pull(a, v, semiring, "mxv", None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(products, "TILES_FROM", 0)
+        ours = products.pull(on_device(a), on_device(v), semiring, "mxv", None)
+    check(ours, wanted, semiring)
