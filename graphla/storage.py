@@ -17,7 +17,7 @@ from typing import Any, SupportsInt, TypeAlias
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr:
     """Rows of (column, value): entries of row i are `indices[indptr[i]:indptr[i + 1]]`.
 

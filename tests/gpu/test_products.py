@@ -55,7 +55,12 @@ def values_of(rng: np.random.Generator, dtype: Any, count: int, iso: bool) -> np
 
 
 def csr(
-    rng: np.random.Generator, shape: tuple[int, int], density: float, dtype: Any, iso: bool, offset: Any
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    density: float,
+    dtype: Any,
+    iso: bool,
+    offset: Any,
 ) -> Csr:
     """A random matrix; some rows are full."""
     nrows, ncols = shape
@@ -151,7 +156,9 @@ class Case(tuple[Any, ...]):
     def __repr__(self) -> str:
         semiring, side, a, u, present, mask = self
         kinds = f"{a.values.dtype} {a.indptr.dtype} {a.nrows} x {a.ncols}, {u.dtype}"
-        return f"{semiring} {side}, {kinds}, {a.nvals} and {present.sum()} entries, {mask is not None}"
+        return (
+            f"{semiring} {side}, {kinds}, {a.nvals} and {present.sum()} entries, {mask is not None}"
+        )
 
 
 @st.composite
@@ -171,7 +178,9 @@ def cases(draw: st.DrawFn) -> Case:
     u = values_of(rng, u_dtype, shape[1], draw(st.booleans()))
     present = rng.random(shape[1]) < draw(st.sampled_from((0.02, 0.3, 1.0)))
     kinds = ("none", "flags", "not flags", "list", "not list")
-    return Case((semiring, side, a, u, present, mask_of(rng, shape[0], draw(st.sampled_from(kinds)))))
+    return Case(
+        (semiring, side, a, u, present, mask_of(rng, shape[0], draw(st.sampled_from(kinds))))
+    )
 
 
 @given(cases())
@@ -188,9 +197,7 @@ def test_pull_gives_what_the_cpu_gives(case: Case) -> None:
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @given(case=cases(), small=st.booleans())
-def test_push_gives_what_the_cpu_gives(
-    deterministic: bool, case: Case, small: bool
-) -> None:
+def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: bool) -> None:
     semiring, side, rows, u, present, mask = case
     a = backend("cpu").transpose(rows)
     indices = present.nonzero()[0].astype(np.int32)
@@ -215,14 +222,20 @@ def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None
     """Rows of no entry, of a few, and of more than several tiles hold."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
-    sizes = rng.choice([0, 1, 3, 40, 2500, 9000], rng.integers(1, 60), p=[0.5, 0.2, 0.15, 0.1, 0.03, 0.02])
+    sizes = rng.choice(
+        [0, 1, 3, 40, 2500, 9000], rng.integers(1, 60), p=[0.5, 0.2, 0.15, 0.1, 0.03, 0.02]
+    )
     ncols = 9000
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
     parts = [np.sort(rng.choice(ncols, size, replace=False)) for size in sizes]
     indices = np.concatenate([*parts, np.empty(0)]).astype(np.int32)
     a = Csr(sizes.size, ncols, indptr, indices, values_of(rng, dtype, indices.size, False))
     values, present = values_of(rng, dtype, ncols, False), rng.random(ncols) < 0.5
-    v = FullVector(ncols, values) if full else BitmapVector(ncols, present, values, int(present.sum()))
+    v = (
+        FullVector(ncols, values)
+        if full
+        else BitmapVector(ncols, present, values, int(present.sum()))
+    )
     wanted = backend("cpu").pull(a, v, semiring, "mxv", None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "TILES_FROM", 0)

@@ -22,6 +22,7 @@ from graphla.backends.cuda.layout import (
 )
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
+from graphla.backends.cuda.products import pull, push, reached, widest
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.writing import write_matrix, write_vector
 from graphla.storage import Array
@@ -42,6 +43,9 @@ __all__ = [
     "keep",
     "merge",
     "owns",
+    "pull",
+    "push",
+    "reached",
     "reduce",
     "reduce_rows",
     "row_of_entry",
@@ -54,6 +58,7 @@ __all__ = [
     "union",
     "write_matrix",
     "write_vector",
+    "widest",
     "xp",
 ]
 

@@ -1,0 +1,480 @@
+"""Matrix-vector products over any semiring: pull gathers along rows, push scatters along columns.
+
+Kernels: pull.cu, pull_tiles.cu, push.cu, frontier.cu. A fold is made in an order that the operands
+alone decide; where push folds by atomics instead and that could show in the bits, and
+`config.deterministic` asks, edges are sorted by output and folded in order.
+
+Waits: the longest row of a matrix, once for each matrix of more than SMALL entries; `push`, for the
+number of entries of a sparse result (deterministic: also for the number of edges); `reached`, for
+the number of edges; `pull` under a short list of outputs of a huge vector, for its entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.compaction import add_up
+from graphla.backends.cuda.launching import (
+    BLOCK,
+    INT32_END,
+    ISO,
+    NULL,
+    UNREAD,
+    blocks,
+    counter,
+    number,
+    read,
+    size,
+)
+from graphla.backends.cuda.layout import to_bitmap, transpose
+from graphla.kernels import structs
+from graphla.kernels.cuda import NOTHING, load
+from graphla.settings import config
+from graphla.storage import (
+    Array,
+    BitmapVector,
+    Counted,
+    Csr,
+    DenseVector,
+    FullVector,
+    SparseVector,
+    VectorMask,
+)
+from semirings import binary
+from semirings.structures import Semiring, TypedMonoid, TypedSemiring
+
+if TYPE_CHECKING:
+    from graphla.backends import Side
+
+SMALL = 1 << 12
+"""A matrix of so few entries is not asked for its longest row."""
+TILES_FROM = 1 << 16
+"""Entries from which rows that are read to their ends go by tiles: three launches for one."""
+TILE = 256 * 8
+"""Rows' ends and entries of a tile of pull_tiles.cu, and edges of one of push.cu."""
+LONGEST = 8 + 128 + 512
+"""A row of more entries may be cut into chunks, as in pull.cu: FEW + STRIP + CHUNK."""
+CHUNK = 512
+SHORT = 64
+"""Columns of no more entries are pushed by a few threads each, without cutting edges evenly."""
+DENSE = 8
+"""Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
+HUGE = 1 << 27
+"""A size from which nothing as long is made for the sake of a short list of outputs."""
+
+MASK_NONE, MASK_FLAGS, MASK_LIST = 0, 1, 2  # as MaskKind in gathering.cuh
+AT_LAST, AT_FIRST, AT_PRESENCE = 0, 1, 2  # as Ends in gathering.cuh
+CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in push.cu
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What pull and push ask about a semiring."""
+
+    spec: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    reads_a: bool
+    reads_u: bool
+    is_positional: bool
+    is_any: bool
+    is_idempotent: bool
+    may_stop: bool  # before the end of a row
+    is_exact: bool  # whatever the order of a fold, it gives the same bits
+
+
+@lru_cache(maxsize=4096)
+def _plan(semiring: TypedSemiring, side: Side) -> _Plan:
+    op, monoid = semiring.binaryop, semiring.monoid
+    a, u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
+    return _Plan(
+        (structs.matrix_vector, semiring, side),
+        monoid.type.np_type,
+        a,
+        u,
+        op.is_positional,
+        monoid.is_any,
+        monoid.is_idempotent or monoid.is_any,
+        monoid.terminal is not None and not monoid.type.is_float,
+        not monoid.is_any and not monoid.type.is_float,
+    )
+
+
+def _constant(plan: _Plan, a: Array, u: Array) -> Array | None:
+    """The fold of any terms, where all terms are one value that folds to itself; else None."""
+    if not plan.is_idempotent or plan.is_positional:
+        return None
+    (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
+    if a_kept not in (UNREAD, ISO) or u_kept not in (UNREAD, ISO):
+        return None
+    z = xp.empty(1, plan.dtype)
+    kernel = load("pull.cu", "constant_term", plan.spec, a_type, a_kept, u_type, u_kept)
+    kernel(1, 1, at, ut, z)
+    return z
+
+
+def _none(n: int, dtype: np.dtype[Any]) -> SparseVector:
+    return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
+
+
+# --- facts about matrices and frontiers -----------------------------------------------------------
+
+_widest: WeakKeyDictionary[Csr, int] = WeakKeyDictionary()
+
+
+def widest(a: Csr) -> int:
+    """The entries of the row with the most of them: counted once for each matrix."""
+    known = _widest.get(a)
+    if known is None:
+        count = counter()
+        if a.nrows:
+            kernel = load("frontier.cu", "widest_row", NOTHING, a.indptr.dtype)
+            kernel(_grid(a.nrows), BLOCK, a.indptr, size(a.nrows), count)
+        known = _widest[a] = number(count)
+    return known
+
+
+def reached(a: Csr, rows: Array) -> int:
+    """How many entries the given rows hold."""
+    count = counter()
+    if rows.size:
+        kernel = load("frontier.cu", "total_size", NOTHING, a.indptr.dtype)
+        kernel(_grid(rows.size), BLOCK, a.indptr, rows, size(rows.size), count)
+    return number(count)
+
+
+def _grid(items: int) -> int:
+    """Few enough blocks that a number each adds at its end costs nothing."""
+    return min(blocks(items), _resident(xp.cuda.runtime.getDevice()))
+
+
+@cache
+def _resident(device: int) -> int:
+    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+def _flags(mask: VectorMask) -> Array:
+    """The mask as one flag for each index, before its complement is taken."""
+    if mask.present is not None:
+        return mask.present
+    flags = xp.zeros(mask.size, bool)
+    listed = mask.indices
+    if listed.size:
+        kernel = load("frontier.cu", "flag_listed", NOTHING)
+        kernel(blocks(listed.size), BLOCK, listed, size(listed.size), flags)
+    return flags
+
+
+# --- pull -----------------------------------------------------------------------------------------
+
+
+def pull(
+    rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    plan = _plan(semiring, side)
+    n = rows.nrows
+    if not n or not rows.nvals or not u.size or (mask is not None and _lets_none(mask)):
+        return _none(n, plan.dtype)
+    constant = _constant(plan, rows.values, u.values)
+    ends = AT_PRESENCE if constant is not None else AT_FIRST if plan.is_any else AT_LAST
+    a = read(rows.values, plan.reads_a and constant is None)
+    v = read(u.values, plan.reads_u and constant is None)
+    if (
+        mask is None
+        and ends == AT_LAST
+        and rows.nvals >= TILES_FROM
+        and not (plan.may_stop or plan.is_positional)
+    ):
+        return _pull_tiles(rows, u, plan, a, v)
+    return _pull_rows(rows, u, plan, a, v, mask, ends, constant)
+
+
+def _lets_none(mask: VectorMask) -> bool:
+    return mask.indices is not None and not mask.complement and not mask.indices.size
+
+
+def _pull_rows(
+    rows: Csr,
+    u: DenseVector,
+    plan: _Plan,
+    a: Any,
+    v: Any,
+    mask: VectorMask | None,
+    ends: int,
+    constant: Array | None,
+) -> SparseVector | BitmapVector:
+    """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
+    n, outputs, kind = rows.nrows, rows.nrows, MASK_NONE
+    flags, listed, complement = NULL, NULL, False
+    if mask is not None:
+        if mask.indices is not None and not mask.complement:
+            kind, listed, outputs = MASK_LIST, mask.indices, mask.indices.size
+        else:
+            kind, flags, complement = MASK_FLAGS, _flags(mask), mask.complement
+    by_place = kind == MASK_LIST and n > HUGE and outputs * 16 < n
+    length = outputs if by_place else n
+    make = xp.zeros if kind == MASK_LIST and not by_place else xp.empty
+    present, w, count = make(length, bool), NULL, counter()
+    if constant is None:
+        w = xp.empty(length, plan.dtype)
+    u_full = isinstance(u, FullVector)
+    u_present = NULL if u_full else u.present
+    (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
+    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full)
+    long = _room_for_chunks(rows, plan) if rows.nvals > LONGEST else None
+    queue = (NULL, NULL, NULL, NULL) if long is None else long[:4]
+    load("pull.cu", "pull_rows", plan.spec, *types, kind, ends)(
+        _grid(outputs),
+        BLOCK,
+        size(outputs),
+        rows.indptr,
+        rows.indices,
+        at,
+        u_present,
+        ut,
+        flags,
+        np.bool_(complement),
+        listed,
+        np.bool_(by_place),
+        present,
+        w,
+        count,
+        *queue,
+    )
+    if long is not None:
+        tickets, longs, settled, chunk_rows, has, sums = long
+        grid = _grid(chunk_rows.size * 32)
+        load("pull.cu", "pull_chunks", plan.spec, *types, ends)(
+            grid, BLOCK, rows.indices, at, u_present, ut, *queue, has, sums
+        )
+        load("pull.cu", "join_chunks", plan.spec, ends)(
+            grid, BLOCK, tickets, longs, has, sums, present, w, count
+        )
+    if constant is not None:
+        w = xp.broadcast_to(constant, (length,))
+    if by_place:
+        found = xp.flatnonzero(present)
+        values = xp.broadcast_to(constant, (found.size,)) if constant is not None else w[found]
+        return SparseVector(n, listed[found], values, mask.is_sorted)  # pyright: ignore
+    return BitmapVector(n, present, w, Counted(count))
+
+
+def _room_for_chunks(rows: Csr, plan: _Plan) -> tuple[Array, ...] | None:
+    """Where long rows and their chunks are queued; None if no row is long."""
+    if widest(rows) <= LONGEST:
+        return None
+    long, chunks = rows.nvals // CHUNK + 1, rows.nvals // (CHUNK // 2) + 1
+    return (
+        counter(),
+        xp.empty(40 * long, xp.uint8),
+        xp.empty(long, xp.int32),
+        xp.empty(chunks, xp.int32),
+        xp.empty(chunks, bool),
+        xp.empty(chunks, plan.dtype),
+    )
+
+
+def _pull_tiles(rows: Csr, u: DenseVector, plan: _Plan, a: Any, v: Any) -> BitmapVector:
+    """All rows to their ends, in tiles of rows and entries."""
+    n, nvals = rows.nrows, rows.nvals
+    tiles = -(-(n + nvals) // TILE)
+    present, w, count = xp.empty(n, bool), xp.empty(n, plan.dtype), counter()
+    cuts = xp.empty(tiles + 1, xp.int64)
+    carry_has, carries = xp.empty(tiles, bool), xp.empty(tiles, plan.dtype)
+    load("pull_tiles.cu", "cut_tiles", NOTHING, rows.indptr.dtype)(
+        blocks(tiles + 1), BLOCK, rows.indptr, size(n), size(nvals), size(TILE), size(tiles), cuts
+    )
+    u_full = isinstance(u, FullVector)
+    (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
+    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full, TILE // BLOCK)
+    load("pull_tiles.cu", "pull_tiles", plan.spec, *types)(
+        tiles,
+        BLOCK,
+        size(n),
+        size(nvals),
+        rows.indptr,
+        rows.indices,
+        at,
+        NULL if u_full else u.present,
+        ut,
+        cuts,
+        present,
+        w,
+        count,
+        carry_has,
+        carries,
+    )
+    load("pull_tiles.cu", "join_tiles", plan.spec)(
+        blocks(tiles), BLOCK, size(tiles), cuts, carry_has, carries, present, w, count
+    )
+    return BitmapVector(n, present, w, Counted(count))
+
+
+# --- push -----------------------------------------------------------------------------------------
+
+
+def push(
+    columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    plan = _plan(semiring, side)
+    n = columns.ncols
+    if not n or not columns.nvals or not u.nvals or (mask is not None and _lets_none(mask)):
+        return _none(n, plan.dtype)
+    constant = _constant(plan, columns.values, u.values)
+    edges = _Edges(columns, u, plan, mask)
+    if constant is not None:
+        indices, count = edges.claim(CLAIM_ALONE, NULL)
+        return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
+    if config.deterministic and not plan.is_exact:
+        return _push_in_order(edges, semiring)
+    if plan.is_any:
+        values = xp.empty(edges.room, plan.dtype)
+        indices, count = edges.claim(CLAIM, values)
+        return SparseVector(n, indices, _cut(values, count), False)
+    if edges.expected * DENSE >= n:
+        return _push_dense(edges, semiring.monoid)
+    whole, w = _cells(n, plan.dtype)
+    indices, count = edges.claim(CLAIM_IDENTITY, whole)
+    edges.run(FOLD, w=whole)
+    values = xp.empty(count, plan.dtype)
+    if count:
+        kernel = load("frontier.cu", "look_up", NOTHING, plan.dtype)
+        kernel(blocks(count), BLOCK, w, indices, size(count), values)
+    return SparseVector(n, indices, values, False)
+
+
+def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
+    """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
+    n, count = edges.n, counter()
+    whole, w = _cells(n, edges.plan.dtype)
+    whole.fill(monoid.identity)
+    present = xp.zeros(n, bool)
+    edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+    edges.run(FOLD_DENSE, w=whole, present=present, count=count)
+    return BitmapVector(n, present, w, Counted(count))
+
+
+def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
+    """Edges sorted by output, those of one output in the order of u; then pulled, run by run."""
+    total = edges.in_order()
+    if total >= INT32_END:  # places of terms are int32
+        rows, u = transpose(edges.columns), to_bitmap(edges.u)
+        return pull(rows, u, semiring, edges.plan.spec[2], edges.mask)
+    keys, terms = xp.empty(total, xp.int32), xp.empty(total, edges.plan.dtype)
+    if not total:
+        return _none(edges.n, edges.plan.dtype)
+    edges.run(EXPAND, w=terms, indices=keys)
+    order = xp.argsort(keys)
+    keys = keys[order]
+    grid, last = blocks(total), np.int32(edges.n)
+    runs = xp.empty(total, xp.int64)
+    load("frontier.cu", "run_heads", NOTHING)(grid, BLOCK, keys, size(total), last, runs)
+    add_up(runs)
+    count = number(runs[-1])
+    if not count:
+        return _none(edges.n, edges.plan.dtype)
+    indptr, outputs = xp.empty(count + 1, xp.int32), xp.empty(count, xp.int32)
+    load("frontier.cu", "run_rows", NOTHING)(
+        grid, BLOCK, keys, runs, size(total), last, indptr, outputs
+    )
+    by_run = Csr(count, total, indptr, order.astype(xp.int32), terms)
+    w = pull(by_run, FullVector(total, terms), _seconds(semiring.monoid), "mxv", None)
+    return SparseVector(edges.n, outputs, w.values)
+
+
+@lru_cache(maxsize=4096)
+def _seconds(monoid: TypedMonoid) -> TypedSemiring:
+    """⊕.second: what folds terms that are made already."""
+    return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
+
+
+class _Edges:
+    """The edges of a frontier: how many at most, how they are cut, and what runs over them."""
+
+    def __init__(self, columns: Csr, u: SparseVector, plan: _Plan, mask: VectorMask | None) -> None:
+        self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
+        self.n = columns.ncols
+        nvals, entries = columns.nvals, u.nvals
+        self.longest = widest(columns) if nvals > SMALL else nvals
+        self.most = min(entries * self.longest, nvals)
+        self.expected = min(self.most, -(-entries * nvals // columns.nrows))
+        self.room = min(self.most, self.n)
+        self.flags, self.complement = NULL, np.bool_(False)
+        self.is_masked = mask is not None
+        if mask is not None:
+            self.flags, self.complement = _flags(mask), np.bool_(mask.complement)
+        self.bits: Any = NULL
+        self.ends: Array | None = None
+        if self.longest > SHORT and self.most > SMALL:
+            self._measure()
+
+    def _measure(self) -> None:
+        """How many edges the entries of u have up to each of them."""
+        columns, indices = self.columns, self.u.indices
+        ends = xp.empty(indices.size, xp.int64)
+        kernel = load("frontier.cu", "row_sizes", NOTHING, columns.indptr.dtype)
+        kernel(blocks(ends.size), BLOCK, columns.indptr, indices, size(ends.size), ends)
+        add_up(ends)
+        self.ends = ends
+
+    def in_order(self) -> int:
+        """Take u's entries in order, and count their edges."""
+        if not self.u.is_sorted:
+            order = self.u.indices.argsort()
+            values = self.u.values
+            values = values if values.strides[0] == 0 else values[order]
+            self.u = SparseVector(self.u.size, self.u.indices[order], values)
+        self._measure()
+        return number(self.ends[-1])  # pyright: ignore[reportOptionalSubscript]
+
+    def claim(self, way: int, w: Any) -> tuple[Array, int]:
+        """The outputs that the edges reach, each once, in no order; and how many."""
+        self.bits = xp.zeros(-(-self.n // 32), xp.uint32)
+        indices, count = xp.empty(self.room, xp.int32), counter()
+        self.run(way, w=w, indices=indices, count=count)
+        found = number(count)
+        return _cut(indices, found), found
+
+    def run(
+        self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
+    ) -> None:
+        columns, u, plan = self.columns, self.u, self.plan
+        is_alone = way == CLAIM_ALONE or way == CLAIM_IDENTITY
+        a, a_type, a_kept = read(columns.values, plan.reads_a and not is_alone)
+        v, u_type, u_kept = read(u.values, plan.reads_u and not is_alone)
+        types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
+        out = (size(self.n), self.flags, self.complement, self.bits, present, indices, w, count)
+        matrix = (columns.indptr, columns.indices, a)
+        entries = size(u.nvals)
+        if self.ends is None:
+            threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+            kernel = load("push.cu", "push_columns", plan.spec, *types)
+            grid = blocks(u.nvals * threads)
+            kernel(grid, BLOCK, entries, u.indices, v, np.int32(threads), *matrix, *out)
+        else:
+            grid = min(-(-self.most // TILE), _resident(xp.cuda.runtime.getDevice()))
+            kernel = load("push.cu", "push_tiles", plan.spec, *types)
+            kernel(grid, BLOCK, entries, u.indices, v, self.ends, *matrix, *out)
+
+
+def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """n cells to fold into, and as many as fill whole words, which atomics on small ones change."""
+    words = -(-n * dtype.itemsize // 4) * 4
+    whole = xp.empty(words // dtype.itemsize, dtype)
+    return whole, whole if whole.size == n else whole[:n]
+
+
+def _cut(array: Array, count: int) -> Array:
+    """The first `count`; in memory of their own where they are few."""
+    if count == array.size:
+        return array
+    return (
+        array[:count] if count * 8 >= array.size or array.size < HUGE >> 7 else array[:count].copy()
+    )

@@ -1,0 +1,160 @@
+// What pull has in common, whichever way it splits the work: which outputs a mask lets through, the
+// terms of a stretch of one row, and folds that keep the order of the entries.
+#ifndef GRAPHLA_GATHERING
+#define GRAPHLA_GATHERING
+#include "device.cuh"
+
+namespace graphla {
+
+/// How the mask says which outputs are wanted.
+enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
+
+/// When a row ends: at its last entry (or the monoid's terminal); at its first term, whose value is
+/// the result; or at its first term, whose value nobody asks for.
+enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
+
+/// A fold on its way: whether it has a term yet, and the fold of those it has.
+template <class Op> struct Fold {
+  typedef typename Op::Z Z;
+  Z sum;
+  bool has;
+  DEVICE Fold() : sum(Op::identity()), has(false) {}
+  DEVICE Fold(Z value, bool there) : sum(value), has(there) {}
+  /// Fold what comes after.
+  DEVICE void append(const Fold &next) {
+    if (next.has) sum = has ? Op::add(sum, next.sum) : next.sum;
+    has = has || next.has;
+  }
+  /// Fold what came before.
+  DEVICE void prepend(const Fold &before) {
+    if (before.has) sum = has ? Op::add(before.sum, sum) : before.sum;
+    has = has || before.has;
+  }
+};
+
+template <class Op> DEVICE Fold<Op> fold_down(const Fold<Op> &mine, int delta) {
+  return Fold<Op>(shuffle_down(mine.sum, delta), bool(__shfl_down_sync(ALL_LANES, int(mine.has), delta)));
+}
+template <class Op> DEVICE Fold<Op> fold_up(const Fold<Op> &mine, int delta) {
+  return Fold<Op>(shuffle_up(mine.sum, delta), bool(__shfl_up_sync(ALL_LANES, int(mine.has), delta)));
+}
+template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
+  return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));
+}
+
+/// The fold over all lanes in their order; every lane calls and every lane has it.
+template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const Fold<Op> after = fold_down(mine, delta);
+    if (lane() % (2 * delta) == 0) mine.append(after);
+  }
+  return fold_of(mine, 0);
+}
+
+/// The rows of A and the vector u: the terms of a stretch of entries of one row.
+template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool U_FULL, int ENDS>
+struct Rows {
+  static constexpr int BATCH = 4;  // loads in flight
+  const i32 *__restrict__ columns;
+  const Values<typename Op::A, A, A_KEPT> a;
+  const Values<typename Op::U, U, U_KEPT> u;
+  const bool *__restrict__ u_present;
+
+  DEVICE Rows(const i32 *indices, const A *a_values, const U *u_values, const bool *present)
+      : columns(indices), a(a_values), u(u_values), u_present(present) {}
+
+  /// Whether a fold needs no more terms.
+  static DEVICE bool is_settled(const Fold<Op> &fold) {
+    if constexpr (ENDS != AT_LAST) return fold.has;
+    else if constexpr (Op::HAS_TERMINAL) return fold.has && fold.sum == Op::terminal();
+    else return false;
+  }
+
+  /// Folds entries from, from + STEP, ... of the stretch of `length` at `begin`, up to BATCH of
+  /// them, in this order. A stretch is short: places in it are ints.
+  template <int STEP> DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
+    i32 k[BATCH];
+    bool there[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      there[i] = from + i * STEP < length;
+      k[i] = there[i] ? columns[begin + Offset(from + i * STEP)] : 0;
+    }
+    if constexpr (!U_FULL) {
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) there[i] = there[i] && u_present[k[i]];
+    }
+    if constexpr (ENDS == AT_LAST) {
+      typename Op::U x[BATCH];
+      typename Op::A y[BATCH];
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) {
+        if (there[i]) x[i] = u[k[i]], y[i] = a[begin + Offset(from + i * STEP)];
+      }
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) {
+        if (there[i]) fold.sum = Op::fold(fold.sum, y[i], x[i], row, k[i]), fold.has = true;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < BATCH; ++i) {
+        if (there[i] && !fold.has) {
+          fold.has = true;
+          if constexpr (ENDS == AT_FIRST) fold.sum = term(begin + Offset(from + i * STEP), k[i], row);
+        }
+      }
+    }
+  }
+
+  DEVICE typename Op::Z term(Offset entry, i32 k, i64 row) const {
+    return Op::term(a[entry], u[k], row, k);
+  }
+
+  /// The fold of a stretch of a row, by a warp; every lane calls and has it. Of several first terms
+  /// it is the first in order.
+  DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
+    Fold<Op> mine;
+    for (int from = 0; from < length; from += BATCH * WARP) {
+      if constexpr (ENDS == AT_LAST) {
+        fold_batch<WARP>(mine, begin, from + lane(), length, row);
+        if constexpr (Op::HAS_TERMINAL) {
+          if (__any_sync(ALL_LANES, is_settled(mine))) break;
+        }
+      } else {
+        const int first = first_hit(begin, from, length);
+        if (first >= 0) {
+          mine.has = true;
+          const Offset entry = begin + Offset(first);
+          if constexpr (ENDS == AT_FIRST) mine.sum = term(entry, columns[entry], row);
+          return mine;
+        }
+      }
+    }
+    if constexpr (ENDS == AT_LAST) return warp_fold(mine);
+    return mine;
+  }
+
+  /// The first of the next BATCH * WARP entries of a stretch that meets one of u; -1 if none does.
+  DEVICE int first_hit(Offset begin, int from, int length) const {
+    if constexpr (U_FULL) return from;
+    i32 k[BATCH];
+    bool there[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const int at = from + i * WARP + lane();
+      there[i] = at < length;
+      k[i] = there[i] ? columns[begin + Offset(at)] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) there[i] = there[i] && u_present[k[i]];
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      const u32 hits = __ballot_sync(ALL_LANES, there[i]);
+      if (hits) return from + i * WARP + __ffs(int(hits)) - 1;
+    }
+    return -1;
+  }
+};
+
+}  // namespace graphla
+#endif

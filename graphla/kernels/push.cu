@@ -1,0 +1,177 @@
+// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k), down the columns k of A that u names.
+//
+// The edges are all entries of these columns, one column after the other as u lists them. Either a
+// few threads take a column (`push_columns`: columns are short), or the edges are cut into tiles of
+// one size however long the columns are, and a block takes a tile (`push_tiles`).
+// What becomes of an edge is its `Way`. An output is claimed by setting its bit: whoever sets it
+// first lists the output. Folds race by the atomics of the monoid.
+#include "device.cuh"
+
+namespace graphla {
+
+enum Way {
+  CLAIM = 0,           // list each output once, with the term that got there first
+  CLAIM_ALONE = 1,     // list each output once; its value is known
+  CLAIM_IDENTITY = 2,  // list each output once, and put the identity where it will be folded
+  FOLD = 3,            // fold terms of outputs that are claimed already
+  FOLD_DENSE = 4,      // claim and fold at once: every output holds the identity already
+  EXPAND = 5,          // nothing is folded: the output and the term of each edge, in order
+};
+
+/// Where the terms go.
+template <class Op, int WAY, bool MASKED> struct Outputs {
+  typedef typename Op::Z Z;
+  i64 size;
+  const bool *__restrict__ flags;  // the mask
+  bool complement;
+  u32 *claimed;   // a bit for each output
+  bool *present;  // of FOLD_DENSE
+  i32 *indices;   // what is listed; of EXPAND, the outputs of the edges (`size` where masked out)
+  Z *w;           // by place in the list (CLAIM), by edge (EXPAND), else by output
+  u64 *count;
+
+  DEVICE bool is_claimed(i32 o) const {
+    return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1;
+  }
+  /// Whether an edge to o is worth a closer look. Many lanes ask before the first one claims.
+  DEVICE bool is_open(i32 o) const {
+    if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
+    if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
+      if (is_claimed(o)) return false;
+    }
+    if constexpr (MASKED) return flags[o] != complement;
+    return true;
+  }
+  DEVICE bool claims(i32 o) const {
+    const u32 bit = 1u << (o % WARP);
+    return !(atomicOr(&claimed[o / WARP], bit) & bit);
+  }
+
+  template <class Term> DEVICE void meet(i64 edge, i32 o, bool is_open, Term term) const {
+    if constexpr (WAY == EXPAND) {
+      indices[edge] = is_open ? o : i32(size);
+      w[edge] = term();
+    } else if constexpr (WAY == FOLD) {
+      if (is_open) atomic_fold<Op>(&w[o], term());
+    } else if constexpr (WAY == FOLD_DENSE) {
+      if (!is_open) return;
+      if (!is_claimed(o) && claims(o)) {
+        claim(count, true);
+        present[o] = true;
+      }
+      atomic_fold<Op>(&w[o], term());
+    } else {
+      if (!is_open || !claims(o)) return;
+      const u64 place = claim(count, true);
+      indices[place] = o;
+      if constexpr (WAY == CLAIM) w[place] = term();
+      if constexpr (WAY == CLAIM_IDENTITY) w[o] = Op::identity();
+    }
+  }
+};
+
+template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool MASKED, int WAY>
+__global__ void __launch_bounds__(256)
+push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
+             const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
+             i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
+             i32 *indices, typename Op::Z *w, u64 *count) {
+  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
+  const Values<typename Op::A, A, A_KEPT> a(a_values);
+  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const int mine = int(threadIdx.x) & (threads - 1);
+  const i64 step = threads_in_grid() / threads;
+  for (i64 at = thread_in_grid() / threads; at < entries; at += step) {
+    const i32 k = u_indices[at];
+    const i64 end = i64(indptr[k + 1]);
+    for (i64 p = i64(indptr[k]) + mine; p < end; p += threads) {
+      const i32 o = rows[p];
+      outputs.meet(p, o, outputs.is_open(o), [&] { return Op::term(a[p], u[at], o, k); });
+    }
+  }
+}
+
+// --- tiles of edges ---------------------------------------------------------------------------
+
+constexpr int THREADS = 256;    // of a block
+constexpr int EACH_THREAD = 8;  // edges of a tile
+constexpr int TILE = THREADS * EACH_THREAD;
+constexpr int BATCH = 4;        // loads in flight
+
+/// The first place of begin..end - 1 whose key is greater than `key`, or end; by a warp.
+DEVICE i64 upper_bound_by_warp(const i64 *__restrict__ keys, i64 begin, i64 end, i64 key) {
+  while (begin < end) {
+    const i64 step = (end - begin + WARP - 1) / WARP;
+    const i64 last = begin + (lane() + 1) * step - 1;
+    const u32 passed = __ballot_sync(ALL_LANES, last < end && keys[last] <= key);
+    begin += __popc(passed) * step;
+    end = least(end, begin + step - 1);
+  }
+  return begin;
+}
+
+/// As push_columns; ends[i] is how many edges the entries 0..i of u have.
+template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool MASKED, int WAY>
+__global__ void __launch_bounds__(THREADS)
+push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, const i64 *__restrict__ ends,
+           const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
+           i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
+           i32 *indices, typename Op::Z *w, u64 *count) {
+  SHARED(i64, range, 2);            // the entries of u that the tile begins and ends in
+  SHARED(i32, tile_ends, TILE);     // where the edges of each entry end, within the tile
+  SHARED(i64, shifts, TILE);        // from an edge to its entry of A
+  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
+  const Values<typename Op::A, A, A_KEPT> a(a_values);
+  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const i64 edges = ends[entries - 1];
+  for (i64 begin = i64(blockIdx.x) * TILE; begin < edges; begin += i64(gridDim.x) * TILE) {
+    const i64 end = least(begin + TILE, edges);
+    __syncthreads();  // all are done with the tile before
+    if (warp_in_block() < 2) {
+      const i64 edge = warp_in_block() == 0 ? begin : end - 1;
+      const i64 at = upper_bound_by_warp(ends, 0, entries, edge);
+      if (lane() == 0) range[warp_in_block()] = at;
+    }
+    __syncthreads();
+    const i64 first = range[0], last = range[1];
+    const bool fits = last - first < TILE;  // else most of these columns are empty
+    if (fits) {
+      for (i64 at = first + threadIdx.x; at <= last; at += THREADS) {
+        tile_ends[at - first] = i32(least(ends[at] - begin, i64(TILE)));
+        shifts[at - first] = i64(indptr[u_indices[at] + 1]) - ends[at];
+      }
+      __syncthreads();
+    }
+    for (int i = 0; i < EACH_THREAD; i += BATCH) {
+      i64 at[BATCH], p[BATCH];
+      i32 o[BATCH];
+      bool is_open[BATCH];
+#pragma unroll
+      for (int b = 0; b < BATCH; ++b) {
+        const int mine = (i + b) * THREADS + int(threadIdx.x);
+        p[b] = -1;
+        if (begin + mine >= end) continue;
+        if (fits) {
+          const int found = upper_bound(tile_ends, 0, int(last - first), mine);
+          at[b] = first + found;
+          p[b] = begin + mine + shifts[found];
+        } else {
+          at[b] = upper_bound(ends, first, last, begin + mine);
+          p[b] = begin + mine + i64(indptr[u_indices[at[b]] + 1]) - ends[at[b]];
+        }
+      }
+#pragma unroll
+      for (int b = 0; b < BATCH; ++b) o[b] = p[b] >= 0 ? rows[p[b]] : 0;
+#pragma unroll
+      for (int b = 0; b < BATCH; ++b) is_open[b] = p[b] >= 0 && outputs.is_open(o[b]);
+#pragma unroll
+      for (int b = 0; b < BATCH; ++b) {
+        if (p[b] < 0) continue;
+        const i64 edge = begin + (i + b) * THREADS + threadIdx.x;
+        outputs.meet(edge, o[b], is_open[b], [&] { return Op::term(a[p[b]], u[at[b]], o[b], u_indices[at[b]]); });
+      }
+    }
+  }
+}
+
+}  // namespace graphla
