@@ -74,7 +74,9 @@ class Machine:
     launches: int = 0
     allocations: int = 0
     faults: list[str] = field(default_factory=list)  # found where nothing can be raised
-    last_kernel: str = ""
+    strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
+    new_track: Any = None  # of who uses a piece of memory, and what to ask when it is freed:
+    freed: Any = None  # the streams know (cupy/cuda/stream.py)
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
         """As after a start, with so many devices; memory that is held stays held."""
@@ -154,13 +156,14 @@ def launch(
             *(ctypes.cast(arguments, ctypes.c_void_p), machine.timeout),
         )
         text = ctypes.create_string_buffer(8192)
-        machine.last_kernel = kernel
         if library().simulator_launch(ctypes.byref(what), text, len(text)):
             raise SimulatorFault(text.value.decode(errors="replace"))
 
 
-def _free(pointer: int, size: int, device: Device) -> None:
+def _free(pointer: int, size: int, device: Device, track: Any) -> None:
     device.used -= size
+    if machine.strict_streams:
+        machine.freed(track)
     text = ctypes.create_string_buffer(512)
     if library().simulator_free(pointer, text, len(text)):
         machine.faults.append(f"{text.value.decode()} (found when it was freed)")
@@ -174,6 +177,7 @@ class Memory:
         self.device = machine.devices[local.device]
         self.device_id = self.device.id
         self.ptr = 0
+        self.track = machine.new_track()
         if size:
             machine.allocations += 1
             noise = machine.seed * 7919 + machine.allocations
@@ -181,7 +185,7 @@ class Memory:
             if not self.ptr:
                 raise MemoryError("the host has no memory for the simulated device")
             self.device.used += size
-            finalizer = weakref.finalize(self, _free, self.ptr, size, self.device)
+            finalizer = weakref.finalize(self, _free, self.ptr, size, self.device, self.track)
             finalizer.atexit = False
 
     @property

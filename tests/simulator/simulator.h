@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SIMULATOR_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 #define SIMULATOR_INLINE inline __attribute__((always_inline))
@@ -257,22 +258,24 @@ namespace simulator {
 struct Parameter {  // as the look-alike of CuPy checks arguments
   int size;         // in bytes
   int pointee;      // bytes of what it points to; 0: no pointer; -1: pointer to void
+  int reads_only;   // through a pointer to const
 };
 
 template <class T> constexpr int size_of = sizeof(T);
 template <> constexpr int size_of<void> = -1;
 template <> constexpr int size_of<const void> = -1;
 
-template <class T> constexpr Parameter parameter = {sizeof(T), 0};
-template <class T> constexpr Parameter parameter<T *> = {sizeof(T *), size_of<T>};
-template <class T> constexpr Parameter parameter<T *__restrict__> = {sizeof(T *), size_of<T>};
-template <class T> constexpr Parameter parameter<T *const> = {sizeof(T *), size_of<T>};
+template <class T> constexpr int is_const = 0;
+template <class T> constexpr int is_const<const T> = 1;
+
+template <class T> constexpr Parameter parameter = {sizeof(T), 0, 0};
+template <class T> constexpr Parameter parameter<T *> = {sizeof(T *), size_of<T>, is_const<T>};
 
 template <class F> struct Kernel;
 template <class... P> struct Kernel<void (*)(P...)> {
   typedef void (*Pointer)(P...);
   static constexpr int count = sizeof...(P);
-  static constexpr Parameter parameters[sizeof...(P) + 1] = {parameter<P>..., {0, 0}};
+  static constexpr Parameter parameters[sizeof...(P) + 1] = {parameter<P>..., {0, 0, 0}};
 
   template <size_t... I> struct Places {};
   template <size_t N, size_t... I> struct Make : Make<N - 1, N - 1, I...> {};

@@ -142,3 +142,28 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
 def file_of(image: bytes) -> Path:
     """A file that holds a shared object's bytes."""
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
+
+
+# --- a process under a sanitizer ------------------------------------------------------------------
+
+
+def environment(mode: str) -> dict[str, str]:
+    """What a Python process needs around it to load what a mode has compiled."""
+    libraries = {"plain": [], "asan": ["libasan.so", "libubsan.so"], "tsan": ["libtsan.so"]}[mode]
+    return {
+        "GRAPHLA_SIMULATOR": mode,
+        "LD_PRELOAD": ":".join(map(_library, libraries)),
+        "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "TSAN_OPTIONS": "halt_on_error=0:report_signal_unsafe=0",
+    }
+
+
+def _library(name: str) -> str:
+    asked = [compiler(), f"-print-file-name={name}"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def command(mode: str, *words: str) -> list[str]:
+    """A command as a mode wants it: the thread sanitizer needs memory where it was built for."""
+    return ["setarch", "-R", *words] if mode == "tsan" else list(words)

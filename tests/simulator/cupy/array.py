@@ -129,10 +129,10 @@ def _is_basic(key: Any) -> bool:
 
 
 class _Flags:
-    def __init__(self, flags: Any):
+    def __init__(self, flags: Any, owndata: bool):
         self.c_contiguous = flags.c_contiguous
         self.f_contiguous = flags.f_contiguous
-        self.owndata = True
+        self.owndata = owndata
         self.fnc = flags.fnc
         self.forc = flags.forc
 
@@ -189,7 +189,7 @@ class ndarray:
     nbytes = property(lambda self: self._host.nbytes)
     itemsize = property(lambda self: self._host.itemsize)
     strides = property(lambda self: self._host.strides)
-    flags = property(lambda self: _Flags(self._host.flags))
+    flags = property(lambda self: _Flags(self._host.flags, self._base is None))
     base = property(lambda self: self._base)
     T = property(lambda self: self._view(self._host.T))
     real = property(lambda self: self._view(self._host.real))
@@ -277,9 +277,6 @@ class ndarray:
 
     def __complex__(self) -> complex:
         return complex(self.get())
-
-    def __index__(self) -> int:
-        raise TypeError("only integer scalar arrays can be converted to a scalar index")
 
     def __repr__(self) -> str:
         return repr(self.get())
@@ -379,7 +376,7 @@ class ndarray:
 
     def copy(self, order: str = "C") -> ndarray:
         """On the current device, wherever it lies."""
-        streams.reads(self._memory)
+        streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
     def astype(

@@ -27,7 +27,7 @@ def array(
     if isinstance(obj, ndarray):
         if not copy and obj.ndim >= ndmin and (dtype is None or obj.dtype == np.dtype(dtype)):
             return obj
-        streams.reads(obj._memory)
+        streams.copies(obj._memory)
         obj = obj._host
     elif isinstance(obj, (list, tuple)):
         obj = _to_host(obj)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...machine import local, machine
+from . import stream as streams
 from .runtime import CUDARuntimeError
 
 
@@ -47,6 +48,8 @@ class Device:
 
     def synchronize(self) -> None:
         """The host waits for all of its streams."""
+        with self:
+            streams.host_waits_for_all()
         machine.raise_faults()
 
     @property

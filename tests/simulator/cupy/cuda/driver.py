@@ -31,10 +31,6 @@ def get_build_version() -> int:
     return 13000
 
 
-def driverGetVersion() -> int:
-    return 13000
-
-
 def funcSetAttribute(func: int, attribute: int, value: int) -> None:
     function = functions[func]
     if attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:

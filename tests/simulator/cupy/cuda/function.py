@@ -39,7 +39,7 @@ class Module:
 
 
 class _Parameter(ctypes.Structure):
-    _fields_ = (("size", ctypes.c_int), ("pointee", ctypes.c_int))
+    _fields_ = (("size", ctypes.c_int), ("pointee", ctypes.c_int), ("reads_only", ctypes.c_int))
 
 
 class Function:
@@ -57,7 +57,7 @@ class Function:
         parameters = getattr(loaded, f"{funcname}_parameters")
         parameters.restype = ctypes.POINTER(_Parameter)
         found, count = parameters(), getattr(loaded, f"{funcname}_count")()
-        self._parameters = [(found[k].size, found[k].pointee) for k in range(count)]
+        self._parameters = [found[k] for k in range(count)]
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
@@ -98,8 +98,8 @@ class Function:
                 f"{self.kernel} has {len(self._parameters)} parameters, but {len(args)} arguments"
             )
         values = []
-        for k, (argument, (size, pointee)) in enumerate(zip(args, self._parameters, strict=True)):
-            value = _value(argument)
+        for k, (argument, parameter) in enumerate(zip(args, self._parameters, strict=True)):
+            value, size, pointee = _value(argument), parameter.size, parameter.pointee
             if value.itemsize != size:
                 raise SimulatorFault(
                     f"argument {k} of {self.kernel} has {value.itemsize} bytes, "

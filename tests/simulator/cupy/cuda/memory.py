@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
-
-import numpy as np
 
 from ...machine import Memory, local, machine
 
@@ -16,6 +15,10 @@ class OutOfMemoryError(MemoryError):
         text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
         text += f", limit set to: {limit:,} bytes)." if limit else ")."
         super().__init__(text)
+
+
+class UnownedMemory:
+    """Memory that another library gave."""
 
 
 class MemoryPointer:
@@ -77,27 +80,19 @@ class PinnedMemoryPool:
         """There are none."""
 
 
-class PinnedMemoryPointer:
-    """Memory of the host, by the buffer protocol."""
+class _Pinned:
+    """Of an array of bytes: where it lies, as kernels may take it, too."""
 
-    def __init__(self, size: int):
-        self._bytes = np.zeros(size, np.uint8)
-        self.ptr = self._bytes.ctypes.data
+    ptr = property(ctypes.addressof)
+    mem = property(lambda self: self)
 
     def size(self) -> int:
-        return self._bytes.size
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self._bytes.__array_interface__
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._bytes)
+        return len(self)  # type: ignore[arg-type]
 
 
 def alloc_pinned_memory(size: int) -> Any:
-    """As bytes that NumPy can look into."""
-    return memoryview(bytearray(size))
+    """Memory of the host, that NumPy can look into."""
+    return type("PinnedMemoryPointer", (_Pinned, ctypes.c_ubyte * size), {})()
 
 
 default_pool = MemoryPool()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, ClassVar
 
 from ...machine import local, machine
+from . import stream as streams
 
 
 class CUDARuntimeError(RuntimeError):
@@ -48,7 +50,32 @@ def driverGetVersion() -> int:
 
 
 def deviceSynchronize() -> None:
+    streams.host_waits_for_all()
     machine.raise_faults()
+
+
+def streamSynchronize(stream: int) -> None:
+    streams.host_waits(stream)
+    machine.raise_faults()
+
+
+def memcpy(dst: int, src: int, size: int, kind: int) -> None:
+    """Copies, and the host waits."""
+    streams.host_waits(0)
+    ctypes.memmove(dst, src, size)
+
+
+def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
+    """Copies. It is told pointers alone, and checks no order."""
+    ctypes.memmove(dst, src, size)
+
+
+def memset(ptr: int, value: int, size: int) -> None:
+    ctypes.memset(ptr, value, size)
+
+
+def memsetAsync(ptr: int, value: int, size: int, stream: int) -> None:
+    ctypes.memset(ptr, value, size)
 
 
 def deviceCanAccessPeer(device: int, peer: int) -> int:

@@ -1,4 +1,10 @@
-"""A look-alike of CuPy's streams and events: all is done at once, in order."""
+"""A look-alike of CuPy's streams and events: all is done at once, in order, and orders are kept.
+
+On a card, work of two streams is ordered only by events, or by the host waiting. Each stream has a
+clock: how far it has come, and how far it has seen each other stream come. What reads memory that
+another stream wrote, without having seen it written, is a fault; so is writing over what another
+stream may still read.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,11 @@ import threading
 import time
 from typing import Any
 
+from ...machine import SimulatorFault, local, lock, machine
+
 _pointers = itertools.count(16)
+Place = tuple[int, int]
+"""A stream of a device: the device's number and the stream's pointer."""
 
 
 class _Local(threading.local):
@@ -15,6 +25,34 @@ class _Local(threading.local):
 
 
 _local = _Local()
+_clocks: dict[Place, dict[Place, int]] = {}
+_host: dict[Place, int] = {}  # how far the host has seen each stream come
+_apart: set[int] = set()  # pointers of streams that do not wait for the null stream
+
+
+def _merge(into: dict[Place, int], other: dict[Place, int]) -> None:
+    for place, when in other.items():
+        if into.get(place, 0) < when:
+            into[place] = when
+
+
+def _place(stream: Any) -> Place:
+    stream = get_current_stream() if stream is None else stream
+    return (local.device, stream if isinstance(stream, int) else stream.ptr)
+
+
+def _clock(place: Place) -> dict[Place, int]:
+    """What a stream has seen, its own steps too."""
+    clock = _clocks.setdefault(place, {})
+    _merge(clock, _host)
+    device, pointer = place
+    if pointer == 0:  # the null stream waits for the others, and they for it
+        for other, theirs in list(_clocks.items()):
+            if other[0] == device and other[1] not in _apart:
+                _merge(clock, theirs)
+    elif pointer not in _apart and (device, 0) in _clocks:
+        _merge(clock, _clocks[device, 0])
+    return clock
 
 
 class Event:
@@ -25,14 +63,20 @@ class Event:
     ):
         self.ptr = next(_pointers)
         self.time = 0.0
+        self._clock: dict[Place, int] = {}
 
     done = property(lambda self: True)
 
     def record(self, stream: Any = None) -> None:
-        self.time = time.perf_counter()
+        with lock:
+            self.time = time.perf_counter()
+            self._clock = dict(_clock(_place(stream)))
 
     def synchronize(self) -> None:
         """The host waits for it."""
+        with lock:
+            _merge(_host, self._clock)
+        machine.raise_faults()
 
 
 class Stream:
@@ -43,8 +87,20 @@ class Stream:
     def __init__(self, null: bool = False, non_blocking: bool = False, ptds: bool = False):
         self.ptr = 0 if null else next(_pointers)
         self._before: list[Any] = []
+        if non_blocking:
+            _apart.add(self.ptr)
 
     done = property(lambda self: True)
+    is_non_blocking = property(lambda self: self.ptr in _apart)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and other.ptr == self.ptr
+
+    def __hash__(self) -> int:
+        return hash(self.ptr)
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.ptr}>"
 
     def __enter__(self) -> Stream:
         self._before.append(_local.stream)
@@ -59,9 +115,7 @@ class Stream:
         return self
 
     def synchronize(self) -> None:
-        """The host waits for it."""
-        from ...machine import machine
-
+        host_waits(self)
         machine.raise_faults()
 
     def record(self, event: Event | None = None) -> Event:
@@ -70,7 +124,8 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        """What comes after waits for the event."""
+        with lock:
+            _merge(_clock(_place(self)), event._clock)
 
 
 Stream.null = Stream(null=True)
@@ -84,17 +139,109 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     return 1000 * (end_event.time - start_event.time)
 
 
-def reads(memory: Any, stream: Any = None) -> None:
-    """Work of a stream reads memory."""
-
-
-def writes(memory: Any, stream: Any = None) -> None:
-    """Work of a stream writes memory."""
+# --- who has seen what --------------------------------------------------------------------------
 
 
 def host_waits(stream: Any) -> None:
     """The host has seen the end of what a stream has to do so far."""
+    with lock:
+        _merge(_host, _clock(_place(stream)))
+
+
+def host_waits_for_all() -> None:
+    """For all streams of the current device."""
+    with lock:
+        for place in list(_clocks):
+            if place[0] == local.device:
+                _merge(_host, _clock(place))
+
+
+def _refuse(what: str, memory: Any, by: Place, earlier: Place, done: str) -> None:
+    raise SimulatorFault(
+        f"stream race: {what} of stream {by[1]} on device {by[0]} touches {memory.size} bytes that "
+        f"stream {earlier[1]} {done}, and has not waited for it"
+    )
+
+
+def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
+    """Work of a stream reads memory."""
+    if memory is None or not machine.strict_streams:
+        return
+    with lock:
+        place = _place(stream)
+        clock = _clock(place)
+        track = memory.track
+        if track.writer is not None and clock.get(track.writer, 0) < track.written:
+            _refuse(what, memory, place, track.writer, "wrote")
+        clock[place] = track.readers[place] = clock.get(place, 0) + 1
+
+
+def copies(memory: Any) -> None:
+    """Memory is read, of any device: a copy on the null stream waits for both devices."""
+    place = _place(None)
+    if memory is not None and memory.device_id != place[0] and place[1] == 0:
+        with lock:
+            _merge(_clock(place), _clock((memory.device_id, 0)))
+    reads(memory)
+
+
+def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
+    """Work of a stream writes memory."""
+    if memory is None or not machine.strict_streams:
+        return
+    with lock:
+        reads(memory, stream, what)
+        place = _place(stream)
+        clock = _clocks[place]
+        track = memory.track
+        for reader, when in track.readers.items():
+            if clock.get(reader, 0) < when:
+                _refuse(what, memory, place, reader, "reads")
+        track.writer, track.written = place, clock[place]
+        track.readers.clear()
 
 
 def kernel_runs(args: Any, parameters: Any, stream: Any, kernel: str) -> None:
-    """A kernel is launched."""
+    """A kernel is launched: through pointers to const it reads, through others it may write."""
+    with lock:
+        for argument, parameter in zip(args, parameters, strict=True):
+            memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
+            if hasattr(memory, "track"):
+                touches = reads if parameter.reads_only else writes
+                touches(memory, stream, f"kernel {kernel}")
+
+
+def freed(track: Any) -> None:
+    """The pool gives memory to whoever asks next on the stream that it was taken on."""
+    with lock:
+        clock = _clock(track.taken_on)
+        users = dict(track.readers)
+        if track.writer is not None:
+            users[track.writer] = track.written
+        for place, when in users.items():
+            if clock.get(place, 0) < when:
+                machine.faults.append(
+                    f"stream race: memory taken on stream {track.taken_on[1]} was freed while "
+                    f"stream {place[1]} may still use it"
+                )
+                return
+
+
+def track_of_new_memory() -> Track:
+    """For memory that the current stream takes."""
+    return Track(_place(None))
+
+
+class Track:
+    """Who wrote a piece of memory last, and who has read it since."""
+
+    __slots__ = ("readers", "taken_on", "writer", "written")
+
+    def __init__(self, taken_on: Place):
+        self.taken_on = taken_on
+        self.writer: Place | None = None
+        self.written = 0
+        self.readers: dict[Place, int] = {}
+
+
+machine.new_track, machine.freed = track_of_new_memory, freed

@@ -1,0 +1,277 @@
+"""The look-alike offers what CuPy offers, and refuses what CuPy refuses."""
+
+from __future__ import annotations
+
+import json
+import operator
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from . import SimulatorFault, cupy, machine
+from .cupy import functions, special
+from .cupy.cuda import Device, memory, runtime
+
+X = np.array([3, 1, 2], np.int32)
+
+
+@pytest.fixture(autouse=True)
+def one_device():
+    machine.reset()
+    yield
+    machine.reset()
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.asarray(x),
+        lambda x: np.array(x),
+        lambda x: x + X,
+        lambda x: X + x,
+        lambda x: x + X[0:1].reshape(()),
+        lambda x: x < [1, 2, 3],
+        lambda x: np.add(X, x),
+        lambda x: cupy.sum(X),
+        lambda x: cupy.concatenate([x, X]),
+        lambda x: cupy.where(X > 1, x, x),
+        lambda x: operator.index(x[0]),
+        lambda x: range(x[0]),
+        lambda x: cupy.zeros(x[0]),
+        lambda x: cupy.arange(x[0]),
+        lambda x: cupy.repeat(x, x),
+        lambda x: cupy.sum(x, where=x > 0),
+        lambda x: cupy.unique(x, sorted=False),
+        lambda x: x.__setitem__(slice(None), X),
+        lambda x: hash(x),
+        lambda x: iter(x[0]),
+    ],
+)
+def test_what_cupy_refuses_is_a_type_error(call):
+    with pytest.raises(TypeError):
+        call(cupy.asarray(X))
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(AttributeError, match="no 'insert'"):
+        cupy.insert
+    with pytest.raises(NotImplementedError):
+        cupy.multiply.at(cupy.asarray(X), cupy.asarray(X), 1)
+    with pytest.raises(ValueError, match="stable"):
+        cupy.sort(cupy.asarray(X), kind="quicksort")
+    with pytest.raises(AttributeError):
+        cupy.lexsort((cupy.asarray(X), cupy.asarray(X)))
+    with pytest.raises(ValueError, match="Unsupported dtype"):
+        cupy.asarray(np.array(["a"]))
+
+
+def test_an_index_out_of_bounds_is_an_error_where_cupy_wraps():
+    x = cupy.asarray(X)
+    for index in (cupy.array([0, 3]), cupy.array([-4])):
+        with pytest.raises(IndexError):
+            x[index]
+        with pytest.raises(IndexError):
+            x[index] = 0
+        with pytest.raises(IndexError):
+            cupy.take(x, index)
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def test_numbers_are_arrays_of_no_dimension():
+    x = cupy.asarray(X)
+    for each in (x[0], x.sum(), cupy.max(x), x[0] + 1, cupy.count_nonzero(x), x.any()):
+        assert isinstance(each, cupy.ndarray)
+        assert each.shape == ()
+    assert int(x[0]) == x[0].item() == 3
+    assert bool(x.any())
+    assert x.tolist() == [3, 1, 2]
+
+
+def test_views_share_memory_and_copies_do_not():
+    x = cupy.arange(12, dtype=np.int32)
+    row = x.reshape(3, 4)[1]
+    row[2] = 100
+    assert int(x[6]) == 100
+    assert row.base is x
+    assert row.data.ptr == x.data.ptr + 16
+    assert row[2].base is x
+    x[6] = 5
+    assert int(row[2]) == 5
+    for copy in (x.copy(), x + 0, x[cupy.array([0])], x.astype(np.int64), cupy.sort(x)):
+        copy[0] = 77
+    assert int(x[0]) == 0
+
+
+def test_numpy_hands_over_to_the_look_alike():
+    x = cupy.asarray(X)
+    assert isinstance(np.sqrt(x), cupy.ndarray)
+    assert isinstance(np.int32(2) * x, cupy.ndarray)
+    assert isinstance(np.cumsum(x), cupy.ndarray)
+    assert np.concatenate([x, x]).tolist() == [3, 1, 2] * 2
+
+
+def test_operators_are_numpys():
+    x, y = cupy.asarray(X), cupy.asarray(X[::-1].copy())
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "eq", "xor", "lshift"):
+        ours = getattr(operator, name)
+        assert np.array_equal(ours(x, y).get(), ours(X, X[::-1]))
+        assert np.array_equal(ours(x, 2).get(), ours(X, 2))
+        assert np.array_equal(ours(2, x).get(), ours(2, X))
+    x += 1
+    assert x.tolist() == [4, 2, 3]
+    assert (-x).tolist() == [-4, -2, -3]
+
+
+def test_a_broadcast_array_has_no_strides():
+    x = cupy.broadcast_to(cupy.asarray(X[:1]), (5,))
+    assert x.strides == (0,)
+    assert x.tolist() == [3] * 5
+
+
+def test_of_equal_indices_any_may_come_last():
+    seen = set()
+    for _ in range(30):
+        x = cupy.zeros(1, np.int32)
+        x[cupy.zeros(4, np.int64)] = cupy.arange(4, dtype=np.int32)
+        seen.add(int(x[0]))
+    assert seen == {0, 1, 2, 3}
+
+
+def test_ufuncs_fold_at_places():
+    x = cupy.zeros(3, np.int32)
+    cupy.add.at(x, cupy.array([0, 0, 2]), cupy.asarray(X))
+    assert x.tolist() == [4, 0, 2]
+    assert cupy.add.reduceat(cupy.asarray(X), cupy.array([0, 2])).tolist() == [4, 2]
+
+
+def test_pinned_memory_is_the_hosts():
+    pinned = cupy.cuda.alloc_pinned_memory(8)
+    host = np.frombuffer(pinned, np.int64, 1)
+    host[0] = 7
+    x = cupy.zeros(1, np.int64)
+    runtime.memcpy(x.data.ptr, pinned.ptr, 8, runtime.memcpyHostToDevice)
+    assert x.tolist() == [7]
+
+
+# --- devices and memory -------------------------------------------------------------------------
+
+
+def test_two_devices_do_not_mix():
+    machine.reset(devices=2)
+    x = cupy.asarray(X)
+    with Device(1):
+        y = cupy.asarray(X)
+        assert y.device == Device(1)
+        for call in (lambda: x + y, lambda: cupy.sort(x), lambda: cupy.concatenate([y, x])):
+            with pytest.raises(ValueError, match="Array device must be same as the current device"):
+                call()
+        assert cupy.asarray(x.copy()).device == Device(1)
+    assert runtime.getDevice() == 0
+    assert runtime.getDeviceCount() == 2
+    with pytest.raises(runtime.CUDARuntimeError, match="invalid device ordinal"):
+        Device(2).use()
+
+
+def test_a_device_out_of_memory_says_so_in_cupys_words():
+    machine.devices[0].memory = machine.devices[0].used + 1000
+    x = cupy.zeros(600, np.int8)
+    with pytest.raises(
+        memory.OutOfMemoryError, match=r"Out of memory allocating 600 bytes \(alloc"
+    ):
+        cupy.zeros(600, np.int8)
+    del x
+    cupy.zeros(600, np.int8)
+
+
+def test_an_array_may_be_empty():
+    x = cupy.zeros((0, 3), np.int32)
+    assert x.data.ptr == 0
+    assert x.sum().item() == 0
+    assert (x + 1).shape == (0, 3)
+
+
+# --- against the real one -----------------------------------------------------------------------
+
+PROBE = """
+import cupy, inspect, json, sys
+from cupy.cuda import driver, function, nvrtc
+wanted = json.loads(sys.stdin.read())
+missing = [name for name in wanted["names"] if not hasattr(cupy, name)]
+missing += [f"ndarray.{name}" for name in wanted["methods"] if not hasattr(cupy.ndarray, name)]
+for module, names in wanted["modules"].items():
+    real = eval(module)
+    missing += [f"{module}.{name}" for name in names if not hasattr(real, name)]
+for name, parameters in wanted["signatures"].items():
+    real = inspect.signature(getattr(cupy, name)).parameters
+    missing += [f"{name}({each})" for each in parameters if each not in real]
+print(json.dumps(missing))
+"""
+
+
+@pytest.mark.skipif(find_spec("cupy") is None, reason="CuPy is not installed")
+def test_all_that_the_look_alike_has_cupy_has():
+    lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
+    signatures = dict(functions._signature(line) for line in lines if line)
+    variadic = {"matmul"}
+    wanted = {
+        "names": [*functions.names, *functions.ufuncs, *functions.lifted, *special.SPECIAL],
+        "methods": [name for name in vars(cupy.ndarray) if not name.startswith("_")],
+        "modules": {
+            f"cupy.cuda.{each}": _public(getattr(cupy.cuda, each))
+            for each in ("runtime", "driver", "nvrtc", "Stream", "Event", "Device", "MemoryPool")
+        },
+        "signatures": {
+            name: list(signature.parameters)
+            for name, signature in signatures.items()
+            if name not in variadic
+        },
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROBE],
+        input=json.dumps(wanted),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == []
+
+
+def _public(module: object) -> list[str]:
+    ours = {
+        "functions",
+        "CUDADriverError",
+        "CUDARuntimeError",
+        "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+    }
+    return [
+        name
+        for name, each in vars(module).items()
+        if not name.startswith("_")
+        and name not in ours
+        and (name[0].islower() and callable(each) and getattr(each, "__module__", "") is not None)
+        and getattr(each, "__module__", "").startswith("simulator")
+    ]
+
+
+def test_a_kernel_runs_on_its_own_device_alone():
+    machine.reset(devices=2)
+    from .kernels import kernel, run
+
+    text = "template <int> __global__ void zero(int *x) { x[threadIdx.x] = 0; }"
+    zero = kernel(text, "zero<0>")
+    x = cupy.asarray(X)
+    run(zero, 1, 3, x)
+    with Device(1):
+        y = cupy.asarray(X)
+        with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_CONTEXT"):
+            run(zero, 1, 3, y)
+    with pytest.raises(SimulatorFault, match="lies on device 1"):
+        run(zero, 1, 3, y)
