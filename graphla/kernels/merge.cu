@@ -114,7 +114,8 @@ __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, cons
   }
 }
 
-/// The intersection: the flagged entries of a, or of b where they are FLIPPED in find_spots.
+/// The intersection: the flagged entries of a, or of b where they are FLIPPED in find_spots. `z` is
+/// null where the values are known, `new_indices` where the pattern is.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset, class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,
                              const A *a_values, const B *b_values, const Offset *spots, const u32 *bits,
@@ -127,7 +128,7 @@ __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count
     if (k >= count || !flagged.at(k)) return;
     const i64 place = flagged.before(k), spot = spots[k];
     if (new_indices) new_indices[place] = indices[k];
-    z[place] = FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j);
+    if (z) z[place] = FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j);
   });
   if (WHERE == BY_ROWS && new_indices) put_offsets(flagged, indptr, nrows, new_indptr);
 }

@@ -1,0 +1,142 @@
+"""Small storages, drawn on the host; sent to the device, and brought back to be compared."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from graphla.backends import backend
+from graphla.storage import (
+    AnyVector,
+    BitmapVector,
+    Csr,
+    FullVector,
+    SparseVector,
+    VectorMask,
+    is_iso,
+)
+
+Draw = Any
+
+DTYPES = tuple(map(np.dtype, ("?", "i1", "i8", "f4")))
+"""Few, as the simulator compiles a program for each."""
+
+
+def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) -> np.ndarray:
+    """Small whole numbers, some of them 0, which every dtype holds and every sum of them."""
+    least = 0 if dtype.kind in "bu" else -3
+    return numbers.integers(least, 4, count).astype(dtype)
+
+
+@st.composite
+def values(draw: Draw, count: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> np.ndarray:
+    """`count` values, iso now and then."""
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    drawn = values_of(count, draw(st.sampled_from(dtypes)), numbers)
+    return np.broadcast_to(drawn[:1].copy(), (count,)) if count and draw(st.booleans()) else drawn
+
+
+@st.composite
+def sparse_vectors(
+    draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES
+) -> SparseVector:
+    """Sorted entries: none, few or all."""
+    indices = _some(draw, size)
+    return SparseVector(size, indices.astype(np.int32), draw(values(indices.size, dtypes)))
+
+
+@st.composite
+def dense_vectors(draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> AnyVector:
+    """A bitmap or a full vector."""
+    held = draw(values(size, dtypes))
+    if draw(st.booleans()):
+        return FullVector(size, held)
+    present = np.zeros(size, bool)
+    present[_some(draw, size)] = True
+    return BitmapVector(size, present, held, int(present.sum()))
+
+
+@st.composite
+def matrices(draw: Draw, nrows: int, ncols: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> Csr:
+    """Rows that are empty, short and full, with offsets of either width."""
+    keys = _some(draw, nrows * ncols)
+    offset = draw(st.sampled_from((np.int32, np.int64)))
+    starts = np.arange(nrows + 1, dtype=np.int64) * ncols
+    indptr = keys.searchsorted(starts).astype(offset)
+    indices = (keys % max(ncols, 1)).astype(np.int32)
+    return Csr(nrows, ncols, indptr, indices, draw(values(keys.size, dtypes)))
+
+
+def _some(draw: Draw, size: int) -> np.ndarray:
+    """Increasing places of 0..size - 1."""
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    density = draw(st.sampled_from((0.0, 0.1, 0.5, 1.0)))
+    return (numbers.random(size) < density).nonzero()[0]
+
+
+def to_device(storage: Any) -> Any:
+    """The same storage in arrays of the device; what shares an array there shares it here."""
+    do, moved = backend("cuda"), {}
+
+    def move(x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return x
+        if id(x) not in moved:
+            iso = is_iso(x)
+            array = do.asarray(x[:1].copy() if iso else x)
+            moved[id(x)] = do.xp.broadcast_to(array, x.shape) if iso else array
+        return moved[id(x)]
+
+    return type(storage)(*(move(getattr(storage, field.name)) for field in fields(storage)))
+
+
+def to_host(storage: Any) -> Any:
+    """The same storage in NumPy's arrays."""
+    do = backend("cuda")
+
+    def bring(x: Any) -> Any:
+        return do.to_host(x) if hasattr(x, "__cuda_array_interface__") else x
+
+    return type(storage)(*(bring(getattr(storage, field.name)) for field in fields(storage)))
+
+
+def entries(storage: Any) -> tuple[Any, ...]:
+    """The shape, the places and the values of host storage, in order."""
+    if isinstance(storage, Csr):
+        sizes = np.diff(storage.indptr)
+        rows = np.repeat(np.arange(storage.nrows), sizes)
+        return storage.nrows, storage.ncols, rows, storage.indices, storage.values
+    if isinstance(storage, SparseVector):
+        order = storage.indices.argsort(kind="stable")
+        return storage.size, storage.indices[order], storage.values[order]
+    if isinstance(storage, BitmapVector):
+        assert storage.nvals == storage.present.sum()
+        indices = storage.present.nonzero()[0]
+        return storage.size, indices, storage.values[indices]
+    return storage.size, np.arange(storage.size), storage.values
+
+
+def assert_same(device: Any, host: Any) -> None:
+    """The same entries, of the same dtype, whatever the forms; exactly."""
+    mine, theirs = entries(to_host(device)), entries(host)
+    assert len(mine) == len(theirs)
+    for x, y in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert mine[-1].dtype == theirs[-1].dtype
+
+
+def is_valid(a: Any) -> None:
+    """Asserts what `graphla.storage` promises of the arrays of host storage."""
+    if isinstance(a, Csr):
+        assert a.indptr.dtype == np.int32 and a.indices.dtype == np.int32
+        assert a.indptr[0] == 0 and a.indptr[-1] == a.indices.size == a.values.size
+        for i in range(a.nrows):
+            assert (np.diff(a.indices[a.indptr[i] : a.indptr[i + 1]]) > 0).all()
+    elif isinstance(a, SparseVector):
+        assert a.indices.dtype == np.int32 and a.indices.size == a.values.size
+        assert not a.is_sorted or (np.diff(a.indices) > 0).all()
+    elif not isinstance(a, VectorMask):
+        assert a.values.size == a.size

@@ -1,0 +1,191 @@
+"""Operations that go entry by entry: the GPU gives what the CPU gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from storages import (
+    assert_same,
+    dense_vectors,
+    is_valid,
+    matrices,
+    sparse_vectors,
+    to_device,
+    to_host,
+)
+
+from graphla.backends import backend
+from graphla.backends.arrays import entries
+from graphla.storage import Csr, FullVector, SparseVector
+from semirings import binary, indexunary, select, unary
+from semirings.dtypes import lookup_dtype
+
+data = st.data()
+SIZES = st.sampled_from((0, 1, 2, 33, 70))
+SHAPES = st.sampled_from(((0, 0), (0, 3), (3, 0), (1, 1), (1, 70), (9, 7), (40, 2)))
+FLOAT = (np.dtype("f4"),)
+NUMBERS = (np.dtype("i8"), np.dtype("f4"))
+JOINS = (binary.minus, binary.second, binary.pair, binary.eq, binary.secondi, binary.firstj)
+
+
+def cuda() -> Any:
+    return backend("cuda")
+
+
+def cpu() -> Any:
+    return backend("cpu")
+
+
+def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
+    """So many vectors of one size, or matrices of one shape; sorted."""
+    if draw(st.booleans()):
+        size = draw(SIZES)
+        return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]
+    shape = draw(SHAPES)
+    return [draw(matrices(*shape, dtypes)) for _ in range(number)]
+
+
+def a_join(draw: Any, *, dtype: Any = "FP32") -> Any:
+    return draw(st.sampled_from(JOINS))[lookup_dtype(dtype)]
+
+
+@given(data)
+def test_a_union_is_that_of_the_cpu(data: Any) -> None:
+    a, b = operands(data.draw, number=2)
+    op = a_join(data.draw)
+    fills = data.draw(st.sampled_from(((), (2, 3))))
+    c = cuda().union(to_device(a), to_device(b), op, *fills)
+    assert_same(c, cpu().union(a, b, op, *fills))
+    if c.nvals > max(a.nvals, b.nvals):  # else it has the arrays of one of them
+        is_valid(to_host(c))
+
+
+@given(data)
+def test_an_intersection_is_that_of_the_cpu(data: Any) -> None:
+    a, b = operands(data.draw, number=2)
+    op = a_join(data.draw)
+    assert_same(cuda().intersection(to_device(a), to_device(b), op), cpu().intersection(a, b, op))
+
+
+@given(data)
+def test_a_merge_casts_what_it_takes(data: Any) -> None:
+    a, b = operands(data.draw, number=2)
+    op = data.draw(st.sampled_from((None, binary.minus["FP32"])))
+    dtype = np.dtype(data.draw(st.sampled_from(("i4", "f8"))))
+    c = cuda().merge(to_device(a), to_device(b), op, dtype)
+    assert_same(c, entries.merge(np, a, b, op, dtype))
+
+
+@given(data)
+def test_operands_that_share_their_places_are_joined_without_a_search(data: Any) -> None:
+    (a,) = operands(data.draw)
+    op = a_join(data.draw)
+    how = data.draw(st.sampled_from(("union", "intersection")))
+    d = to_device(a)
+    c = getattr(cuda(), how)(d, d, op)
+    assert c.indices is d.indices
+    assert_same(c, getattr(cpu(), how)(a, a, op))
+
+
+@given(data)
+def test_dense_vectors_are_joined_as_sparse_ones_are(data: Any) -> None:
+    size = data.draw(SIZES)
+    v = data.draw(dense_vectors(size, NUMBERS))
+    w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))
+    v, w = data.draw(st.sampled_from(((v, w), (w, v))))
+    op = a_join(data.draw)
+    how = data.draw(st.sampled_from(("union", "intersection")))
+    fills = data.draw(st.sampled_from(((), (2, 3)))) if how == "union" else ()
+    x = cuda().combine(to_device(v), to_device(w), op, how, *fills)
+    y = getattr(cpu(), how)(cpu().to_sparse(v), cpu().to_sparse(w), op, *fills)
+    assert_same(x, y)
+
+
+@given(data)
+def test_entries_that_are_flagged_are_kept(data: Any) -> None:
+    (a,) = operands(data.draw, (np.dtype("?"), np.dtype("i8")))
+    flags = data.draw(dense_vectors(a.nvals, (np.dtype("?"),))).values
+    kept = cuda().keep(to_device(a), to_device(FullVector(a.nvals, flags)).values)
+    assert_same(kept, cpu().keep(a, flags))
+
+
+@given(data)
+def test_entries_are_selected_by_value_and_place(data: Any) -> None:
+    (a,) = operands(data.draw)
+    op = data.draw(st.sampled_from((select.valuegt, select.tril, select.diag, select.rowle)))
+    op = op[lookup_dtype(a.values.dtype)]
+    thunk = data.draw(st.integers(-1, 2))
+    assert_same(cuda().select(to_device(a), op, thunk), cpu().select(a, op, thunk))
+
+
+@given(data)
+def test_a_function_of_each_value_is_applied(data: Any) -> None:
+    (a,) = operands(data.draw)
+    op = data.draw(st.sampled_from((unary.abs, unary.one, unary.positioni, unary.positionj1)))
+    op = op["FP32"]
+    assert_same(cuda().apply(to_device(a), op), cpu().apply(a, op))
+
+
+@given(data)
+def test_a_scalar_is_bound_on_either_side(data: Any) -> None:
+    (a,) = operands(data.draw)
+    op, side = a_join(data.draw), data.draw(st.sampled_from(("left", "right")))
+    mine = cuda().apply_bound(to_device(a), op, np.int64(2), side)
+    assert_same(mine, cpu().apply_bound(a, op, np.int64(2), side))
+
+
+@given(data)
+def test_a_function_of_the_place_is_applied(data: Any) -> None:
+    (a,) = operands(data.draw)
+    op = data.draw(
+        st.sampled_from((indexunary.rowindex, indexunary.diagindex, indexunary.valuegt))
+    )["FP32"]
+    assert_same(cuda().apply_index(to_device(a), op, 1), cpu().apply_index(a, op, 1))
+
+
+@given(data)
+def test_dense_vectors_are_mapped_where_they_lie(data: Any) -> None:
+    v = data.draw(dense_vectors(data.draw(SIZES), FLOAT))
+    d = to_device(v)
+    mapped = cuda().apply(d, unary.ainv["FP32"])
+    assert type(mapped) is type(d)
+    assert_same(mapped, cpu().apply(v, unary.ainv["FP32"]))
+
+
+@given(data)
+def test_a_cast_is_astype(data: Any) -> None:
+    (a,) = operands(data.draw, tuple(map(np.dtype, ("?", "f4", "i8"))))
+    dtype = np.dtype(data.draw(st.sampled_from(("?", "i1", "f4", "f8"))))
+    assert_same(cuda().cast(to_device(a), dtype), cpu().cast(a, dtype))
+
+
+def test_what_does_not_fit_saturates_on_the_gpu() -> None:
+    v = FullVector(4, np.array([1e9, -1e9, np.nan, np.inf], np.float32))
+    values = cuda().to_host(cuda().cast(to_device(v), np.int8).values)
+    assert values[0] == 127 and values[1] == -128 and values[3] == 127
+
+
+@pytest.mark.parametrize("how", ["apply", "bound", "union", "intersection"])
+def test_iso_values_stay_iso(how: str) -> None:
+    two = np.broadcast_to(np.array([2], np.float32), (3,))
+    a = to_device(SparseVector(9, np.array([1, 4, 8], np.int32), two))
+    b = to_device(SparseVector(9, np.array([1, 5, 8], np.int32), two))
+    plus = binary.plus["FP32"]
+    if how == "apply":
+        c = cuda().apply(a, unary.ainv["FP32"])
+    elif how == "bound":
+        c = cuda().apply_bound(a, plus, 1, "left")
+    else:
+        c = getattr(cuda(), how)(a, a if how == "union" else b, plus)
+    assert c.values.strides[0] == 0 and c.values.size == c.nvals
+
+
+def test_rows_of_one_and_of_many_entries_are_told_apart() -> None:
+    indptr = np.array([0, 0, 2500, 2500, 2501, 2502, 2502, 4000], np.int32)
+    a = Csr(7, 4000, indptr, np.arange(4000, dtype=np.int32), np.ones(4000, np.float32))
+    rows = cuda().to_host(cuda().row_of_entry(to_device(a)))
+    assert (rows == cpu().row_of_entry(a)).all()

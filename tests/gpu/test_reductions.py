@@ -1,0 +1,89 @@
+"""Folds: the GPU gives what the CPU gives, and the same bits each time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from storages import assert_same, dense_vectors, matrices, to_device, to_host, values_of
+
+from graphla.backends import backend
+from graphla.storage import BitmapVector, Csr
+from semirings import monoid
+from semirings.dtypes import lookup_dtype
+
+data = st.data()
+MONOIDS = (monoid.plus, monoid.min, monoid.any, monoid.bxor)
+WHOLE = (np.dtype("i8"), np.dtype("u1"))
+
+
+def cuda() -> Any:
+    return backend("cuda")
+
+
+def cpu() -> Any:
+    return backend("cpu")
+
+
+@given(data)
+def test_all_values_are_folded(data: Any) -> None:
+    v = data.draw(dense_vectors(data.draw(st.sampled_from((0, 1, 40, 3000))), WHOLE))
+    op = data.draw(st.sampled_from(MONOIDS))["INT64"]
+    d, present = to_device(v), getattr(v, "present", None)
+    mine = cuda().reduce(d.values, op, getattr(d, "present", None))
+    assert type(mine) is np.int64
+    if op.is_any:
+        there = v.values if present is None else v.values[present]
+        assert mine in there or not there.size
+    else:
+        assert mine == cpu().reduce(v.values, op, present)
+
+
+@given(data)
+def test_rows_are_folded(data: Any) -> None:
+    a = data.draw(matrices(*data.draw(st.sampled_from(((0, 2), (3, 0), (1, 90), (60, 9)))), WHOLE))
+    op = data.draw(st.sampled_from(MONOIDS))["INT64"]
+    assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
+
+
+def skewed(dtype: Any) -> Csr:
+    """Rows of none, one, a few and of many thousand entries, over many strips and their ends."""
+    numbers = np.random.default_rng(7)
+    sizes = np.concatenate(
+        [[0, 511, 1, 512, 513, 0, 0, 40_000, 1], numbers.integers(0, 4, 900), [1024, 0, 9_000]]
+    )
+    indptr = np.concatenate([[0], sizes.cumsum()]).astype(np.int32)
+    indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
+    held = values_of(indices.size, np.dtype(dtype), numbers)
+    return Csr(sizes.size, 40_000, indptr, indices, held)
+
+
+@pytest.mark.parametrize("name", ["plus", "min", "lxnor"])
+def test_rows_longer_than_a_strip_are_put_together(name: str) -> None:
+    a = skewed("?" if name == "lxnor" else "i8")
+    op = getattr(monoid, name)[lookup_dtype(a.values.dtype)]
+    assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
+
+
+def test_a_fold_of_floats_has_the_same_bits_each_time() -> None:
+    a = skewed("f4")
+    a.values[:] = np.random.default_rng(1).random(a.nvals)
+    plus, d = monoid.plus["FP32"], to_device(a)
+    first, again = (to_host(cuda().reduce_rows(d, plus)) for _ in range(2))
+    there = first.present
+    np.testing.assert_array_equal(first.values[there], again.values[there])
+    np.testing.assert_allclose(first.values[there], cpu().reduce_rows(a, plus).values, 1e-4)
+    total = cuda().reduce(d.values, plus)
+    assert total == cuda().reduce(d.values, plus)
+    np.testing.assert_allclose(total, a.values.sum(), 1e-5)
+
+
+def test_one_value_many_times_is_folded_in_few_steps() -> None:
+    ones = np.broadcast_to(np.ones(1, np.int64), (1000,))
+    a = Csr(2, 1000, np.array([0, 0, 1000], np.int32), np.arange(1000, dtype=np.int32), ones)
+    w = to_host(cuda().reduce_rows(to_device(a), monoid.plus["INT64"]))
+    assert isinstance(w, BitmapVector) and w.nvals == 1 and w.values[1] == 1000
+    assert cuda().reduce(to_device(a).values, monoid.plus["INT64"]) == 1000
