@@ -56,9 +56,9 @@ __all__ = [
     "to_sparse",
     "transpose",
     "union",
+    "widest",
     "write_matrix",
     "write_vector",
-    "widest",
     "xp",
 ]
 

@@ -248,7 +248,7 @@ def _pull_rows(
         *queue,
     )
     if long is not None:
-        tickets, longs, settled, chunk_rows, has, sums = long
+        tickets, longs, _, chunk_rows, has, sums = long
         grid = _grid(chunk_rows.size * 32)
         load("pull.cu", "pull_chunks", plan.spec, *types, ends)(
             grid, BLOCK, rows.indices, at, u_present, ut, *queue, has, sums
@@ -446,7 +446,7 @@ class _Edges:
         self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
-        is_alone = way == CLAIM_ALONE or way == CLAIM_IDENTITY
+        is_alone = way in (CLAIM_ALONE, CLAIM_IDENTITY)
         a, a_type, a_kept = read(columns.values, plan.reads_a and not is_alone)
         v, u_type, u_kept = read(u.values, plan.reads_u and not is_alone)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
