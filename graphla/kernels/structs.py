@@ -99,6 +99,21 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
     )
 
 
+def pairing(op: TypedBinaryOp) -> str:
+    """`call(x, y, i, j, k, l)` of types X and Y, giving Z: op of an entry at (i, j), one at (k, l)."""
+    call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
+    return _struct(
+        {"multiply": op},
+        [
+            f"typedef {op.type.c_type} X;",
+            f"typedef {op.type2.c_type} Y;",
+            f"typedef {op.return_type.c_type} Z;",
+            f"static constexpr bool READS_X = {_flag(op.reads_x)}, READS_Y = {_flag(op.reads_y)};",
+            _method("Z call(X x, Y y, i64 i, i64 j, i64 k, i64 l)", call),
+        ],
+    )
+
+
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
     """`call(x, i, j, thunk)` of types X and THUNK, giving Z: a function of an entry, its place."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)

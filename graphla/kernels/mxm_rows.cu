@@ -1,0 +1,118 @@
+// Masked products by rows of B: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k, j)),
+// where row i of the pattern takes what it lists of the rows of B that row i of A names.
+//
+// A warp takes tiles of the pattern's entries, at most MOST_LISTED. The columns of one row in its
+// tile are hashed in shared memory; each row k of B, cut to their range, is streamed past them in
+// the order of k, or searched for them where it is much longer. Columns of one row of B differ, so
+// each lane alone adds to the sum of its column: no atomics, and the same order always.
+// `present` must arrive filled with false; z is written where a term is, or not at all where all
+// sums are known to be equal (HAS_VALUES is false).
+#include "mxm.cuh"
+
+namespace graphla {
+
+constexpr int ROWS_WARPS = 4;
+constexpr int MOST_LISTED = 512;
+constexpr int LISTED_BITS = 10;  // of the table that holds them
+constexpr i32 LONGER = 16;       // times as long as the columns sought, and a row of B is searched
+
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
+          bool HAS_VALUES>
+__global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
+    masked_rows(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices, const StoredX *x_values,
+                const OffsetB *__restrict__ b_indptr, const i32 *__restrict__ b_indices, const StoredY *y_values,
+                const OffsetM *__restrict__ indptr, const i32 *__restrict__ indices,  // the pattern
+                i64 nrows, i64 nvals, i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+  typedef typename Op::Z Z;
+  SHARED(i32, tables, ROWS_WARPS << LISTED_BITS);
+  SHARED(u16, all_places, ROWS_WARPS << LISTED_BITS);
+  SHARED(Z, all_sums, HAS_VALUES ? ROWS_WARPS *MOST_LISTED : 1);
+  SHARED(u32, all_found, ROWS_WARPS *MOST_LISTED / WARP);
+  i32 *table = tables + (warp_in_block() << LISTED_BITS);
+  u16 *places = all_places + (warp_in_block() << LISTED_BITS);
+  Z *sums = all_sums + (HAS_VALUES ? warp_in_block() * MOST_LISTED : 0);
+  u32 *found_bits = all_found + warp_in_block() * (MOST_LISTED / WARP);
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+
+  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
+    const i64 end = least(first + tile, nvals);
+    i64 i = segment_of(indptr, nrows, first);
+    for (i64 p = first; p < end;) {
+      i = row_from(indptr, nrows, i, p);
+      const i64 stop = least(end, i64(indptr[i + 1]));
+      const i64 a_stop = a_indptr[i + 1];
+      const int listed = int(stop - p);
+      if (i64(a_indptr[i]) < a_stop) {
+        const int bits = bits_for(2 * listed, 5, LISTED_BITS);
+        __syncwarp();  // the row before is done with
+        for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
+        for (int word = lane(); word * WARP < listed; word += WARP) found_bits[word] = 0;
+        __syncwarp();
+        for (int t = lane(); t < listed; t += WARP) {
+          bool is_new;
+          places[put_key(table, bits, indices[p + t], is_new)] = u16(t);
+          if (HAS_VALUES) sums[t] = Op::identity();
+        }
+        __syncwarp();
+      }
+      const i32 least_j = indices[p], greatest_j = indices[stop - 1];
+      auto add = [&](int place, i32 k, i64 in_a, i64 in_b, i32 j) {
+        const u32 bit = 1u << (place % WARP);
+        bool found = (load_relaxed(found_bits + place / WARP) & bit) != 0;
+        if (!found) atomicOr(found_bits + place / WARP, bit);
+        if constexpr (HAS_VALUES) {
+          if (Op::IS_ANY && found) return;
+          Z sum = sums[place];
+          add_term<Op>(sum, found, x[in_a], y[in_b], i, k, j);
+          sums[place] = sum;
+        }
+      };
+      for (i64 a_first = a_indptr[i]; a_first < a_stop; a_first += WARP) {
+        i32 k = 0;
+        i64 from = 0, to = 0;
+        if (a_first + lane() < a_stop) {
+          k = a_indices[a_first + lane()];
+          from = b_indptr[k];
+          to = b_indptr[k + 1];
+          if (to - from > WARP) {
+            from = lower_bound<i32, i64>(b_indices, from, to, least_j);
+            to = upper_bound<i32, i64>(b_indices, from, to, greatest_j);
+          }
+        }
+        u32 filled = __ballot_sync(ALL_LANES, from < to);
+        while (filled) {
+          const int e = __ffs(int(filled)) - 1;
+          filled &= filled - 1;
+          const i32 its_k = shuffle(k, e);
+          const i64 begin = shuffle(from, e), last = shuffle(to, e), in_a = a_first + e;
+          if ((last - begin) / LONGER > listed) {
+            for (int t = lane(); t < listed; t += WARP) {
+              const i32 j = indices[p + t];
+              const i64 in_b = lower_bound<i32, i64>(b_indices, begin, last, j);
+              if (in_b < last && b_indices[in_b] == j) add(t, its_k, in_a, in_b, j);
+            }
+          } else {
+            const int bits = bits_for(2 * listed, 5, LISTED_BITS);
+            for (i64 in_b = begin + lane(); in_b < last; in_b += WARP) {
+              const i32 j = b_indices[in_b];
+              const int slot = find_key(table, bits, j);
+              if (slot >= 0) add(places[slot], its_k, in_a, in_b, j);
+            }
+          }
+          __syncwarp();
+        }
+      }
+      if (i64(a_indptr[i]) < a_stop) {
+        for (int t = lane(); t < listed; t += WARP) {
+          if (!(found_bits[t / WARP] >> (t % WARP) & 1)) continue;
+          present[p + t] = true;
+          if (HAS_VALUES) z[p + t] = sums[t];
+        }
+      }
+      p = stop;
+    }
+  }
+}
+
+}  // namespace graphla
