@@ -1,0 +1,62 @@
+"""The tour of every kernel under compute-sanitizer's four tools: `sanitize.py OUTCOMES [TOOL...]`.
+
+Writes what each tool found, for verified.json; where there is no compute-sanitizer, that it was
+skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+OPTIONS = {
+    "racecheck": ("--racecheck-report", "all"),
+    "memcheck": ("--leak-check", "no"),
+}
+OURS = "kernel_substring=graphla"
+"""CuPy's own kernels are not ours to judge; but initcheck must see what they write."""
+
+FOUND = 9
+"""The exit code that means the tool found something."""
+
+
+def outcome(tool: str) -> str:
+    """Runs the tour under the tool: "passed", "failed" or "skipped"."""
+    program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    if not Path(program).exists():
+        return "skipped"
+    only = () if tool == "initcheck" else ("--kernel-regex", OURS)
+    flags = ("--tool", tool, "--error-exitcode", str(FOUND), *OPTIONS.get(tool, ()), *only)
+    begun = time.monotonic()
+    done = subprocess.run(
+        [program, *flags, sys.executable, str(HERE / "tour.py")],
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    seconds = time.monotonic() - begun
+    found = "passed" if done.returncode == 0 else "failed"
+    print(f"compute-sanitizer {tool}: {found} in {seconds:.0f} s", flush=True)
+    if found == "failed":
+        print(f"{done.stdout[:6000]}\n...\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+    return found
+
+
+def main(file: str, *tools: str) -> None:
+    """Each tool in turn."""
+    found = {f"tests/gpu/sanitize.py::{tool}": outcome(tool) for tool in tools or TOOLS}
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_text(json.dumps(found))
+    if "failed" in found.values():
+        sys.exit("compute-sanitizer found something")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

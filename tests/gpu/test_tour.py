@@ -1,0 +1,25 @@
+"""The tour of every kernel, that the sanitizers watch on a card, runs, and leaves no kernel out."""
+
+from __future__ import annotations
+
+import pytest
+import tour
+
+import graphla as gl
+
+
+@pytest.mark.parametrize("stage", tour.STAGES, ids=lambda stage: stage.__name__)
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_stage_of_the_tour_runs(stage, device):
+    with gl.config.set(device=device):
+        stage()
+
+
+def test_the_tour_leaves_no_kernel_out(monkeypatch: pytest.MonkeyPatch):
+    from graphla.kernels import cuda
+
+    monkeypatch.setattr(cuda, "_loaded", {})
+    with gl.config.set(device="cuda"):
+        for stage in tour.STAGES:
+            stage()
+    assert tour.not_run() == set()

@@ -1,0 +1,265 @@
+"""A short run of every kernel on small inputs: what the sanitizers watch.
+
+Run as a program it makes the whole tour, with CuPy's memory taken from the driver array by array,
+so that a tool sees where each one ends; and fails if a kernel of the sources has not run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+
+SIZE, FEW, MANY = 300, 40, 3000
+
+
+def matrix(dtype: str = "FP32", seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
+    """Entries at random, many of them in a few rows and columns."""
+    rng = np.random.default_rng(seed)
+    i, j = (np.minimum(rng.geometric(0.01, entries), n) - 1 for _ in range(2))
+    i[: entries // 2], j[: entries // 2] = rng.integers(0, n, (2, entries // 2))
+    values = rng.integers(1, 9, entries).astype(gl.dtypes.lookup_dtype(dtype).np_type)
+    return gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op="first")
+
+
+def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
+    """The same places, with one value for all."""
+    rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
+    return gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
+
+
+def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
+    """A list of entries, a bitmap, and one that is full."""
+    rng = np.random.default_rng(3)
+    kept = gl.dtypes.lookup_dtype(dtype).np_type
+    found = []
+    for entries in (FEW, n // 2, n):
+        places = np.sort(rng.choice(n, entries, replace=False))
+        values = rng.integers(1, 9, entries).astype(kept)
+        found.append(gl.Vector.from_coo(places, values, size=n))
+    found[1][int(found[1].to_coo()[0][0])] = 1  # an entry written makes it a bitmap
+    return found
+
+
+def masks(noun: Any) -> Iterator[Any]:
+    """No mask, and each kind over a noun."""
+    yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
+
+
+# --- the stages ---------------------------------------------------------------------------------
+
+SEMIRINGS = (
+    *(("plus_times", "FP32"), ("min_plus", "FP64"), ("min_plus", "INT32"), ("lor_land", "BOOL")),
+    *(
+        ("any_pair", "BOOL"),
+        ("any_secondi", "INT32"),
+        ("plus_pair", "INT64"),
+        ("max_first", "INT8"),
+    ),
+    *(("times_second", "INT16"), ("bxor_band", "UINT64"), ("min_second", "UINT32")),
+)
+
+
+def products() -> None:
+    """mxv and vxm, pushed and pulled, under every kind of mask."""
+    for name, dtype in SEMIRINGS:
+        A, op = matrix(dtype), getattr(gl.semiring, name)
+        A.T.new()
+        for towards in ("push", "pull"):
+            with gl.direction(towards):
+                for u in vectors(dtype):
+                    op(A @ u).new()
+                    op(u @ A).new()
+        u, m, _ = vectors(dtype)
+        for mask in masks(m):
+            for towards in ("push", "pull"):
+                with gl.direction(towards):
+                    op(A @ u).new(mask=mask)
+                    op(m @ A).new(mask=mask)
+    hubs = gl.Matrix.from_coo(np.zeros(SIZE, int), np.arange(SIZE), 1.0, nrows=SIZE, ncols=SIZE)
+    for u in vectors():
+        for A in (hubs, hubs.T.new(), pattern()):
+            gl.semiring.plus_times(A @ u).new()
+            gl.semiring.plus_times(u @ A).new()
+
+
+def products_in_one_order() -> None:
+    """Pushed and pulled, the same to the last bit each time."""
+    with gl.config.set(deterministic=True):
+        for u in vectors():
+            for towards in ("push", "pull"):
+                with gl.direction(towards):
+                    gl.semiring.plus_times(matrix() @ u).new()
+                    gl.semiring.plus_times(u @ pattern()).new()
+        gl.semiring.plus_times(matrix() @ matrix(seed=1)).new()
+
+
+def matrix_products() -> None:
+    """mxm, with masks of every kind and without; rows short and long; kronecker."""
+    for name, dtype in SEMIRINGS:
+        A, B, op = matrix(dtype), matrix(dtype, 1), getattr(gl.semiring, name)
+        op(A @ B).new()
+        op(A @ B.T).new()
+        for mask in masks(matrix("INT8", 2)):
+            op(A @ B).new(mask=mask)
+            op(A @ B.T).new(mask=mask)
+    L = gl.select.tril(pattern(), -1).new()
+    gl.semiring.plus_pair(L @ L.T).new(mask=L.S)
+    dense = matrix(entries=SIZE * SIZE)
+    gl.semiring.plus_times(dense @ dense).new()
+    small = matrix(n=20, entries=60)
+    small.kronecker(pattern(n=20, entries=60), gl.binary.times).new()
+
+
+def entry_by_entry() -> None:
+    """ewise_add, ewise_mult and ewise_union of matrices and of every form of vectors."""
+    for A, B in ((matrix(), matrix(seed=1)), (pattern(), pattern(1)), (matrix(), pattern(1))):
+        A.ewise_add(B, gl.binary.plus).new()
+        A.ewise_mult(B, gl.binary.times).new()
+        A.ewise_union(B, gl.binary.minus, 1, 2).new()
+        A.ewise_mult(A, gl.binary.firsti).new()
+    for u in vectors():
+        for v in vectors("INT16"):
+            u.ewise_add(v, gl.binary.plus).new()
+            u.ewise_mult(v, gl.binary.second).new()
+            u.ewise_union(v, gl.binary.minus, 1, 2).new()
+
+
+def maps() -> None:
+    """apply in each of its kinds, select, casts."""
+    for x in (matrix(), pattern(), *vectors()):
+        x.apply(gl.unary.ainv).new()
+        x.apply(gl.binary.minus, left=2).new()
+        x.apply(gl.binary.minus, right=2).new()
+        x.apply(gl.indexunary.rowindex, 1).new()
+        x.apply(gl.unary.positioni).new()
+        x.select(gl.select.valuegt, 3).new()
+        x.select(gl.select.rowle, 30).new()
+        x.dup("INT8")
+
+
+def reductions() -> None:
+    """To a scalar, to rows, to columns, and by aggregators."""
+    for dtype in ("FP32", "INT8", "BOOL"):
+        for A in (matrix(dtype), pattern(), matrix(dtype, n=3, entries=9)):
+            for name in ("plus", "min", "any", "times", "lor"):
+                op = getattr(gl.monoid, name)
+                A.reduce_rowwise(op).new()
+                A.reduce_columnwise(op).new()
+                A.reduce_scalar(op).new()
+        for u in vectors(dtype):
+            u.reduce(gl.monoid.plus).new()
+            u.reduce(gl.monoid.any).new()
+    for name in ("mean", "argmax", "count", "first", "last_index"):
+        matrix().reduce_rowwise(getattr(gl.agg, name)).new()
+
+
+def indices() -> None:
+    """extract, assign, transpose, diag, and single entries."""
+    rng = np.random.default_rng(5)
+    some, more = rng.permutation(SIZE)[:FEW], rng.integers(0, SIZE, 2 * SIZE)
+    for A in (matrix(), pattern()):
+        for rows in (slice(None), some, slice(5, 90, 3)):
+            for columns in (slice(None), some):
+                A[rows, columns].new()
+        A[more, more].new()
+        A.T.new()
+        A.diag().new()
+        B = matrix("FP64", 7)
+        B[some, some] << A[some, some].new()
+        B(mask=A.S)[:, :] << 3
+        B[3, 4] = 5
+        del B[3, 4]
+        assert B.get(3, 4) is None
+    for u in vectors():
+        u[some].new()
+        u[more].new()
+        u[::2].new()
+        u[some] << 7
+        u(gl.binary.plus)[some] << u[some].new()
+        u[4] = 1
+        del u[4]
+        u.diag().new()
+
+
+def writes() -> None:
+    """C⟨mask, replace⟩ = accum(C, T), with all of its parts in turn."""
+    for C_of in range(3):
+        for T in (*vectors("INT16"), vectors()[0].apply(gl.unary.one).new()):
+            for mask_of in vectors("INT8"):
+                for mask in masks(mask_of):
+                    for accum in (None, gl.binary.plus, gl.binary.second):
+                        for replace in (False, True) if mask is not None else (False,):
+                            C = vectors()[C_of]
+                            given = {"mask": mask, "accum": accum, "replace": replace}
+                            C(**{k: x for k, x in given.items() if x is not None}) << T
+    for mask in masks(matrix("INT8", 2)):
+        for accum in (None, gl.binary.plus):
+            C = matrix()
+            given = {"mask": mask, "accum": accum, "replace": mask is not None}
+            C(**{k: x for k, x in given.items() if x is not None}) << matrix("INT32", 1)
+
+
+def building() -> None:
+    """From lists, with duplicates and without, in order and not; from every kind of array."""
+    rng = np.random.default_rng(6)
+    rows, columns = rng.integers(0, 50, (2, 900))
+    values = rng.integers(0, 9, 900).astype(np.float32)
+    shape = {"nrows": 60, "ncols": 60}
+    for dup in (gl.binary.plus, gl.binary.minus, gl.binary.first):
+        gl.Matrix.from_coo(rows, columns, values, dup_op=dup, **shape)
+        gl.Matrix.from_coo(rows, columns, 1, dup_op=dup, **shape)
+        gl.Vector.from_coo(rows, values, dup_op=dup, size=60)
+    gl.Matrix.from_coo([0] * 9000, [1] * 9000, np.ones(9000, "f4"), dup_op="plus", **shape)
+    gl.Matrix.from_dense(np.arange(12.0).reshape(3, 4)).to_dense()
+    A = matrix()
+    A.to_csr(), A.to_csc(), A.to_coo()
+
+
+def algorithms() -> None:
+    """The algorithms, as a user calls them."""
+    from graphla import algorithms
+
+    A = gl.generators.kronecker(8, symmetric=True, seed=1)
+    algorithms.bfs(A, 0)
+    algorithms.connected_components(A)
+    algorithms.triangle_count(A)
+    algorithms.pagerank(A)
+    algorithms.sssp(gl.generators.grid(12, 12, weights=(1, 9), seed=1), 0)
+
+
+STAGES: tuple[Callable[[], None], ...] = (
+    *(building, maps, entry_by_entry, reductions, indices, writes, products),
+    *(products_in_one_order, matrix_products, algorithms),
+)
+
+
+def not_run() -> set[tuple[str, str]]:
+    """The kernels of the sources that no call has asked for yet."""
+    from instances import in_the_sources
+
+    from graphla.kernels.cuda import _loaded
+
+    return in_the_sources().keys() - {(file, entry) for file, entry, *_ in _loaded}
+
+
+def main() -> None:
+    """The whole tour on a card."""
+    import cupy
+
+    cupy.cuda.set_allocator(None)
+    gl.config.device = "cuda"
+    for stage in STAGES:
+        stage()
+    cupy.cuda.Device().synchronize()
+    missed = not_run()
+    if missed:
+        sys.exit(f"the tour runs no {missed}")
+
+
+if __name__ == "__main__":
+    main()
