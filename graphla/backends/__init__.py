@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla.settings import devices
 from semirings.exceptions import InvalidValue
@@ -38,6 +38,22 @@ if TYPE_CHECKING:
 Side = Literal["mxv", "vxm"]
 
 
+class Costs(NamedTuple):
+    """What a matrix-vector product costs, in units of one entry gathered by pull.
+
+    Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
+    """
+
+    push_entry: float  # one entry scattered by push; `config.push_cost` stands before it
+    pull_row: float  # one row visited by pull, whatever it holds
+    stopping: float  # one entry expected of a pull that stops early: often it stops sooner
+    transpose_entry: float  # one entry of the other form of the matrix, where it must be made first
+    push_start: float = 0.0  # any push, of however few entries
+    pull_start: float = 0.0
+    transpose_start: float = 0.0
+    small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
+
+
 class Backend(Protocol):
     """What each backend computes.
 
@@ -46,6 +62,8 @@ class Backend(Protocol):
 
     xp: ModuleType  # numpy, or what stands for it on the device
     MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
+
+    costs: Costs
 
     # --- arrays -------------------------------------------------------------------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
@@ -112,6 +130,14 @@ class Backend(Protocol):
         """Row k of `columns` holds the outputs o that u(k) reaches: scatter along u's entries."""
         ...
 
+    def reached(self, a: Csr, rows: Array) -> int:
+        """How many entries the given rows of a hold."""
+        ...
+
+    def longest(self, a: Csr) -> int:
+        """How many entries a row of a may hold; a bound is enough."""
+        ...
+
     def mxm(
         self, a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
     ) -> Csr:
@@ -166,6 +192,10 @@ class Backend(Protocol):
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------
+    def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
+        """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+        ...
+
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
@@ -183,6 +213,10 @@ class Backend(Protocol):
         in_place: bool = False,
     ) -> AnyVector:
         """C<mask, replace> = accum(C, T), of numpy dtype `dtype`; may write into c if in_place."""
+        ...
+
+    def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
+        """v(i) = value, a scalar of v's dtype, in v's own arrays; None deletes."""
         ...
 
     def write_matrix(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from graphla.backends import counting
+from graphla.backends import Costs, counting
 from graphla.backends.arrays import (
     building,
     entries,
@@ -49,6 +49,8 @@ xp = np
 
 MERGE_PRICE = 0
 """What merging sparse vectors costs, in entries, beside those rewritten."""
+costs = Costs(push_entry=2.0, pull_row=1.0, stopping=0.6, transpose_entry=5.0)
+"""Measured by benchmarks/direction.py."""
 LARGE = 1 << 15
 """Entries from which importing and calling SciPy to sort them pays."""
 SIMPLE = 8
@@ -143,6 +145,19 @@ def push(
     return products.push(np, columns, u, semiring, side, mask)
 
 
+def reached(a: Csr, rows: Array) -> int:
+    """How many entries the given rows of a hold."""
+    indptr = a.indptr
+    if rows.size <= 8:
+        return sum(int(indptr[i + 1]) - int(indptr[i]) for i in rows.tolist())
+    return int((indptr[rows + 1] - indptr[rows]).sum())
+
+
+def longest(a: Csr) -> int:
+    """A row may hold as many entries as there are: counting what u reaches costs nothing here."""
+    return a.nvals
+
+
 def mxm(a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
     if _compiles(a.nvals + b.nvals, semiring, size=b.ncols):
@@ -228,6 +243,8 @@ apply_bound = partial(entries.apply_bound, np)
 apply_index = partial(entries.apply_index, np)
 select = partial(entries.select, np)
 keep = partial(entries.keep, np)
+find = indices.find
 extract_vector = partial(indices.extract_vector, np)
 extract_matrix = partial(indices.extract_matrix, np)
+set_element = writing.set_element
 write_matrix = partial(writing.write_matrix, np)

@@ -72,4 +72,13 @@ __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i
   }
 }
 
+/// *result = 2 k + 1 if entry k of a row (of a vector, where indptr is null) is at index `key`; 2 k if
+/// it would come there.
+template <class Op, class Offset>
+__global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key, i64 *result) {
+  const i64 begin = indptr == nullptr ? 0 : i64(indptr[row]), end = indptr == nullptr ? count : i64(indptr[row + 1]);
+  const i64 k = lower_bound<i32, i64>(indices, begin, end, key);
+  *result = 2 * k + (k < end && indices[k] == key);
+}
+
 }  // namespace graphla

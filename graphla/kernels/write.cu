@@ -52,6 +52,17 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, const i32
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
+/// C(i) = value, or nothing where it is not `there`; by one thread.
+template <class Op, class Stored>
+__global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there, i64 *counter,
+                            const i64 *before, i64 known) {
+  if (thread_in_grid() != 0) return;
+  if (there) values[i] = value;
+  if (present == nullptr) return;
+  *counter = (before != nullptr ? *before : known) - present[i] + there;
+  present[i] = there;
+}
+
 /// The whole rule, index by index. Where C is kept, `stays` says: everywhere (0), where the mask
 /// lets through (1), or where it does not (2). `present` is null where no index can lack an entry.
 template <class Op, class C, class T>

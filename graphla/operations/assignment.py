@@ -24,12 +24,14 @@ from graphla.operations.indexing import Places
 from graphla.operations.write import write_matrix, write_vector
 from graphla.storage import (
     BitmapVector,
+    Counted,
     Csr,
     FullVector,
     MatrixMask,
     SparseVector,
     VectorMask,
 )
+from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 
@@ -58,12 +60,17 @@ def assign_vector(
             honours_mask = not mask.complement
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
-    places = backend(owner._forms.device).asarray(indices)
-    t = _place_vector(value, size, places)
+    do, is_sorted = backend(owner._forms.device), _is_increasing(indices)
+    places = do.asarray(indices).astype(do.xp.int32)
+    t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
         return
-    write_vector(owner, t, _within(places, size, mask), None, False, False)
+    if mask is None and t.nvals == indices.size:  # t has an entry at each place: no other goes
+        within: Any = t.mask(True, False)
+    else:
+        within = _within(do, places, is_sorted, size, mask)
+    write_vector(owner, t, within, None, False, False)
     if replace and mask is not None:
         write_vector(owner, owner._forms, mask, None, True, False)
 
@@ -172,21 +179,8 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
         t = ScalarForms(owner._forms.device, owner._forms.dtype, value)
         assign_vector(owner, np.asarray([i], np.int64), t, None, None, False)
         return
-    if isinstance(taken, FullVector):
-        if value is None:
-            present = backend(owner._forms.device).xp.ones(taken.size, bool)
-            present[i] = False
-            taken = BitmapVector(taken.size, present, taken.values, taken.size - 1)
-        else:
-            taken.values[i] = value
-    else:
-        nvals = taken.nvals - bool(taken.present[i])
-        taken.present[i] = value is not None
-        if value is not None:
-            taken.values[i] = value
-            nvals += 1
-        taken = BitmapVector(taken.size, taken.present, taken.values, nvals)
-    owner._forms = owner._forms.successor(taken)
+    written = backend(owner._forms.device).set_element(taken, i, value)
+    owner._forms = owner._forms.successor(written)
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
@@ -198,9 +192,7 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
         owner._forms = flipped._forms.T
         return
     csr = c.csr
-    begin, end = int(csr.indptr[i]), int(csr.indptr[i + 1])
-    k = begin + int(csr.indices[begin:end].searchsorted(j))
-    there = k < end and int(csr.indices[k]) == j
+    k, there = backend(c.device).find(csr, i, j)
     if value is None and not there:
         return
     rest = k + there
@@ -237,42 +229,38 @@ def _fill_vector(
         )
     else:
         present: Any = mask.present
-        nvals = int(present.sum()) if mask.nvals is None else mask.nvals
-        t = BitmapVector(size, present, _repeat(xp, value.value, size), nvals)
+        count = Counted(present.sum()) if mask.nvals is None else mask.nvals
+        t = BitmapVector(size, present, _repeat(xp, value.value, size), count)
     return VectorForms(value.device, value.dtype, t)
 
 
-def _place_vector(value: VectorForms | ScalarForms, size: int, places: Any) -> VectorForms:
+def _place_vector(
+    value: VectorForms | ScalarForms, size: int, places: Any, is_sorted: bool
+) -> VectorForms:
     """T of `size`, with value(k) at places[k]."""
     xp = backend(value.device).xp
-    places = places.astype(xp.int32)
     if isinstance(value, ScalarForms):
         if value.value is None:
             return VectorForms.empty(value.device, value.dtype, size)
-        indices = places if _is_increasing(places) else xp.sort(places)
-        values = _repeat(xp, value.value, indices.size)
-        return VectorForms(value.device, value.dtype, SparseVector(size, indices, values))
-    v = value.sparse()
-    indices = places[v.indices]
-    t = SparseVector(size, indices, v.values, _is_increasing(indices))
+        values = _repeat(xp, value.value, places.size)
+        t = SparseVector(size, places, values, is_sorted)
+    else:
+        v = value.sparse()
+        indices = places if v.nvals == v.size else places[v.indices]
+        t = SparseVector(size, indices, v.values, is_sorted)
     return VectorForms(value.device, value.dtype, t)
 
 
-def _within(places: Any, size: int, mask: VectorMask | None) -> VectorMask:
+def _within(
+    do: Any, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
+) -> VectorMask:
     """The mask of those places that `mask` lets through."""
     if mask is not None:
-        if mask.present is not None:
-            lets_through = mask.present[places]
-        else:
-            listed = mask.indices
-            assert listed is not None
-            listed = listed if mask.is_sorted else np.sort(listed)
-            k = listed.searchsorted(places)
-            lets_through = k < listed.size
-            lets_through[lets_through] = listed[k[lets_through]] == places[lets_through]
-        places = places[~lets_through if mask.complement else lets_through]
-    places = places.astype("int32")
-    return VectorMask(size, None, places, False, _is_increasing(places))
+        true = _repeat(do.xp, np.bool_(True), places.size)
+        listed = SparseVector(size, places, true, is_sorted)
+        listed = do.write_vector(listed, listed, mask, None, True, true.dtype)
+        places = listed.indices
+    return VectorMask(size, None, places, False, is_sorted, places.size)
 
 
 def _place_matrix(value: MatrixForms, c: MatrixForms, rows: Places, columns: Places) -> MatrixForms:
@@ -325,7 +313,7 @@ def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
     if rows is not None:
         chosen = xp.zeros(csr.nrows, bool)
         chosen[do.asarray(rows)] = True
-        inside &= xp.repeat(chosen, xp.diff(csr.indptr))
+        inside &= chosen[do.row_of_entry(csr)]
     if columns is not None:
         chosen = xp.zeros(csr.ncols, bool)
         chosen[do.asarray(columns)] = True
@@ -346,17 +334,15 @@ def _disjoint_union(a: MatrixForms, b: MatrixForms) -> MatrixForms:
     """All entries of both, which share no place."""
     if not a.nvals or not b.nvals:
         return a if a.nvals else b
-    xp = backend(a.device).xp
-    parts = zip(indexing.coordinates(a), indexing.coordinates(b), strict=True)
-    i, j, values = (xp.concatenate(part) for part in parts)
-    return indexing.from_coordinates(a.device, a.dtype, a.nrows, a.ncols, i, j, values)
+    union = backend(a.device).union(a.csr, b.csr, binary.first[a.dtype])
+    return MatrixForms(a.device, a.dtype, union)
 
 
 def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
     """C with its row i replaced."""
     csr, v = c.csr, cast(row, c.dtype).sparse()
     xp = backend(c.device).xp
-    begin, end = int(csr.indptr[i]), int(csr.indptr[i + 1])
+    begin, end = indexing.bounds(c.device, csr, i)
     indices = xp.concatenate((csr.indices[:begin], v.indices, csr.indices[end:]))
     values = xp.concatenate((csr.values[:begin], v.values, csr.values[end:]))
     indptr = csr.indptr.copy()
@@ -366,7 +352,7 @@ def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
 
 def _repeat(xp: Any, value: Any, size: int) -> Any:
     """One value as an iso array."""
-    return xp.broadcast_to(xp.asarray([value], value.dtype), (size,))
+    return xp.broadcast_to(xp.full(1, value, value.dtype), (size,))
 
 
 def _is_increasing(indices: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from graphla.backends import backend
 from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
 from graphla.operations.operation import Operation
-from graphla.storage import Csr, SparseVector
+from graphla.storage import Csr, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # which rows or columns: None for all, in order
@@ -20,7 +20,7 @@ def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:
     if indices is None:
         return v
     do = backend(v.device)
-    w = do.extract_vector(v.sparse(), do.asarray(indices))
+    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), do.asarray(indices))
     return VectorForms(v.device, v.dtype, w)
 
 
@@ -39,7 +39,7 @@ def _extract_matrix(a: MatrixForms, rows: Places, columns: Places) -> MatrixForm
 def _extract_row(a: MatrixForms, i: int, columns: Places) -> VectorForms:
     """w(l) = A(i, J(l))."""
     csr = a.csr
-    begin, end = int(csr.indptr[i]), int(csr.indptr[i + 1])
+    begin, end = bounds(a.device, csr, i)
     row = SparseVector(csr.ncols, csr.indices[begin:end], csr.values[begin:end])
     return _extract_vector(VectorForms(a.device, a.dtype, row), columns)
 
@@ -56,26 +56,29 @@ def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
 
 def _vector_element(v: VectorForms, i: int) -> ScalarForms:
     """s = v(i), or nothing."""
+    do = backend(v.device)
     if v.has_dense:
         w = v.at_hand
-        there = v.nvals == v.size or bool(w.present[i])  # pyright: ignore[reportAttributeAccessIssue]
-        return ScalarForms(v.device, v.dtype, w.values[i] if there else None)
-    w = v.sparse()
-    return ScalarForms(v.device, v.dtype, _find(w.indices, w.values, i))
+        k, there = i, isinstance(w, FullVector) or bool(w.present[i])  # pyright: ignore[reportAttributeAccessIssue]
+    else:
+        w = v.sparse()
+        k, there = do.find(w, i)
+    return ScalarForms(v.device, v.dtype, do.to_host(w.values[k])[()] if there else None)
 
 
 def _matrix_element(a: MatrixForms, i: int, j: int) -> ScalarForms:
     """s = A(i, j), or nothing."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
-    csr = a.csr
-    row = slice(int(csr.indptr[i]), int(csr.indptr[i + 1]))
-    return ScalarForms(a.device, a.dtype, _find(csr.indices[row], csr.values[row], j))
+    do, csr = backend(a.device), a.csr
+    k, there = do.find(csr, i, j)
+    return ScalarForms(a.device, a.dtype, do.to_host(csr.values[k])[()] if there else None)
 
 
-def _find(indices: Any, values: Any, i: int) -> Any:
-    k = int(indices.searchsorted(i))
-    return values[k] if k < indices.size and indices[k] == i else None
+def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
+    """Where row i begins and where it ends; the host waits once for both."""
+    begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
+    return begin, end
 
 
 def _transpose(a: MatrixForms) -> MatrixForms:
@@ -91,8 +94,7 @@ def coordinates(a: MatrixForms) -> tuple[Any, Any, Any]:
 
 def row_of_each(device: str, a: Csr) -> Any:
     """The row of each entry, int32."""
-    xp = backend(device).xp
-    return xp.repeat(xp.arange(a.nrows, dtype=xp.int32), xp.diff(a.indptr))
+    return backend(device).row_of_entry(a)
 
 
 def from_coordinates(
@@ -117,7 +119,8 @@ def _diag(a: MatrixForms, k: int) -> VectorForms:
     size = max(0, min(a.nrows - i0, a.ncols - j0))
     rows, columns, values = coordinates(a)
     on = columns.astype("int64") - rows == k
-    w = SparseVector(size, (rows[on] - i0).astype("int32"), values[on])
+    w = backend(a.device).keep(SparseVector(a.nrows, rows, values), on)
+    w = SparseVector(size, (w.indices - i0).astype("int32"), w.values)
     return VectorForms(a.device, a.dtype, w)
 
 
@@ -133,17 +136,19 @@ def _from_diag(v: VectorForms, k: int) -> MatrixForms:
 def with_diagonal(a: MatrixForms, k: int, v: VectorForms) -> MatrixForms:
     """A with v in place of its diagonal k."""
     i0, j0, w = max(0, -k), max(0, k), v.sparse()
-    rows, columns, values = coordinates(a)
+    rows, columns, _ = coordinates(a)
     off = columns.astype("int64") - rows != k
+    rest = MatrixForms(a.device, a.dtype, backend(a.device).keep(a.csr, off))
+    rows, columns, values = coordinates(rest)
     xp = backend(a.device).xp
     return from_coordinates(
         a.device,
         a.dtype,
         a.nrows,
         a.ncols,
-        xp.concatenate((rows[off], w.indices + i0)),
-        xp.concatenate((columns[off], w.indices + j0)),
-        xp.concatenate((values[off], w.values)),
+        xp.concatenate((rows, w.indices + i0)),
+        xp.concatenate((columns, w.indices + j0)),
+        xp.concatenate((values, w.values)),
     )
 
 
@@ -151,19 +156,25 @@ def _reposition_vector(v: VectorForms, offset: int, size: int) -> VectorForms:
     """w(i + offset) = v(i), where that is an index of w."""
     w = v.sparse()
     places = w.indices.astype("int64") + offset
-    stay = (places >= 0) & (places < size)
-    t = SparseVector(size, places[stay].astype("int32"), w.values[stay])
-    return VectorForms(v.device, v.dtype, t)
+    w = backend(v.device).keep(w, (places >= 0) & (places < size))
+    indices = (w.indices.astype("int64") + offset).astype("int32")
+    return VectorForms(v.device, v.dtype, SparseVector(size, indices, w.values))
 
 
 def _reposition_matrix(a: MatrixForms, down: int, right: int, shape: Any) -> MatrixForms:
     """C(i + down, j + right) = A(i, j), where that is a place of C."""
-    rows, columns, values = coordinates(a)
-    rows, columns = rows.astype("int64") + down, columns.astype("int64") + right
-    stay = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
     nrows, ncols = shape
-    kept = rows[stay], columns[stay], values[stay]
-    return from_coordinates(a.device, a.dtype, nrows, ncols, *kept)
+    rows, columns = _shifted(a, down, right)
+    stay = (rows >= 0) & (rows < nrows) & (columns >= 0) & (columns < ncols)
+    kept = MatrixForms(a.device, a.dtype, backend(a.device).keep(a.csr, stay))
+    values = kept.csr.values
+    return from_coordinates(a.device, a.dtype, nrows, ncols, *_shifted(kept, down, right), values)
+
+
+def _shifted(a: MatrixForms, down: int, right: int) -> tuple[Any, Any]:
+    """The row and column of each entry, moved."""
+    rows, columns, _ = coordinates(a)
+    return rows.astype("int64") + down, columns.astype("int64") + right
 
 
 def _outer(u: VectorForms, v: VectorForms, op: TypedBinaryOp) -> MatrixForms:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends import backend
 from graphla.expression import Operand
 from semirings.exceptions import IndexOutOfBound
 
@@ -83,6 +84,9 @@ def _index_of(key: Operand, name: str) -> int:
 def _indices(key: Any, size: int, name: str) -> np.ndarray:
     if isinstance(key, (str, bytes, float, bool, np.bool_, tuple)) or key is None:
         raise TypeError(f"{name} must be an integer, slice or list of integers, not {_show(key)}")
+    if hasattr(key, "__cuda_array_interface__"):  # indices are checked where they are cheap to read
+        do = backend("cuda")
+        key = do.to_host(do.asarray(key))
     if not isinstance(key, np.ndarray):
         try:
             key = list(key)

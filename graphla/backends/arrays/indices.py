@@ -36,6 +36,15 @@ def extract_vector(xp: ModuleType, v: AnyVector, indices: Array | None) -> Spars
     return SparseVector(size, found.astype(xp.int32), gather(xp, v.values, spots[found]))
 
 
+def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
+    """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+    begin, end, key = 0, a.nvals, i
+    if isinstance(a, Csr):
+        begin, end, key = int(a.indptr[i]), int(a.indptr[i + 1]), j
+    k = begin + int(a.indices[begin:end].searchsorted(key))
+    return k, k < end and int(a.indices[k]) == key
+
+
 def extract_matrix(xp: ModuleType, a: Csr, rows: Array | None, columns: Array | None) -> Csr:
     """C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
     if rows is not None:

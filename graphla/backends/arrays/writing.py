@@ -152,6 +152,20 @@ def write_vector(
     return _copy_into(xp, c, t, mask, accum, replace, dtype, in_place)
 
 
+def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
+    """v(i) = value, in v's own arrays; None deletes."""
+    there = value is not None
+    if there:
+        v.values[i] = value
+    if isinstance(v, FullVector):
+        if there:
+            return v
+        v = BitmapVector(v.size, np.ones(v.size, bool), v.values, v.size)
+    nvals = v.nvals - bool(v.present[i]) + there
+    v.present[i] = there
+    return BitmapVector(v.size, v.present, v.values, nvals)
+
+
 def _restricted(xp: ModuleType, t: AnyVector, mask: VectorMask | None) -> AnyVector:
     """The entries of t that the mask lets through."""
     if mask is None or not t.nvals or _says_the_same(mask, t):

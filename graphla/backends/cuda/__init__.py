@@ -10,7 +10,7 @@ import numpy as np
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
-from graphla.backends.cuda.gathering import extract_matrix, extract_vector
+from graphla.backends.cuda.gathering import extract_matrix, extract_vector, find
 from graphla.backends.cuda.launching import rows_of as row_of_entry
 from graphla.backends.cuda.layout import (
     MERGE_PRICE,
@@ -22,9 +22,9 @@ from graphla.backends.cuda.layout import (
 )
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
-from graphla.backends.cuda.products import pull, push, reached, widest
+from graphla.backends.cuda.products import costs, longest, pull, push, reached
 from graphla.backends.cuda.reductions import reduce, reduce_rows
-from graphla.backends.cuda.writing import write_matrix, write_vector
+from graphla.backends.cuda.writing import set_element, write_matrix, write_vector
 from graphla.storage import Array
 
 __all__ = [
@@ -37,10 +37,13 @@ __all__ = [
     "build_vector",
     "cast",
     "combine",
+    "costs",
     "extract_matrix",
     "extract_vector",
+    "find",
     "intersection",
     "keep",
+    "longest",
     "merge",
     "owns",
     "pull",
@@ -50,13 +53,13 @@ __all__ = [
     "reduce_rows",
     "row_of_entry",
     "select",
+    "set_element",
     "sort",
     "to_bitmap",
     "to_host",
     "to_sparse",
     "transpose",
     "union",
-    "widest",
     "write_matrix",
     "write_vector",
     "xp",

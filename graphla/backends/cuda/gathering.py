@@ -1,12 +1,13 @@
 """Extracting by index: which entries lie at the rows and columns asked for. Kernels: gather.cu.
 
 Waits: a vector's for the number of entries found (none where v is full); a matrix's for that of
-the rows, and for columns for whether they rise and for the number of entries found.
+the rows, and for columns for whether they rise and for the number of entries found. `find` waits.
 """
 
 from __future__ import annotations
 
 import cupy as xp
+import numpy as np
 
 from graphla.backends.cuda.building import build_matrix, is_increasing
 from graphla.backends.cuda.compaction import add_up, keep
@@ -14,6 +15,7 @@ from graphla.backends.cuda.launching import (
     BLOCK,
     NULL,
     blocks,
+    counter,
     number,
     offset_dtype,
     rows_of,
@@ -42,6 +44,17 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
     kernel = load("gather.cu", "find_entries", NOTHING)
     kernel(blocks(asked), BLOCK, v.indices, size(v.nvals), wanted, size(asked), found, sources)
     return keep(SparseVector(asked, places, move(v.values, sources)), found)
+
+
+def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
+    """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+    result, is_matrix = counter(), isinstance(a, Csr)
+    indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore
+    kernel = load("gather.cu", "find_place", NOTHING, offset)
+    key = np.int32(j if is_matrix else i)
+    kernel(1, 1, indptr, size(i), a.indices, size(a.nvals), key, result)
+    k, there = divmod(number(result), 2)
+    return k, bool(there)
 
 
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:

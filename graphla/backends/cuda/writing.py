@@ -207,6 +207,20 @@ def _is_empty(v: AnyVector) -> bool:
 # --- dense C ------------------------------------------------------------------------------------
 
 
+def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
+    """v(i) = value, in v's own arrays; None deletes. One launch, no wait."""
+    there = value is not None
+    stored = value if there else v.values.dtype.type(0)
+    present, sums, count = NULL, (NULL, NULL, ZERO), None
+    if isinstance(v, BitmapVector) or not there:
+        count = counter()
+        present = v.present if isinstance(v, BitmapVector) else xp.ones(v.size, bool)
+        sums = (count, *_before(v.count if isinstance(v, BitmapVector) else v.size))
+    kernel = load("write.cu", "put_element", NOTHING, v.values.dtype)
+    kernel(1, 1, v.values, present, size(i), stored, np.bool_(there), *sums)
+    return v if count is None else BitmapVector(v.size, present, v.values, Counted(count))
+
+
 def _scatter_into(
     c: DenseVector,
     t: SparseVector,
