@@ -48,7 +48,9 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
     push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask))
     pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask))
     expected = (
-        gl.config.push_cost * direction._pushed(m, u) / direction._pulled(m, u, semiring, mask)
+        do.costs.push_entry
+        * direction._pushed(do, m, u)
+        / direction._pulled(do, m, u, semiring, mask)
     )
     wrong = "  <- disagree" if (push > pull) != (expected > 1) else ""
     print(

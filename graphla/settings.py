@@ -29,7 +29,7 @@ class _Settings:
     compiled: bool | Literal["auto"] = "auto"
     compile_threshold: int = 10_000
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    push_cost: float = 2.0
+    push_cost: float | None = None
     debug: bool = False
     deterministic: bool = False
 
@@ -50,8 +50,9 @@ class Config:
       operands hold `compile_threshold` entries or more), True (always) or False (never);
     - compile_threshold: the entries from which "auto" compiles;
     - threads: how many threads a compiled loop may use;
-    - push_cost: what one entry scattered by push costs, in entries gathered by pull; the choice of
-      the direction rests on it (measured by benchmarks/direction.py);
+    - push_cost: what one entry scattered by push costs, in entries gathered by pull: the choice of
+      the direction rests on it. None means as measured for the device (benchmarks/direction.py,
+      benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
       fixed by the operands alone, and sums are added in one order.
@@ -96,12 +97,12 @@ class Config:
         _assign("threads", value)
 
     @property
-    def push_cost(self) -> float:
-        """What one entry scattered by push costs, in entries gathered by pull."""
+    def push_cost(self) -> float | None:
+        """What one entry scattered costs, in entries gathered; None: as measured."""
         return _current().push_cost
 
     @push_cost.setter
-    def push_cost(self, value: float) -> None:
+    def push_cost(self, value: float | None) -> None:
         _assign("push_cost", value)
 
     @property
@@ -178,8 +179,10 @@ def _check_compiled(name: str, value: Any) -> None:
 
 
 def _check_cost(name: str, value: Any) -> None:
+    if value is None:
+        return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
-        raise InvalidValue(f"{name} must be a number above 0, not {value!r}")
+        raise InvalidValue(f"{name} must be a number above 0, or None, not {value!r}")
 
 
 def _check_count(least: int) -> Callable[[str, Any], None]:

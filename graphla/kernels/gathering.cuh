@@ -52,12 +52,12 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 }
 
 /// The rows of A and the vector u: the terms of a stretch of entries of one row.
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool U_FULL, int ENDS>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int ENDS>
 struct Rows {
   static constexpr int BATCH = 4;  // loads in flight
   const i32 *__restrict__ columns;
-  const Values<typename Op::A, A, A_KEPT> a;
-  const Values<typename Op::U, U, U_KEPT> u;
+  const Values<typename Op::A, A, KEPT_A> a;
+  const Values<typename Op::U, U, KEPT_U> u;
   const bool *__restrict__ u_present;
 
   DEVICE Rows(const i32 *indices, const A *a_values, const U *u_values, const bool *present)

@@ -50,7 +50,7 @@ DEVICE void add_count(u64 *count, u32 found) {
   if (threadIdx.x == 0 && total) atomicAdd(count, u64(total));
 }
 
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool U_FULL, int MASK, int ENDS>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int MASK, int ENDS>
 __global__ void __launch_bounds__(256)
 pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
@@ -59,7 +59,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           bool by_place,            // whether results lie as the list does, not by row
           bool *__restrict__ present, typename Op::Z *__restrict__ w, u64 *count,
           Tickets *tickets, Long *longs, i32 *settled, i32 *chunk_rows) {
-  const Rows<Op, Offset, A, A_KEPT, U, U_KEPT, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
   u32 found = 0;
   for (i64 at = thread_in_grid() - lane(); at < outputs; at += threads_in_grid()) {
     const i64 mine = at + lane();
@@ -106,12 +106,12 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
 }
 
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool U_FULL, int ENDS>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int ENDS>
 __global__ void __launch_bounds__(256)
 pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_present, const U *u_values,
             const Tickets *tickets, const Long *__restrict__ longs, i32 *settled,
             const i32 *__restrict__ chunk_rows, bool *__restrict__ has, typename Op::Z *__restrict__ sums) {
-  const Rows<Op, Offset, A, A_KEPT, U, U_KEPT, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
   const i64 chunks = tickets->chunks;
   for (i64 c = thread_in_grid() / WARP; c < chunks; c += threads_in_grid() / WARP) {
     const i32 slot = chunk_rows[c];
@@ -167,10 +167,10 @@ join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *
 }
 
 /// z(0) = the term that all are, where neither operand differs from entry to entry.
-template <class Op, class A, int A_KEPT, class U, int U_KEPT>
+template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
-  const Values<typename Op::A, A, A_KEPT> a(a_values);
-  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
   if (thread_in_grid() == 0) z[0] = Op::term(a[0], u[0], 0, 0);
 }
 

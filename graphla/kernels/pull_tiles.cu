@@ -64,7 +64,7 @@ DEVICE Fold<Op> fold_before(Fold<Op> mine, bool ended, Fold<Op> &of_block) {
   return before;
 }
 
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool U_FULL, int EACH_THREAD>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int EACH_THREAD>
 __global__ void __launch_bounds__(THREADS)
 pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
            const A *a_values, const bool *__restrict__ u_present, const U *u_values,
@@ -77,8 +77,8 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
   SHARED(i32, row_ends, TILE + 1);     // within the tile
   SHARED(u32, there, TILE / WARP);     // a bit for each term
   SHARED(bool, row_has, TILE);         // whether a row that ends here has a term
-  const Values<typename Op::A, A, A_KEPT> a(a_values);
-  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
 
   const i64 tile = blockIdx.x, passed = tile * TILE;
   const i64 first_row = cuts[tile], last_row = cuts[tile + 1];

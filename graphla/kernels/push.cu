@@ -70,15 +70,15 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool MASKED, int WAY>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(256)
 push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
              const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
              i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
              i32 *indices, typename Op::Z *w, u64 *count) {
   const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, A_KEPT> a(a_values);
-  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
   const int mine = int(threadIdx.x) & (threads - 1);
   const i64 step = threads_in_grid() / threads;
   for (i64 at = thread_in_grid() / threads; at < entries; at += step) {
@@ -111,7 +111,7 @@ DEVICE i64 upper_bound_by_warp(const i64 *__restrict__ keys, i64 begin, i64 end,
 }
 
 /// As push_columns; ends[i] is how many edges the entries 0..i of u have.
-template <class Op, class Offset, class A, int A_KEPT, class U, int U_KEPT, bool MASKED, int WAY>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS)
 push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, const i64 *__restrict__ ends,
            const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
@@ -121,8 +121,8 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
   SHARED(i32, tile_ends, TILE);     // where the edges of each entry end, within the tile
   SHARED(i64, shifts, TILE);        // from an edge to its entry of A
   const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, A_KEPT> a(a_values);
-  const Values<typename Op::U, U, U_KEPT> u(u_values);
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
   const i64 edges = ends[entries - 1];
   for (i64 begin = i64(blockIdx.x) * TILE; begin < edges; begin += i64(gridDim.x) * TILE) {
     const i64 end = least(begin + TILE, edges);

@@ -2,8 +2,10 @@
 
 Push scatters along the entries of u: it touches as many matrix entries as the degrees of u's
 entries add up to. Pull gathers the outputs that the mask leaves, and for a monoid that may stop
-early it expects to look at one in `density` neighbours only. The rule costs O(entries of u or of
-the mask), never O(n), so that a thousand small levels stay cheap.
+early it expects to look at one in `density` neighbours only. What an entry, a row and a start cost
+either way, each backend says (`Backend.costs`). The rule costs O(entries of u or of the mask),
+never O(n), so that a thousand small levels stay cheap; on a device where reading a number means
+waiting for it, it asks for one only where what it knows without leaves the matter open.
 
 A direction that needs the form of the matrix which is not there yet must pay for making it. Like
 one who rents skis until the rent paid reaches the price, we take the other direction, and keep
@@ -12,19 +14,11 @@ account of what that costs more, until the account would have bought the form.
 
 from __future__ import annotations
 
-from typing import Any
-
+from graphla.backends import Backend, Costs, backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.settings import config, forced_direction
 from graphla.storage import VectorMask
 from semirings.structures import TypedSemiring
-
-# In units of one entry gathered by pull, as `config.push_cost` is; measured by
-# benchmarks/direction.py.
-PULL_ROW = 1.0  # one row visited by pull, whatever it holds
-STOPPING = 0.6  # one entry expected of a pull that stops early: often it stops sooner
-TRANSPOSE_ENTRY = 5.0  # one entry of the other form of the matrix, where it must be made first
-SMALL = 4096  # a matrix of fewer entries: what is at hand is what is quickest
 
 Choice = tuple[str, str]
 
@@ -36,57 +30,86 @@ def choose(
     forced = forced_direction()
     if forced != "auto":
         return forced, "forced"
-    if m.nvals < SMALL:
+    if config.deterministic and semiring.monoid.type.is_float:
+        return _fixed(m, u)
+    do = backend(m.device)
+    costs = do.costs
+    if m.nvals < costs.small:
         if m.has_csr and u.has_dense:
             return "pull", "small: rows and a dense vector at hand"
         if m.has_csc and u.has_sparse:
             return "push", "small: columns and a sparse vector at hand"
-    push, pull = config.push_cost * _pushed(m, u), _pulled(m, u, semiring, mask)
+    each = config.push_cost or costs.push_entry
+    if m.has_csc and u.has_sparse:
+        most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
+        least = costs.pull_start + costs.pull_row * _visited(m, mask)
+        if most <= least:
+            return "push", f"push {most:,.0f} at most <= pull {least:,.0f} at least"
+    push = costs.push_start + each * _pushed(do, m, u)
+    pull = costs.pull_start + _pulled(do, m, u, semiring, mask)
     if push <= pull:
         if m.has_csc:
             return "push", f"push {push:,.0f} <= pull {pull:,.0f}"
-        return _unless_paid("push", "pull", push, pull, m)
+        return _unless_paid("push", "pull", push, pull, m, costs)
     if m.has_csr:
         return "pull", f"pull {pull:,.0f} < push {push:,.0f}"
-    return _unless_paid("pull", "push", push, pull, m)
+    return _unless_paid("pull", "push", push, pull, m, costs)
 
 
-def _unless_paid(wanted: str, at_hand: str, push: float, pull: float, m: MatrixForms) -> Choice:
+def _fixed(m: MatrixForms, u: VectorForms) -> Choice:
+    """A choice by the sizes of the operands, whatever forms they have: sums of floats show it."""
+    costs = backend(m.device).costs
+    push = (config.push_cost or costs.push_entry) * u.nvals
+    if push <= u.size:
+        return "push", f"deterministic: push {push:,.0f} <= {u.size:,}"
+    return "pull", f"deterministic: push {push:,.0f} > {u.size:,}"
+
+
+def _unless_paid(
+    wanted: str, at_hand: str, push: float, pull: float, m: MatrixForms, costs: Costs
+) -> Choice:
     """The wanted direction, once what it would have saved has paid for the form that it needs."""
     lines = m.ncols if wanted == "push" else m.nrows
-    price, paid = TRANSPOSE_ENTRY * max(m.nvals, lines), m.owe(abs(push - pull))
-    costs = f"push {push:,.0f}, pull {pull:,.0f}"
+    price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
+    paid = m.owe(abs(push - pull))
+    both = f"push {push:,.0f}, pull {pull:,.0f}"
     if paid >= price:
-        return wanted, f"{costs}: worth the other form by now"
-    return at_hand, f"{costs}: the other form costs {price:,.0f}, of which {paid:,.0f} is paid"
+        return wanted, f"{both}: worth the other form by now"
+    return at_hand, f"{both}: the other form costs {price:,.0f}, of which {paid:,.0f} is paid"
 
 
-def _pushed(m: MatrixForms, u: VectorForms) -> float:
+def _pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
     """How many entries push would scatter; their mean number where counting is no cheap matter."""
     nvals = u.nvals
     if nvals == u.size:
         return m.nvals
     if m.has_csc and u.has_sparse:
-        return _entries(m.csc.indptr, u.sparse(sorted=False).indices)
+        return do.reached(m.csc, u.sparse(sorted=False).indices)
     return m.nvals * (nvals / u.size)
 
 
 def _pulled(
-    m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
+    do: Backend, m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
 ) -> float:
     """What pull would cost: the entries it expects to gather, and the rows it visits."""
-    nrows, nvals = m.nrows, m.nvals
-    visited = left = nrows
+    nrows, nvals, costs = m.nrows, m.nvals, do.costs
+    left = nrows
     if mask is not None:
         listed = _listed(mask)
         left = nrows - listed if mask.complement else listed
-        visited = nrows if mask.complement or mask.indices is None else listed
     entries = left * nvals / max(nrows, 1)
     if _stops_early(semiring):
-        entries = STOPPING * min(entries, left * u.size / max(u.nvals, 1))
+        entries = costs.stopping * min(entries, left * u.size / max(u.nvals, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
-        entries = _entries(m.csr.indptr, mask.indices)
-    return PULL_ROW * visited + entries
+        entries = do.reached(m.csr, mask.indices)
+    return costs.pull_row * _visited(m, mask) + entries
+
+
+def _visited(m: MatrixForms, mask: VectorMask | None) -> int:
+    """How many rows pull looks at, if only to see that the mask leaves them out."""
+    if mask is None or mask.complement or mask.indices is None:
+        return m.nrows
+    return mask.indices.size
 
 
 def _stops_early(semiring: TypedSemiring) -> bool:
@@ -99,10 +122,3 @@ def _listed(mask: VectorMask) -> int:
     if mask.nvals is not None:
         return int(mask.nvals)
     return mask.size // 2 if mask.indices is None else mask.indices.size
-
-
-def _entries(indptr: Any, rows: Any) -> int:
-    """How many entries the given rows hold."""
-    if rows.size <= 8:
-        return sum(int(indptr[i + 1]) - int(indptr[i]) for i in rows.tolist())
-    return int((indptr[rows + 1] - indptr[rows]).sum())

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
 
+from graphla.backends import Costs, Side
 from graphla.backends.cuda.compaction import add_up
 from graphla.backends.cuda.launching import (
     BLOCK,
@@ -49,8 +50,17 @@ from graphla.storage import (
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
-if TYPE_CHECKING:
-    from graphla.backends import Side
+costs = Costs(
+    push_entry=3.0,
+    pull_row=2.0,
+    stopping=2.0,
+    transpose_entry=12.0,
+    push_start=4e6,
+    pull_start=2e6,
+    transpose_start=2e7,
+    small=1 << 14,
+)
+"""Measured by benchmarks/direction_gpu.py: an entry gathered takes some 7 ps."""
 
 SMALL = 1 << 12
 """A matrix of so few entries is not asked for its longest row."""
@@ -124,18 +134,18 @@ def _none(n: int, dtype: np.dtype[Any]) -> SparseVector:
 
 # --- facts about matrices and frontiers -----------------------------------------------------------
 
-_widest: WeakKeyDictionary[Csr, int] = WeakKeyDictionary()
+_longest: WeakKeyDictionary[Csr, int] = WeakKeyDictionary()
 
 
-def widest(a: Csr) -> int:
+def longest(a: Csr) -> int:
     """The entries of the row with the most of them: counted once for each matrix."""
-    known = _widest.get(a)
+    known = _longest.get(a)
     if known is None:
         count = counter()
         if a.nrows:
             kernel = load("frontier.cu", "widest_row", NOTHING, a.indptr.dtype)
             kernel(_grid(a.nrows), BLOCK, a.indptr, size(a.nrows), count)
-        known = _widest[a] = number(count)
+        known = _longest[a] = number(count)
     return known
 
 
@@ -267,7 +277,7 @@ def _pull_rows(
 
 def _room_for_chunks(rows: Csr, plan: _Plan) -> tuple[Array, ...] | None:
     """Where long rows and their chunks are queued; None if no row is long."""
-    if widest(rows) <= LONGEST:
+    if longest(rows) <= LONGEST:
         return None
     long, chunks = rows.nvals // CHUNK + 1, rows.nvals // (CHUNK // 2) + 1
     return (
@@ -402,7 +412,7 @@ class _Edges:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
         self.n = columns.ncols
         nvals, entries = columns.nvals, u.nvals
-        self.longest = widest(columns) if nvals > SMALL else nvals
+        self.longest = longest(columns) if nvals > SMALL else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
         self.room = min(self.most, self.n)
