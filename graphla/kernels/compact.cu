@@ -49,11 +49,25 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
                              const i32 *__restrict__ indices, const Word *__restrict__ values, i64 count,
                              NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
   const Flagged flagged{bits, ends};
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
-    if (!flagged.at(k)) continue;
-    const i64 place = flagged.before(k);
-    new_indices[place] = indices[k];
-    if constexpr (HAS_VALUES) new_values[place] = values[k];
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    // All loads of a thread are under way together: few of them are of no use.
+    i64 place[STEPS];
+    i32 index[STEPS];
+    Word value[STEPS];
+#pragma unroll
+    for (int n = 0; n < STEPS; n++) {
+      const i64 k = least(begin + n * blockDim.x + threadIdx.x, count - 1);
+      place[n] = flagged.at(k) ? flagged.before(k) : -1;
+      index[n] = indices[k];
+      if constexpr (HAS_VALUES) value[n] = values[k];
+    }
+#pragma unroll
+    for (int n = 0; n < STEPS; n++) {
+      if (place[n] < 0 || begin + n * blockDim.x + threadIdx.x >= count) continue;
+      new_indices[place[n]] = index[n];
+      if constexpr (HAS_VALUES) new_values[place[n]] = value[n];
+    }
   }
   put_offsets(flagged, indptr, nrows, new_indptr);
 }

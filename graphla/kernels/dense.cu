@@ -15,6 +15,7 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
                               typename Op::X left, typename Op::Y right, i64 size,
                               bool *present, typename Op::Z *z, u64 *counter) {
   typedef typename Op::Z Z;
+  SHARED(u64, scratch, WARP + 1);
   constexpr bool LACKS = HOW == INTERSECTION ? A_MAY || B_MAY : A_MAY && B_MAY;
   const Values<A, A, KEPT_A> x(a_values);
   const Values<B, B, KEPT_B> y(b_values);
@@ -39,8 +40,9 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
     }
   }
   if constexpr (LACKS) {
-    for (int delta = WARP / 2; delta; delta /= 2) found += shuffle_down(found, delta);
-    if (lane() == 0 && found) atomicAdd(counter, found);
+    u64 total;
+    block_exclusive_sum(found, scratch, total);
+    if (threadIdx.x == 0 && total) atomicAdd(counter, total);
   }
 }
 

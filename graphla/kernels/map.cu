@@ -5,23 +5,42 @@
 
 namespace graphla {
 
+/// z[k] = map(x[k]) for all k: the loads of a tile before its stores, so that they are under way together.
+template <class X, class Z, class Map> DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    const i64 k = begin + threadIdx.x;
+    if (begin + tile <= count) {
+      decltype(x[k]) read[STEPS];
+#pragma unroll
+      for (int n = 0; n < STEPS; n++) read[n] = x[k + n * blockDim.x];
+#pragma unroll
+      for (int n = 0; n < STEPS; n++) z[k + n * blockDim.x] = map(read[n]);
+    } else {
+      for (i64 at = k; at < count; at += blockDim.x) z[at] = map(x[at]);
+    }
+  }
+}
+
 /// z[k] = x[k] as another type.
 template <class Op, class To, class From>
-__global__ void cast_values(const From *x, To *z, i64 count) {
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) z[k] = convert<To>(x[k]);
+__global__ void cast_values(const From *values, To *z, i64 count) {
+  const Values<From, From, EACH> x(values);
+  map_tiles(x, z, count, [](From value) { return convert<To>(value); });
 }
 
 /// z[k] = Op::call(x[k], thunk): a function of the value alone.
 template <class Op, class Stored, int KEPT>
 __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z, i64 count) {
-  const Values<typename Op::X, Stored, KEPT> x(x_values);
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) z[k] = Op::call(x[k], 0, 0, thunk);
+  typedef typename Op::X X;
+  const Values<X, Stored, KEPT> x(x_values);
+  map_tiles(x, z, count, [thunk](X value) { return Op::call(value, 0, 0, thunk); });
 }
 
 /// z[k] = Op::call(x[k], i, j, thunk): a function of the place too.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
 __global__ void map_entries(const Offset *indptr, i64 nrows, const i32 *indices, const Stored *x_values,
-                            typename Op::THUNK thunk, typename Op::Z *z, i64 count) {
+                            typename Op::THUNK thunk, typename Op::Z *__restrict__ z, i64 count) {
   SHARED(i64, span, 2);
   const Values<typename Op::X, Stored, KEPT> x(x_values);
   each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {

@@ -29,11 +29,16 @@ DEVICE void each_spot(Pattern<Offset> a, Pattern<Offset> b, i64 nrows, i64 limit
         find_rows(a.indptr, nrows, begin, end, span);
       } else {
         __syncthreads();  // whoever read span is done
-        if (threadIdx.x == 0) span[0] = lower_bound<i32, i64>(b.indices, 0, b.count, a.indices[begin]);
-        if (threadIdx.x == 1) span[1] = upper_bound<i32, i64>(b.indices, 0, b.count, a.indices[end - 1]);
+        const int warp = warp_in_block();
+        if (warp < 2) {
+          const i64 place = warp ? warp_bound<false>(b.indices, 0, b.count, a.indices[end - 1])
+                                 : warp_bound<true>(b.indices, 0, b.count, a.indices[begin]);
+          if (lane() == 0) span[warp] = place;
+        }
         __syncthreads();
       }
     }
+#pragma unroll
     for (int step = 0; step < STEPS; step++) {
       const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
       i64 i = 0, spot = 0;
@@ -88,7 +93,7 @@ __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, cons
                               const Offset *b_indptr, const i32 *b_indices, const B *b_values, i64 b_count,
                               i64 nrows, const Offset *spots, const u32 *bits, const i64 *ends,
                               typename Op::X left, typename Op::Y right,
-                              NewOffset *new_indptr, i32 *new_indices, typename Op::Z *z) {
+                              NewOffset *new_indptr, i32 *new_indices, typename Op::Z *__restrict__ z) {
   SHARED(i64, span, 2);
   const Pattern<Offset> a{a_indptr, a_indices, a_count}, b{b_indptr, b_indices, b_count};
   const Values<A, A, KEPT_A> x(a_values);
@@ -136,7 +141,7 @@ __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count
 /// z[k] = x[k] (.) y[k] of entries that lie at the same places.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int WHERE, class Offset>
 __global__ void pair_entries(const Offset *indptr, i64 nrows, const i32 *indices, const A *a_values,
-                             const B *b_values, typename Op::Z *z, i64 count) {
+                             const B *b_values, typename Op::Z *__restrict__ z, i64 count) {
   SHARED(i64, span, 2);
   const Values<A, A, KEPT_A> x(a_values);
   const Values<B, B, KEPT_B> y(b_values);

@@ -9,13 +9,20 @@
 namespace graphla {
 
 constexpr int STRIP = 512;       // entries that one warp folds
-constexpr int AHEAD = 4;         // loads of a thread under way at a time
+constexpr int AHEAD = 4;         // loads of a thread under way at a time, of values of 4 bytes or more
 constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
 constexpr int LONG = 32;         // strips from which a block folds them together
 
+/// The fold over the warp, in lane 0.
+template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
+#pragma unroll
+  for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
+  return z;
+}
+
 /// The fold over the block, in every thread; `scratch` is shared memory for a Z a warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
-  for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
+  z = warp_fold<Op>(z);
   __syncthreads();  // whoever used scratch before is done
   if (lane() == 0) scratch[warp_in_block()] = z;
   __syncthreads();
@@ -43,19 +50,20 @@ __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values, c
   typedef typename Op::Z Z;
   SHARED(Z, scratch, FOLD_BLOCK / WARP);
   const Values<Z, Stored, EACH> x(values);
+  constexpr int MANY = sizeof(Stored) == 1 ? 4 * AHEAD : sizeof(Stored) == 2 ? 2 * AHEAD : AHEAD;
   const i64 begin = blockIdx.x * part, end = least(begin + part, count);
   Z sums[AHEAD];
   for (int n = 0; n < AHEAD; n++) sums[n] = Op::identity();
   i64 k = begin + threadIdx.x;
-  for (; k + (AHEAD - 1) * FOLD_BLOCK < end; k += AHEAD * FOLD_BLOCK) {
-    Z read[AHEAD];
+  for (; k + (MANY - 1) * FOLD_BLOCK < end; k += MANY * FOLD_BLOCK) {
+    Z read[MANY];
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++) {
+    for (int n = 0; n < MANY; n++) {
       read[n] = x[k + n * FOLD_BLOCK];
       if constexpr (SOME) read[n] = present[k + n * FOLD_BLOCK] ? read[n] : Op::identity();
     }
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++) sums[n] = Op::add(sums[n], read[n]);
+    for (int n = 0; n < MANY; n++) sums[n % AHEAD] = Op::add(sums[n % AHEAD], read[n]);
   }
   for (; k < end; k += FOLD_BLOCK) {
     if (!SOME || present[k]) sums[0] = Op::add(sums[0], x[k]);
@@ -75,29 +83,32 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// present[i]: whether row i has entries; `counter`, which must arrive zero, how many have.
+/// present[i]: whether row i has entries; `counter`, which must arrive zero, how many have. Every
+/// thread of the block calls; `scratch` is shared memory for a number a warp, and one more.
 template <class Offset>
-DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter) {
-  u64 found = 0;
+DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter, u64 *scratch) {
+  u64 found = 0, total;
   for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
     const bool there = indptr[i] < indptr[i + 1];
     present[i] = there;
     found += there;
   }
-  for (int delta = WARP / 2; delta; delta /= 2) found += shuffle_down(found, delta);
-  if (lane() == 0 && found) atomicAdd(counter, found);
+  block_exclusive_sum(found, scratch, total);
+  if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
 /// For a fold that needs no more than which rows have entries.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
-  note_rows(indptr, nrows, present, counter);
+  SHARED(u64, scratch, WARP + 1);
+  note_rows(indptr, nrows, present, counter, scratch);
 }
 
 /// folds[i] without a pass over entries: any of row i, or the one value of all, as often as row i has it.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                                   typename Op::Z *folds, bool *present, u64 *counter) {
+  SHARED(u64, scratch, WARP + 1);
   const Values<typename Op::Z, Stored, KEPT> x(values);
   for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
     const i64 begin = indptr[i], end = indptr[i + 1];
@@ -105,7 +116,20 @@ __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows, 
     if constexpr (Op::IS_ANY) folds[i] = x[begin];
     else folds[i] = fold_copies<Op>(x[begin], end - begin);
   }
-  note_rows(indptr, nrows, present, counter);
+  note_rows(indptr, nrows, present, counter, scratch);
+}
+
+/// The fold of entries begin..end - 1, in lane 0 of the warp.
+template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i64 end) {
+  typename Op::Z sum = Op::identity();
+  for (i64 at = begin + lane(); at < end; at += AHEAD * WARP) {
+    typename Op::Z read[AHEAD];
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) read[n] = at + n * WARP < end ? x[at + n * WARP] : Op::identity();
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) sum = Op::add(sum, read[n]);
+  }
+  return warp_fold<Op>(sum);
 }
 
 /// Strip by strip: folds[i] of every row that ends in the strip, as far as it lies in it; and in
@@ -114,12 +138,21 @@ template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values, i64 count,
                             typename Op::Z *folds, typename Op::Z *tails, bool *present, u64 *counter) {
   typedef typename Op::Z Z;
+  SHARED(u64, scratch, WARP + 1);
   const Values<Z, Stored, EACH> x(values);
   const i64 strips = (count + STRIP - 1) / STRIP, warps = threads_in_grid() / WARP;
   for (i64 strip = thread_in_grid() / WARP; strip < strips; strip += warps) {
     const i64 begin = strip * STRIP, end = least(begin + STRIP, count);
-    i64 row_before = segment_of(indptr, nrows, begin);
-    const i64 last = segment_of(indptr, nrows, end - 1);
+    i64 row_before = warp_segment_of(indptr, nrows, begin);
+    const i64 last = i64(indptr[row_before + 1]) >= end ? row_before : warp_segment_of(indptr, nrows, end - 1);
+    if (last == row_before) {
+      const Z sum = fold_strip<Op>(x, begin, end);
+      if (lane() == 0) {
+        if (end == i64(indptr[last + 1])) folds[last] = sum;
+        else tails[strip] = sum;
+      }
+      continue;
+    }
     Z sum_before = Op::identity();
     for (i64 at = begin; at < end; at += AHEAD * WARP) {
       Z read[AHEAD];
@@ -152,7 +185,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
     }
     if (lane() == 0) tails[strip] = sum_before;
   }
-  note_rows(indptr, nrows, present, counter);
+  note_rows(indptr, nrows, present, counter, scratch);
 }
 
 /// Rows that began in an earlier strip: folds[i] = the tails of those strips (+) folds[i]. The strip in

@@ -13,11 +13,39 @@ constexpr int STEPS = 4;
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 
+/// The first place of begin..end - 1 whose key is greater than `key` (or, if FROM_EQUAL, not less), else
+/// end, for every lane. A warp calls together and asks 32 places at a time: four rounds find one of
+/// a million, where a thread by itself needs twenty loads, each waiting for the one before.
+template <bool FROM_EQUAL, class Key>
+DEVICE i64 warp_bound(const Key *__restrict__ keys, i64 begin, i64 end, Key key) {
+  while (end - begin > WARP) {
+    const i64 length = end - begin, place = begin + (lane() + 1) * length / (WARP + 1);
+    const Key found = keys[place];
+    const int before = __popc(__ballot_sync(ALL_LANES, FROM_EQUAL ? found < key : !(key < found)));
+    const i64 left = shuffle(place, before ? before - 1 : 0), right = shuffle(place, before % WARP);
+    if (before) begin = left + 1;
+    if (before < WARP) end = right;
+  }
+  const i64 place = begin + lane();
+  bool is_before = false;
+  if (place < end) is_before = FROM_EQUAL ? keys[place] < key : !(key < keys[place]);
+  return begin + __popc(__ballot_sync(ALL_LANES, is_before));
+}
+
+/// segment_of, by a warp together.
+template <class Offset> DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k) {
+  return warp_bound<false>(offsets, 0, count + 1, Offset(k)) - 1;
+}
+
 /// The rows of entries begin and end - 1 into span[0] and span[1]; every thread of the block calls.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
   __syncthreads();  // whoever read span is done
-  if (threadIdx.x < 2) span[threadIdx.x] = segment_of(indptr, nrows, threadIdx.x ? end - 1 : begin);
+  const int warp = warp_in_block();
+  if (warp < 2) {
+    const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
+    if (lane() == 0) span[warp] = row;
+  }
   __syncthreads();
 }
 
@@ -38,6 +66,7 @@ DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows, const i32 *
     if constexpr (WHERE == BY_ROWS && NEEDS_ROW) {
       if (begin < count) find_rows(indptr, nrows, begin, least(begin + tile, count), span);
     }
+#pragma unroll
     for (int step = 0; step < STEPS; step++) {
       const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
       i64 i = 0, j = 0;

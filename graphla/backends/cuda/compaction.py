@@ -101,7 +101,7 @@ def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
         rows = xp.empty(a.nrows + 1, new_offset)
     kernel = load("compact.cu", "move_flagged", NOTHING, word, has_values, offset, new_offset)
     kernel(
-        blocks(max(a.nvals, int(nrows) + 1)),
+        tiles(max(a.nvals, int(nrows) + 1)),
         BLOCK,
         *(bits, ends, indptr, nrows, columns, values, size(a.nvals)),
         *(rows, indices, new if has_values else NULL),

@@ -11,7 +11,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.arrays.layout import repeat_value, scalar, with_values
-from graphla.backends.cuda.launching import BLOCK, ISO, UNREAD, blocks, places, read, size, tiles
+from graphla.backends.cuda.launching import BLOCK, ISO, UNREAD, places, read, size, tiles
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array
@@ -35,7 +35,7 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
     result = xp.empty(count, dtype)
     if count:
         kernel = load("map.cu", "cast_values", NOTHING, dtype, stored)
-        kernel(blocks(count), BLOCK, x, result, size(count))
+        kernel(tiles(count), BLOCK, x, result, size(count))
     return repeat_value(xp, result, values.size) if kept == ISO else result
 
 
@@ -71,7 +71,7 @@ def _map_values(
     result = xp.empty(count, dtype)
     if count:
         kernel = load("map.cu", "map_values", spec, stored, kept)
-        kernel(blocks(count), BLOCK, x, thunk, result, size(count))
+        kernel(tiles(count), BLOCK, x, thunk, result, size(count))
     return with_values(a, repeat_value(xp, result, a.values.size) if repeats else result)
 
 

@@ -11,7 +11,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.arrays.layout import repeat_value
-from graphla.backends.cuda.launching import ISO, NULL, blocks, counter, read, size
+from graphla.backends.cuda.launching import ISO, NULL, blocks, counter, read, size, tiles
 from graphla.backends.cuda.maps import cast_values
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
@@ -56,12 +56,12 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     if kept == ISO and (monoid.is_any or monoid.is_idempotent):
         folds = repeat_value(xp, cast_values(a.values[:1], dtype), n)
         kernel = load("reduce.cu", "note_occupied", NOTHING, offset)
-        kernel(blocks(n), FOLD_BLOCK, a.indptr, size(n), present, found)
+        kernel(tiles(n), FOLD_BLOCK, a.indptr, size(n), present, found)
         return BitmapVector(n, present, folds, Counted(found))
     folds = xp.empty(n, dtype)
     if kept == ISO or monoid.is_any:
         kernel = load("reduce.cu", "fold_rows_at_once", spec, stored, kept, offset)
-        kernel(blocks(n), FOLD_BLOCK, a.indptr, size(n), x, folds, present, found)
+        kernel(tiles(n), FOLD_BLOCK, a.indptr, size(n), x, folds, present, found)
         return BitmapVector(n, present, folds, Counted(found))
     strips = -(-a.nvals // STRIP)
     tails = xp.empty(strips, dtype)
