@@ -139,9 +139,15 @@ class Backend(Protocol):
         ...
 
     def mxm(
-        self, a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
-    ) -> Csr:
-        """C<mask> = A (+).(x) B. `bt`, B by columns, is there if it is already built."""
+        self,
+        a: Csr,
+        b: Csr | None,
+        semiring: TypedSemiring,
+        mask: MatrixMask | None,
+        bt: Csr | None,
+    ) -> Csr | None:
+        """C<mask> = A (+).(x) B. `bt`, B by columns, is there if it is already built; `b` may be
+        missing beside it under a mask: then None says that C cannot, or should not, do without."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...

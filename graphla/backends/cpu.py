@@ -158,8 +158,12 @@ def longest(a: Csr) -> int:
     return a.nvals
 
 
-def mxm(a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None) -> Csr:
-    """C⟨mask⟩ = A ⊕.⊗ B."""
+def mxm(
+    a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
+) -> Csr | None:
+    """C⟨mask⟩ = A ⊕.⊗ B; None where B is not there by rows."""
+    if b is None:
+        return None
     if _compiles(a.nvals + b.nvals, semiring, size=b.ncols):
         return matrices.mxm(a, b, semiring, mask, bt, config.threads)
     return products_of_matrices.mxm(np, a, b, semiring, mask, bt)

@@ -42,4 +42,12 @@ __global__ void kronecker_entries(const OffsetA *__restrict__ a_indptr, const i3
   }
 }
 
+/// z[0] = op(x[0], y[0]), which all values of C are.
+template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
+__global__ void one_pair(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  if (thread_in_grid() == 0) z[0] = Op::call(x[0], y[0], 0, 0, 0, 0);
+}
+
 }  // namespace graphla

@@ -61,9 +61,13 @@ def _mxm(
     a: MatrixForms, b: MatrixForms, semiring: TypedSemiring, mask: MatrixMask | None = None
 ) -> MatrixForms:
     """C⟨mask⟩ = A ⊕.⊗ B."""
+    do, c = backend(a.device), None
     bt = b.csc if b.has_csc else None
-    c = backend(a.device).mxm(a.csr, b.csr, semiring, mask, bt)
-    return MatrixForms(a.device, semiring.return_type, c)
+    if mask is not None and not b.has_csr:
+        c = do.mxm(a.csr, None, semiring, mask, bt)
+    if c is None:
+        c = do.mxm(a.csr, b.csr, semiring, mask, bt)
+    return MatrixForms(a.device, semiring.return_type, c)  # pyright: ignore[reportArgumentType]
 
 
 def _inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:

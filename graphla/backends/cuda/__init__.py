@@ -22,6 +22,7 @@ from graphla.backends.cuda.layout import (
 )
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
+from graphla.backends.cuda.mxm import kronecker, mxm
 from graphla.backends.cuda.products import costs, longest, pull, push, reached
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.writing import set_element, write_matrix, write_vector
@@ -43,8 +44,10 @@ __all__ = [
     "find",
     "intersection",
     "keep",
+    "kronecker",
     "longest",
     "merge",
+    "mxm",
     "owns",
     "pull",
     "push",

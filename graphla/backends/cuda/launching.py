@@ -112,6 +112,11 @@ def number(scalar: Array) -> int:
     return int(scalar)
 
 
+def to_numbers(array: Array) -> list[int]:
+    """A few numbers that the device has computed: the host waits for them, once."""
+    return array.tolist()
+
+
 def size(n: int) -> np.int64:
     """A size as kernels take it."""
     return np.int64(n)

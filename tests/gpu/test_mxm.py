@@ -1,0 +1,179 @@
+"""Matrix products and Kronecker products on CUDA give what the CPU gives, whatever the mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from devices import has_cuda, use_cuda
+from hypothesis import given
+from hypothesis import strategies as st
+
+if not has_cuda():
+    pytest.skip("neither a card nor g++", allow_module_level=True)
+use_cuda()
+
+from storages import assert_same, matrices, to_device, to_host  # noqa: E402
+
+from graphla.backends import backend  # noqa: E402
+from graphla.backends.cuda import masked, unmasked  # noqa: E402
+from graphla.storage import Csr, MatrixMask, is_iso  # noqa: E402
+from semirings import binary  # noqa: E402
+from semirings import semiring as catalog  # noqa: E402
+
+SEMIRINGS = (
+    "plus_times FP32",
+    "min_plus INT64",
+    "plus_pair INT8",
+    "any_pair BOOL",
+    "any_secondi INT64",
+    "lor_land BOOL",
+)
+"""Few, as the simulator compiles a program for each."""
+
+SIZES = st.sampled_from((0, 1, 3, 8, 40))
+
+
+def typed(name: str) -> Any:
+    which, dtype = name.split()
+    return getattr(catalog, which)[dtype]
+
+
+def own(semiring: Any) -> tuple[np.dtype[Any], ...]:
+    return (semiring.binaryop.type.np_type,)
+
+
+def check(
+    semiring: Any,
+    a: Csr,
+    b: Csr,
+    mask: MatrixMask | None,
+    with_columns: bool,
+    with_rows: bool = True,
+) -> Csr:
+    """The product on both, compared; the places alone where any term may be the value."""
+    bt = backend("cpu").transpose(b)
+    wanted = backend("cpu").mxm(a, b, semiring, mask, bt)
+    there = None
+    if mask is not None:
+        there = MatrixMask(to_device(mask.pattern), mask.complement)
+    found = backend("cuda").mxm(
+        to_device(a),
+        to_device(b) if with_rows else None,
+        semiring,
+        there,
+        to_device(bt) if with_columns else None,
+    )
+    if found is None:
+        assert not with_rows
+        return wanted  # pyright: ignore
+    found = to_host(found)
+    if semiring.monoid.is_any and not is_iso(found.values):
+        np.testing.assert_array_equal(found.indptr, wanted.indptr)  # pyright: ignore
+        np.testing.assert_array_equal(found.indices, wanted.indices)  # pyright: ignore
+        return found
+    assert_same(found, wanted)
+    return found
+
+
+@given(st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS))
+def test_any_product_is_that_of_the_cpu(data: Any, m: int, k: int, n: int, name: str) -> None:
+    semiring = typed(name)
+    a = data.draw(matrices(m, k, own(semiring)))
+    b = data.draw(matrices(k, n, own(semiring)))
+    kind = data.draw(st.sampled_from(("none", "inside", "outside")))
+    pattern = data.draw(matrices(m, n, (np.dtype(bool),)))
+    mask = None if kind == "none" else MatrixMask(pattern, kind == "outside")
+    check(semiring, a, b, mask, data.draw(st.booleans()))
+
+
+@given(
+    st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
+)
+def test_dots_equal_rows(data: Any, m: int, k: int, n: int, name: str, way: str) -> None:
+    semiring = typed(name)
+    a = data.draw(matrices(m, k, own(semiring)))
+    b = data.draw(matrices(k, n, own(semiring)))
+    pattern = data.draw(matrices(m, n, (np.dtype(bool),)))
+    if not (a.nvals and b.nvals and pattern.nvals):
+        return
+    wanted = backend("cpu").mxm(a, b, semiring, MatrixMask(pattern, False), None)
+    right = backend("cpu").transpose(b) if way == "dots" else b
+    found = to_host(
+        masked._at_pattern(way, to_device(a), to_device(right), semiring, to_device(pattern))
+    )
+    if semiring.monoid.is_any:
+        np.testing.assert_array_equal(found.indptr, wanted.indptr)  # pyright: ignore
+        np.testing.assert_array_equal(found.indices, wanted.indices)  # pyright: ignore
+    else:
+        assert_same(found, wanted)
+
+
+def random_csr(
+    rng: np.random.Generator, shape: tuple[int, int], sizes: Any, dtype: Any, iso: bool = False
+) -> Csr:
+    """Rows of the given sizes, their columns drawn from all."""
+    nrows, ncols = shape
+    rows = [np.sort(rng.choice(ncols, size=s, replace=False)) for s in sizes]
+    indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    indices = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int32)
+    values = rng.integers(1, 4, indices.size).astype(dtype)
+    if iso:
+        values = np.broadcast_to(values[:1].copy(), values.shape)
+    return Csr(nrows, ncols, indptr, indices, values)
+
+
+@pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
+@pytest.mark.parametrize("outside", [False, True])
+def test_rows_of_every_size(name: str, outside: bool) -> None:
+    """From a few terms to so many that rows are made by tiles, several of them."""
+    semiring, rng = typed(name), np.random.default_rng(1)
+    dtype = own(semiring)[0]
+    b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
+    a = random_csr(rng, (9, 60), [0, 1, 2, 3, 8, 9, 30, 50, 60], dtype)
+    pattern = random_csr(rng, (9, 5000), [0, 5, 5, 5, 50, 500, 0, 1000, 5], bool)
+    check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
+
+
+@pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
+@pytest.mark.parametrize("outside", [False, True])
+def test_long_rows_among_very_many_columns(
+    name: str, outside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are sorted, in batches."""
+    monkeypatch.setattr(unmasked, "SORTED", 5000)
+    semiring, rng = typed(name), np.random.default_rng(2)
+    dtype, n = own(semiring)[0], 2_000_000
+    b = random_csr(rng, (60, n), [40] * 60, dtype)
+    b.indices[:400].reshape(10, 40)[:] = b.indices[:40]
+    a = random_csr(rng, (6, 60), [60, 50, 0, 55, 2, 60], dtype)
+    pattern = random_csr(rng, (6, n), [0, 5, 5, 50, 50, 500], bool)
+    pattern.indices[-40:] = b.indices[:40]
+    pattern.indices[-500:].sort()
+    unique = np.unique(pattern.indices[-500:])
+    keep = np.concatenate((pattern.indices[:-500], unique))
+    indptr = pattern.indptr.copy()
+    indptr[-1] = keep.size
+    pattern = Csr(6, n, indptr, keep, np.ones(keep.size, bool))
+    check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
+
+
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_masked_products_of_skewed_rows(with_rows: bool) -> None:
+    """Rows too long for a table, lists to search, and tiles that cut rows."""
+    semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
+    a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)
+    b = random_csr(rng, (3000, 700), rng.integers(0, 30, 3000), np.float32)
+    pattern = random_csr(rng, (5, 700), [600, 700, 3, 5, 64], bool)
+    check(semiring, a, b, MatrixMask(pattern, False), True, with_rows)
+
+
+@given(st.data(), st.sampled_from((0, 1, 5)), st.sampled_from((0, 1, 4)), st.booleans())
+def test_kronecker_is_that_of_the_cpu(data: Any, m: int, n: int, is_positional: bool) -> None:
+    op = binary.firstj["INT64"] if is_positional else binary.minus["FP32"]
+    dtypes = (np.dtype(np.float32),)
+    a = data.draw(matrices(m, n, dtypes))
+    b = data.draw(matrices(n, m, dtypes))
+    wanted = backend("cpu").kronecker(a, b, op)
+    assert_same(to_host(backend("cuda").kronecker(to_device(a), to_device(b), op)), wanted)
