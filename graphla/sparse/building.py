@@ -306,9 +306,10 @@ def _entries(
     return array, wanted, None if dup_op is None else binary_of(dup_op, wanted, wanted)
 
 
-def _shares(given: Any, held: np.ndarray) -> bool:
+def _shares(given: Any, held: Any) -> bool:
     """Whether the user could write into what is held."""
-    return isinstance(given, np.ndarray) and np.may_share_memory(given, held)
+    on_host = isinstance(given, np.ndarray) and isinstance(held, np.ndarray)
+    return on_host and np.may_share_memory(given, held)
 
 
 def _own(values: np.ndarray) -> np.ndarray:
