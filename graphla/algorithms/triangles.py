@@ -5,8 +5,9 @@ D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005).
 is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting and Enumeration Using
 Matrix Algebra*, 2015.
 
-Invariant: each edge {i, j} of the graph is one entry of F, directed from the vertex that comes
-first by (degree, index); so a row of F has at most sqrt(2 · edges) entries, hubs included.
+Invariant: each edge {i, j} of the graph is one entry of L, below the diagonal once the vertices are
+numbered by falling degree: from the lesser degree to the greater; so a row of L has at most
+sqrt(2 · edges) entries, hubs included, and its columns lie near each other, at the hubs.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.algorithms import arguments
-from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, select
-from semirings.semiring import any_first, any_second, plus_pair
+from graphla.sparse import Matrix
+from semirings import monoid, select
+from semirings.semiring import plus_pair
 
 
 def triangle_count(A: Matrix) -> int:
-    """Σ (F plus.pair Fᵀ)⟨F⟩: the number of triangles of an undirected graph.
+    """Σ (L plus.pair Lᵀ)⟨L⟩: the number of triangles of an undirected graph.
 
     An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
 
@@ -32,18 +33,14 @@ def triangle_count(A: Matrix) -> int:
     """
     A = arguments.adjacency(A)
     arguments.symmetric(A)
-    forward = _forward(A)
-    # C⟨F⟩ = F plus.pair Fᵀ: for each edge, the third vertices that both its ends point at
-    common = plus_pair(forward @ forward.T).new(mask=forward.S)
+    L = _lower(A)
+    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the third vertices that both its ends point at
+    common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
 
 
-def _forward(A: Matrix) -> Matrix:
-    """F = the edges of A that point from the end of lesser rank to the other."""
-    n = A.nrows
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(np.diff(A.to_csr()[0]), kind="stable")] = np.arange(n)
-    R = Vector.from_dense(rank).diag()
-    # F(i, j) is there where rank(i) < rank(j): (R any.first A) < (A any.second R), kept where true
-    before = binary.lt(any_first(R @ A) & any_second(A @ R))
-    return select.valueeq(before, True).new()
+def _lower(A: Matrix) -> Matrix:
+    """L = tril(A(p, p)): the edges, where p lists the vertices by falling degree."""
+    degrees = np.diff(A.to_csr()[0])
+    order = np.argsort(-degrees, kind="stable")
+    return select.tril(A[order, order], -1).new()

@@ -38,13 +38,13 @@ PER_ENTRY = 16
 def product(
     a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
 ) -> Csr | None:
-    """C at the entries of `pattern`; None where B is there by columns alone, and rows are better."""
+    """C at the entries of `pattern`; None where B by columns is all there is, and rows are better."""
     if b is None:
         assert bt is not None
         dots = _dot_steps(a, bt, pattern)
-        if dots > PER_ENTRY * (a.nvals + bt.nvals):
-            if dots > 2 * _all_terms(a, bt) + TRANSPOSING * bt.nvals:
-                return None
+        is_dear = dots > PER_ENTRY * (a.nvals + bt.nvals)
+        if is_dear and dots > 2 * _all_terms(a, bt) + TRANSPOSING * bt.nvals:
+            return None
         return _at_pattern("dots", a, bt, semiring, pattern)
     rows, dots = _steps(a, b, pattern, bt)
     if bt is None:

@@ -1,0 +1,166 @@
+"""Products of matrices on the GPU: triangles by a masked product, squares beside cuSPARSE.
+
+    python benchmarks/gpu_mxm.py [triangles squares]
+
+Inside the timed region: the whole public call with its output, on a warm memory pool and warm
+kernels. Outside: drawing the graph. Results are verified before they are timed: counts of triangles
+by another way of computing the product, squares by their row sums, cuSPARSE's as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import cupy
+import cupyx.scipy.sparse
+import gpu_graphs
+import gpu_timing
+import numpy as np
+from gpu_products import csr_arrays, with_values
+from gpu_timing import in_turns, report
+
+import graphla as gl
+from graphla import Matrix, monoid, select, semiring
+from graphla.algorithms import triangle_count
+
+DATA = (Path("data"), Path("../shared/data"), Path(".gpu/data"))
+
+
+# --- triangles ----------------------------------------------------------------------------------
+
+
+def lower(A: Matrix) -> Matrix:
+    """L: the edges of A, its vertices renumbered by falling degree, each towards the lesser."""
+    order = np.argsort(-np.diff(csr_arrays(A)[0]))
+    return select.tril(A[order, order], -1).new()
+
+
+def counted(L: Matrix) -> Matrix:
+    """C⟨L⟩ = L plus.pair Lᵗ."""
+    C = Matrix("INT64", L.nrows, L.ncols)
+    C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
+    return C
+
+
+def total(C: Matrix) -> int:
+    """All triangles."""
+    return int(C.reduce_scalar(monoid.plus).get(0))
+
+
+def triangles() -> None:
+    """The parts apart, then the whole, then the public algorithm."""
+    for scale in (18, 20):
+        A = gpu_graphs.kron(scale)
+        L = lower(A)
+        C = counted(L)
+        by_rows = semiring.plus_pair["INT64"](L @ L).new(mask=L.S)  # j <- k <- i: rows of L
+        assert total(C) == total(by_rows) == triangle_count(A), "triangles are wrong"
+        times = in_turns(
+            {
+                "L, product and sum": lambda A: total(counted(lower(A))),
+                "L from A by degree": lambda A: lower(A),
+                "C(L.S) << plus_pair(L @ L.T)": lambda _, L=L: counted(L),
+                "sum": lambda _, C=C: total(C),
+                "triangle_count, A checked": triangle_count,
+            },
+            [A],
+        )
+        title = f"triangles, kron {scale}: {A.nvals // 2:,} edges, {total(C):,} triangles"
+        report(title, times, "edges", A.nvals // 2)
+
+
+# --- squares ------------------------------------------------------------------------------------
+
+
+def loaded(name: str) -> Matrix:
+    """The adjacency matrix of one of the graphs in `data`."""
+    path = next(folder / f"{name}.npz" for folder in DATA if (folder / f"{name}.npz").exists())
+    with np.load(path) as file:
+        n, rows, columns = int(file["n"]), file["src"], file["dst"]
+    u, v = gpu_graphs.both_ways(cupy.asarray(rows), cupy.asarray(columns))
+    return gpu_graphs._matrix(u, v, n, bool)
+
+
+def squares() -> None:
+    """A A for two graphs, and G G for the square G of a grid."""
+    A = gpu_graphs.grid(1024, 1024)
+    G = semiring.plus_pair["FP32"](A @ A).new()
+    square("delaunay_n16", loaded("delaunay_n16"))
+    square("G = square of the 1,024 x 1,024 grid", G)
+    square("kron 16", gpu_graphs.kron(16))
+
+
+def square(name: str, A: Matrix) -> None:
+    """The table of one graph."""
+    rng = cupy.random.RandomState(2)
+    indptr, indices = csr_arrays(A)
+    values = rng.random_sample(indices.size, dtype=cupy.float32)
+    F = with_values(A, values)
+    degrees = cupy.diff(indptr).astype(cupy.int64)
+    work = int(degrees[indices].sum())
+    sums, places = expected(F, values)
+    C = semiring.plus_times(F @ F).new()
+    assert verified(*csr_arrays(C), C._forms.csr.values, sums, places), "the square is wrong"
+    calls = {
+        "plus_times FP32": lambda _: semiring.plus_times(F @ F).new(),
+        "min_plus FP32": lambda _: semiring.min_plus(F @ F).new(),
+        "any_pair": lambda _: semiring.any_pair(F @ F).new(),
+    }
+    theirs = cupyx.scipy.sparse.csr_matrix((values, indices, indptr), shape=(A.nrows, A.ncols))
+    entries = C.nvals
+    del C
+    if is_right(theirs, sums, places):
+        calls = {"cupyx (cuSPARSE) FP32": lambda _: theirs @ theirs, **calls}
+    times = in_turns(calls, [0])
+    title = f"A A, {name}: {A.nvals:,} entries, {work:,} products, {entries:,} entries of C"
+    report(title, times, "products", work)
+
+
+def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
+    """The row sums of F F, and those of the sums of columns that its entries have."""
+    indptr, indices = csr_arrays(F)
+    M = cupyx.scipy.sparse.csr_matrix(
+        (values.astype(cupy.float64), indices, indptr), shape=(F.nrows, F.ncols)
+    )
+    ones, weights = cupy.ones(F.ncols), cupy.arange(F.ncols) / F.ncols
+    return M @ (M @ ones), M @ (M @ weights)
+
+
+def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
+    """Whether a square has the sums that it should, of rows as they are and by their columns."""
+    n = indptr.size - 1
+    ends = indptr.astype(cupy.int64)
+    for wanted, weights in ((sums, None), (weighted, cupy.arange(n) / n)):
+        total = cupy.zeros(values.size + 1)
+        part = values.astype(cupy.float64)
+        if weights is not None:
+            part *= weights[indices]
+        cupy.cumsum(part, out=total[1:])
+        found = total[ends[1:]] - total[ends[:-1]]
+        if not bool(cupy.allclose(found, wanted, rtol=1e-3, atol=1e-3 * float(wanted.max()) / n)):
+            return False
+    return True
+
+
+def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
+    """Whether cuSPARSE's square is there, and right."""
+    try:
+        C = theirs @ theirs
+    except Exception as error:
+        print(f"\n  cuSPARSE: {type(error).__name__}: {str(error)[:100]}")
+        return False
+    if verified(C.indptr, C.indices, C.data, sums, weighted):
+        return True
+    print("\n  cuSPARSE: its result is wrong")
+    return False
+
+
+TABLES = {"triangles": triangles, "squares": squares}
+
+if __name__ == "__main__":
+    print(gpu_timing.machine())
+    with gl.config.set(device="cuda"):
+        for each in sys.argv[1:] or TABLES:
+            TABLES[each]()
