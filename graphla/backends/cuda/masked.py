@@ -38,7 +38,7 @@ PER_ENTRY = 16
 def product(
     a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
 ) -> Csr | None:
-    """C at the entries of `pattern`; None where B by columns is all there is, and rows are better."""
+    """C at the entries of `pattern`; None where B is by columns alone, and rows are better."""
     if b is None:
         assert bt is not None
         dots = _dot_steps(a, bt, pattern)
