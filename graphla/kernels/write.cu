@@ -63,28 +63,62 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-/// The whole rule, index by index. Where C is kept, `stays` says: everywhere (0), where the mask
-/// lets through (1), or where it does not (2). `present` is null where no index can lack an entry.
+// --- index by index: eight flags to a word ------------------------------------------------------
+
+constexpr u64 EIGHT = 0x0101010101010101;
+
+/// Flags i..i + 7 as the bytes of a word; null is all true. Beyond the end they are false.
+DEVICE u64 load_flags(const bool *flags, i64 i, i64 size) {
+  if (i + 8 <= size) {
+    if (flags == nullptr) return EIGHT;
+    if ((u64(flags) & 7) == 0) return *(const u64 *)(flags + i);
+  }
+  u64 word = 0;
+  for (int b = 0; b < 8 && i + b < size; ++b) word |= u64(flags == nullptr || flags[i + b]) << (8 * b);
+  return word;
+}
+
+DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
+  if (i + 8 <= size && (u64(flags) & 7) == 0) {
+    *(u64 *)(flags + i) = word;
+  } else {
+    for (int b = 0; b < 8 && i + b < size; ++b) flags[i + b] = (word >> (8 * b)) & 1;
+  }
+}
+
+/// The whole rule. Where C is kept, `stays` says: everywhere (0), where the mask lets through (1),
+/// or where it does not (2). `present` is null where no index can lack an entry.
+///
+/// A warp takes 256 indices at a time: flags eight to a lane, then values 32 at a time, if any of
+/// them is to be written. In place (values = c_values) the others stay as they are.
 template <class Op, class C, class T>
 __global__ void write_indices(const C *c_values, i64 c_step, const bool *c_present, const T *t_values, i64 t_step,
                               const bool *t_present, const bool *flags, bool complement, int stays,
                               typename Op::Z *values, bool *present, i64 size, i64 *counter) {
+  const bool is_copy = (const void *)values != (const void *)c_values;
+  const i64 first_tile = thread_in_grid() / WARP, tiles = (size + 8 * WARP - 1) / (8 * WARP);
   i64 counted = 0;
-  for (i64 i = thread_in_grid(); i < size; i += threads_in_grid()) {
-    const bool inside = flags == nullptr || flags[i] != complement;
-    const bool was = c_present == nullptr || c_present[i];
-    const bool writes = inside && (t_present == nullptr || t_present[i]);
-    const bool kept = was && (stays == 0 || inside == (stays == 1));
-    if (writes) {
-      const T t = t_values[i * t_step];
-      values[i] = Op::ACCUMULATES && was ? Op::accumulate(c_values[i * c_step], t, i, 0) : convert<typename Op::Z>(t);
-    } else if ((const void *)values != (const void *)c_values) {
-      values[i] = kept ? convert<typename Op::Z>(c_values[i * c_step]) : typename Op::Z(0);
-    }
+  for (i64 tile = first_tile; tile < tiles; tile += threads_in_grid() / WARP) {
+    const i64 base = tile * 8 * WARP, mine = base + 8 * lane();
+    const u64 inside = flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
+    const u64 was = load_flags(c_present, mine, size);
+    const u64 writes = load_flags(t_present, mine, size) & inside;
+    const u64 is = writes | (was & (stays == 0 ? EIGHT : stays == 1 ? inside : ~inside));
     if (present != nullptr) {
-      const bool is = writes || kept;
-      if (present != c_present || is != was) present[i] = is;
-      counted += is;
+      if (mine < size && (present != c_present || is != was)) store_flags(present, mine, size, is);
+      counted += __popcll(is);
+    }
+    if (!__any_sync(ALL_LANES, is_copy || writes != 0)) continue;
+    for (int part = 0; part < 8; ++part) {
+      const int whose = 4 * part + lane() / 8, bit = 8 * (lane() % 8);
+      const bool puts = shuffle(writes, whose) >> bit & 1, had = shuffle(was, whose) >> bit & 1;
+      const i64 i = base + part * WARP + lane();
+      if (puts) {
+        const T t = t_values[i * t_step];
+        values[i] = Op::ACCUMULATES && had ? Op::accumulate(c_values[i * c_step], t, i, 0) : convert<typename Op::Z>(t);
+      } else if (is_copy && i < size) {
+        values[i] = had ? convert<typename Op::Z>(c_values[i * c_step]) : typename Op::Z(0);
+      }
     }
   }
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
@@ -94,13 +128,15 @@ __global__ void write_indices(const C *c_values, i64 c_step, const bool *c_prese
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to, i64 size, i64 *counter) {
   i64 counted = 0;
-  for (i64 i = thread_in_grid(); i < size; i += threads_in_grid()) {
-    const bool is = (from == nullptr || from[i]) && flags[i] != complement;
-    to[i] = is;
-    counted += is;
+  for (i64 i = 8 * thread_in_grid(); i < size; i += 8 * threads_in_grid()) {
+    const u64 is = load_flags(from, i, size) & (load_flags(flags, i, size) ^ (complement ? EIGHT : 0));
+    store_flags(to, i, size, is);
+    counted += __popcll(is);
   }
   add_count(counter, counted, nullptr, 0);
 }
+
+// --- masks --------------------------------------------------------------------------------------
 
 /// flags[list[k]] = true: a mask's list spread out.
 template <class Op> __global__ void flag_listed(const i32 *list, i64 listed, bool *flags) {

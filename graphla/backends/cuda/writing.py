@@ -194,7 +194,7 @@ def _restrict(v: DenseVector, mask: VectorMask, complement: bool, to: Array, cou
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("write.cu", "restrict_flags", NOTHING)
     flags = (presence(mask), np.bool_(complement))
-    kernel(blocks(v.size), BLOCK, there, *flags, to, size(v.size), count)
+    kernel(_words(v.size), BLOCK, there, *flags, to, size(v.size), count)
 
 
 def _is_empty(v: AnyVector) -> bool:
@@ -308,7 +308,7 @@ def _write_indices(
     types = (c.values.dtype, t.values.dtype)
     kernel = load("write.cu", "write_indices", _accumulating(accum, dtype), *types)
     kernel(
-        blocks(c.size),
+        _words(c.size),
         BLOCK,
         *(c.values, _step(c.values), there),
         *(t.values, _step(t.values), t.present if isinstance(t, BitmapVector) else NULL),
@@ -319,6 +319,11 @@ def _write_indices(
     if is_full:
         return FullVector(c.size, values)
     return BitmapVector(c.size, present, values, Counted(count))
+
+
+def _words(indices: int) -> int:
+    """A grid of a thread for each eight indices."""
+    return blocks(-(-indices // 8))
 
 
 def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[Any, ...]:
