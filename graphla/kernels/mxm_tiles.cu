@@ -10,20 +10,24 @@
 namespace graphla {
 
 constexpr int TILE_WARPS = 4;
-constexpr int SPAN = 8;  // tiles counted at a time
+constexpr int SPAN = 8;   // tiles counted at a time
+constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are added
 
-/// visit(k, in_a, in_b, j) for each term of row i with a column of begin..end - 1; after each row
-/// of B the lanes wait for each other.
-template <class OffsetA, class OffsetB, class Visit>
-DEVICE void each_term_between(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices,
-                              const OffsetB *__restrict__ b_indptr, const i32 *__restrict__ b_indices, i64 i, i64 begin,
-                              i64 end, bool is_whole, Visit visit) {
+/// visit(k, x, j, y) for each term of row i with a column of begin..end - 1; after each
+/// row of B the lanes wait for each other. x and y are values of the operands, or nothing of UNREAD
+/// ones. The first columns of AHEAD rows of B are loaded at a time, so that their latencies overlap.
+template <class OffsetA, class OffsetB, class X, class Y, class Visit>
+DEVICE void each_term_between(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices, const X &x_values,
+                              const OffsetB *__restrict__ b_indptr, const i32 *__restrict__ b_indices, const Y &y_values,
+                              i64 i, i64 begin, i64 end, bool is_whole, Visit visit) {
   const i64 stop = a_indptr[i + 1];
   for (i64 first = a_indptr[i]; first < stop; first += WARP) {
     i32 k = 0;
     i64 from = 0, to = 0;
+    auto x = x_values[0];
     if (first + lane() < stop) {
       k = a_indices[first + lane()];
+      x = x_values[first + lane()];
       from = b_indptr[k];
       to = b_indptr[k + 1];
       if (!is_whole) {
@@ -33,15 +37,39 @@ DEVICE void each_term_between(const OffsetA *__restrict__ a_indptr, const i32 *_
     }
     u32 filled = __ballot_sync(ALL_LANES, from < to);
     while (filled) {
-      const int e = __ffs(int(filled)) - 1;
-      filled &= filled - 1;
-      const i32 its_k = shuffle(k, e);
-      const i64 last = shuffle(to, e);
-      for (i64 in_b = shuffle(from, e) + lane(); in_b < last; in_b += WARP) visit(its_k, first + e, in_b, b_indices[in_b]);
-      __syncwarp();
+      int entry[AHEAD];
+      i64 at[AHEAD], last[AHEAD];
+      i32 j[AHEAD];
+      decltype(y_values[0]) y[AHEAD];
+#pragma unroll
+      for (int d = 0; d < AHEAD; d++) {
+        entry[d] = filled ? __ffs(int(filled)) - 1 : 0;
+        at[d] = shuffle(from, entry[d]) + lane();
+        last[d] = filled ? shuffle(to, entry[d]) : 0;
+        filled &= filled - 1;
+        j[d] = 0;
+        y[d] = 0;
+        if (at[d] < last[d]) {
+          j[d] = b_indices[at[d]];
+          y[d] = y_values[at[d]];
+        }
+      }
+#pragma unroll
+      for (int d = 0; d < AHEAD; d++) {
+        const i32 its_k = shuffle(k, entry[d]);
+        const auto its_x = shuffle(x, entry[d]);
+        if (at[d] < last[d]) visit(its_k, its_x, j[d], y[d]);
+        for (i64 in_b = at[d] + WARP; in_b < last[d]; in_b += WARP) visit(its_k, its_x, b_indices[in_b], y_values[in_b]);
+        __syncwarp();
+      }
     }
   }
 }
+
+/// Stands for values that nobody reads.
+struct Nothing {
+  DEVICE i32 operator[](i64) const { return 0; }
+};
 
 /// Clears the bits of begin..end - 1 that the mask lists in row i.
 template <int MASK, class OffsetM>
@@ -76,10 +104,11 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     __syncwarp();
     for (int word = lane(); word < SPAN * WORDS; word += WARP) bits[word] = 0;
     __syncwarp();
-    each_term_between(a_indptr, a_indices, b_indptr, b_indices, i, begin, end, spans == 1, [&](i32, i64, i64, i32 j) {
-      const u32 column = u32(j - begin), bit = 1u << (column % WARP);
-      if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
-    });
+    each_term_between(a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, begin, end, spans == 1,
+                      [&](i32, i32, i32 j, i32) {
+                        const u32 column = u32(j - begin), bit = 1u << (column % WARP);
+                        if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
+                      });
     clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
     i64 all = 0;
     for (int tile = 0; tile < SPAN && first_tile + tile < tiles; tile++) {
@@ -120,18 +149,26 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     if (HAS_VALUES && !Op::IS_ANY)
       for (int column = lane(); column < 1 << BITS; column += WARP) sums[column] = Op::identity();
     __syncwarp();
-    each_term_between(a_indptr, a_indices, b_indptr, b_indices, i, begin, end, tiles == 1,
-                      [&](i32 k, i64 in_a, i64 in_b, i32 j) {
-                        const u32 column = u32(j - begin), bit = 1u << (column % WARP);
-                        bool found = (load_relaxed(bits + column / WARP) & bit) != 0;
-                        if (!found) atomicOr(bits + column / WARP, bit);
-                        if constexpr (HAS_VALUES) {
+    auto mark = [&](u32 column) {
+      const u32 bit = 1u << (column % WARP);
+      const bool found = (load_relaxed(bits + column / WARP) & bit) != 0;
+      if (!found) atomicOr(bits + column / WARP, bit);
+      return found;
+    };
+    if constexpr (HAS_VALUES) {
+      each_term_between(a_indptr, a_indices, x, b_indptr, b_indices, y, i, begin, end, tiles == 1,
+                        [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+                          const u32 column = u32(j - begin);
+                          bool found = mark(column);
                           if (Op::IS_ANY && found) return;
                           Z sum = sums[column];
-                          add_term<Op>(sum, found, x[in_a], y[in_b], i, k, j);
+                          add_term<Op>(sum, found, x, y, i, k, j);
                           sums[column] = sum;
-                        }
-                      });
+                        });
+    } else {
+      each_term_between(a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, begin, end, tiles == 1,
+                        [&](i32, i32, i32 j, i32) { mark(u32(j - begin)); });
+    }
     clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
     i64 place = i64(indptr[i]) + before - (row ? ends[row * tiles - 1] : 0);
     for (int word = 0; word < WORDS; word++) {
