@@ -1,0 +1,138 @@
+"""Sorting, transposing, building and extracting on the device against the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.storages import assert_same, dense_vectors, is_valid, matrices, sparse_vectors
+from gpu.storages import to_device as moved
+from gpu.storages import to_host as brought
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphla.backends import backend
+from graphla.storage import BitmapVector, SparseVector, is_iso
+from semirings import binary
+from semirings.exceptions import DuplicateEntry
+
+cpu, cuda = backend("cpu"), backend("cuda")
+
+SIZES = st.sampled_from((1, 5, 40, 1500))
+SHAPES = st.sampled_from(((0, 3), (3, 0), (1, 1), (5, 7), (40, 30), (2, 1 << 20)))
+DTYPES = tuple(map(np.dtype, ("i8", "f4")))
+DUP_OPS = [getattr(binary, name)["FP32"] for name in ("plus", "first", "second", "minus", "max")]
+FLAGS = st.booleans()
+
+
+def array(x: Any) -> Any:
+    """An array of the device, iso where it is."""
+    there = cuda.asarray(x[:1].copy() if is_iso(x) else x)
+    return cuda.xp.broadcast_to(there, x.shape) if is_iso(x) else there
+
+
+def random(data: Any) -> np.random.Generator:
+    return np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
+
+
+@given(st.data())
+def test_forms_of_a_vector(data):
+    size = data.draw(SIZES)
+    v = data.draw(st.one_of(dense_vectors(size, DTYPES), sparse_vectors(size, DTYPES)))
+    there = moved(v)
+    for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
+        is_valid(brought(form))
+        assert is_iso(form.values) == (is_iso(v.values) and form.values.size > 0)
+        assert_same(form, v)
+    assert isinstance(cuda.to_bitmap(there), BitmapVector)
+
+
+@given(st.data())
+def test_entries_are_sorted(data):
+    v = data.draw(sparse_vectors(data.draw(SIZES), DTYPES))
+    order = random(data).permutation(v.nvals)
+    values = v.values if is_iso(v.values) else v.values[order]
+    w = cuda.sort(moved(SparseVector(v.size, v.indices[order], values, False)))
+    assert w.is_sorted
+    is_valid(brought(w))
+    assert_same(w, v)
+
+
+@given(st.data())
+def test_a_transpose(data):
+    a = data.draw(matrices(*data.draw(SHAPES.filter(lambda shape: shape[1] < 100)), DTYPES))
+    t = cuda.transpose(moved(a))
+    assert is_iso(t.values) == is_iso(a.values)
+    assert_same(t, cpu.transpose(a))
+
+
+@given(st.data())
+def test_entries_are_built_into_a_matrix_or_a_vector(data):
+    nrows, ncols = data.draw(SHAPES)
+    count = data.draw(st.sampled_from((0, 1, 7, 300, 2000))) if nrows * ncols else 0
+    numbers, dtype = random(data), data.draw(st.sampled_from((np.int32, np.int64)))
+    rows = numbers.integers(0, max(nrows, 1), count).astype(dtype)
+    columns = numbers.integers(0, max(ncols, 1), count).astype(dtype)
+    values = numbers.integers(0, 5, count).astype(np.float32)
+    if count and data.draw(FLAGS):
+        values = np.broadcast_to(values[:1].copy(), (count,))
+    if data.draw(FLAGS):
+        order = np.lexsort((columns, rows))
+        rows, columns = rows[order], columns[order]
+    dup_op = data.draw(st.sampled_from(DUP_OPS))
+    a = cuda.build_matrix(nrows, ncols, array(rows), array(columns), array(values), dup_op)
+    assert_same(a, cpu.build_matrix(nrows, ncols, rows, columns, values, dup_op))
+    v = cuda.build_vector(max(ncols, 1), array(columns), array(values), dup_op)
+    is_valid(brought(v))
+    assert_same(v, cpu.build_vector(max(ncols, 1), columns, values, dup_op))
+
+
+@pytest.mark.parametrize("op", DUP_OPS, ids=lambda op: op.name)
+def test_a_long_run_is_folded_in_order(op):
+    rows, columns = np.zeros(2000, np.int32), np.repeat([1, 0, 1], [500, 700, 800]).astype(np.int32)
+    values = np.random.default_rng(3).integers(0, 9, 2000).astype(np.float32)
+    a = cuda.build_matrix(1, 2, array(rows), array(columns), array(values), op)
+    assert_same(a, cpu.build_matrix(1, 2, rows, columns, values, op))
+
+
+def test_entries_given_twice_are_refused_by_name():
+    rows, columns, values = np.array([2, 0, 2]), np.array([4, 1, 4]), np.ones(3)
+    with pytest.raises(DuplicateEntry, match=r"entry \(2, 4\) is given more than once"):
+        cuda.build_matrix(3, 5, array(rows), array(columns), array(values), None)
+    with pytest.raises(DuplicateEntry, match="entry 4 is given more than once"):
+        cuda.build_vector(5, array(columns), array(values), None)
+
+
+@given(st.data())
+def test_elements_are_extracted(data):
+    size = data.draw(SIZES)
+    v = data.draw(st.one_of(dense_vectors(size, DTYPES), sparse_vectors(size, DTYPES)))
+    indices = random(data).integers(0, size, data.draw(st.sampled_from((0, 1, 50))))
+    w = cuda.extract_vector(moved(v), array(indices))
+    is_valid(brought(w))
+    assert_same(w, cpu.extract_vector(v, indices))
+
+
+@given(st.data())
+def test_a_submatrix_is_extracted(data):
+    nrows, ncols = data.draw(st.sampled_from(((1, 1), (5, 7), (40, 30))))
+    a, numbers = data.draw(matrices(nrows, ncols, DTYPES)), random(data)
+    rows = numbers.integers(0, nrows, data.draw(st.sampled_from((0, 1, 9))))
+    columns = numbers.integers(0, ncols, data.draw(st.sampled_from((0, 1, 9))))
+    rows = data.draw(st.sampled_from((None, rows)))
+    columns = data.draw(st.sampled_from((None, columns, np.unique(columns))))
+    there = [None if i is None else array(i) for i in (rows, columns)]
+    c = cuda.extract_matrix(moved(a), *there)
+    if rows is not None or columns is not None:
+        is_valid(brought(c))
+    assert_same(c, cpu.extract_matrix(a, rows, columns))
+
+
+@given(st.data())
+def test_places_are_found(data):
+    a = data.draw(matrices(5, 7, DTYPES))
+    i, j = data.draw(st.integers(0, 4)), data.draw(st.integers(0, 6))
+    assert cuda.find(moved(a), i, j) == cpu.find(a, i, j)
+    v = data.draw(sparse_vectors(40, DTYPES))
+    assert cuda.find(moved(v), 5 * i + j) == cpu.find(v, 5 * i + j)
