@@ -186,7 +186,11 @@ uint64_t schedule_state;  // of the random numbers
 int bias;
 #ifdef SIMULATOR_TSAN
 char start_token, end_token;
-std::vector<Context> kept;  // fibers of blocks that are done, until the launch is
+// A thread of the sanitizer goes with a stack, and both wait for the next launch: to make one is
+// slow. In one launch each runs one thread of the kernel, while there are not too many.
+std::vector<Context> kept, spare;
+size_t made;
+constexpr size_t most_fibers = 4000;  // the sanitizer knows of 8,128 threads at a time
 #endif
 
 /// What the simulator does for a thread of a kernel is not what that thread does: memory that it
@@ -450,7 +454,10 @@ char *take_stack() {
 
 void give_back_stack(Fiber *f) {
 #ifdef SIMULATOR_TSAN
-  if (f->context.fiber) __tsan_destroy_fiber(f->context.fiber);
+  if (f->context.fiber) {  // of a launch that ended in a fault
+    __tsan_destroy_fiber(f->context.fiber);
+    made--;
+  }
   f->context.fiber = nullptr;
 #endif
   if (f->context.bottom) free_stacks.push_back(f->context.bottom);
@@ -593,11 +600,24 @@ Fiber *choose() {
 
 void resume(Fiber *f) {
   if (f->state == NEW) {
+#ifdef SIMULATOR_TSAN
+    if (spare.empty() && made >= most_fibers) spare.swap(kept);
+    if (spare.empty()) {
+      char *stack = take_stack();
+      if (!stack) return;
+      spare.emplace_back();
+      spare.back().bottom = stack;
+      spare.back().fiber = __tsan_create_fiber(0);
+      made++;
+    }
+    f->context.fiber = spare.back().fiber;
+    prepare(f->context, spare.back().bottom, fiber_main);
+    spare.pop_back();
+    __tsan_release(&start_token);  // what the host and the scheduler have done, it may read
+#else
     char *stack = take_stack();
     if (!stack) return;
     prepare(f->context, stack, fiber_main);
-#ifdef SIMULATOR_TSAN
-    f->context.fiber = __tsan_create_fiber(0);
 #endif
     something_changed();
   }
@@ -935,7 +955,6 @@ int simulator_launch(const Launch *what, char *text, size_t size) {
   simulator_current = nullptr;
 #ifdef SIMULATOR_TSAN
   scheduler.fiber = __tsan_get_current_fiber();
-  __tsan_release(&start_token);
 #endif
 #ifdef SIMULATOR_ASAN
   pthread_attr_t attributes;
@@ -956,10 +975,7 @@ int simulator_launch(const Launch *what, char *text, size_t size) {
     }
 #ifdef SIMULATOR_TSAN
   __tsan_acquire(&end_token);
-  for (Context &context : kept) {
-    __tsan_destroy_fiber(context.fiber);
-    free_stacks.push_back(context.bottom);
-  }
+  spare.insert(spare.end(), kept.begin(), kept.end());
   kept.clear();
 #endif
   if (!failed) {
