@@ -17,10 +17,18 @@ import numpy as np
 from graphla.forms import ScalarForms, VectorForms
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
-from graphla.operations.operation import Operation, note, run
+from graphla.operations.operation import (
+    Operation,
+    Running,
+    device_of,
+    note,
+    perform,
+    refuse_mixed,
+    run,
+)
 from graphla.operations.values import as_type, fit, is_scalar
 from graphla.operations.write import write
-from graphla.settings import recorders
+from graphla.settings import config, recorders
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, DuplicateEntry
 
@@ -76,7 +84,7 @@ class Operand:
 class Expression(Operand):
     """T = operation(operands): shape and dtype known and checked, not yet run."""
 
-    __slots__ = ("_args", "_dtype", "_operation", "_region", "_result", "_shape")
+    __slots__ = ("_args", "_device", "_dtype", "_operation", "_region", "_result", "_shape")
     noun: ClassVar[type]
     _args: Any
 
@@ -94,6 +102,12 @@ class Expression(Operand):
         self._dtype = dtype
         self._region = region
         self._result: Any = None
+        self._device = device_of(args)
+
+    @property
+    def device(self) -> str:
+        """Where the result will be: with the operands."""
+        return self._resolve()._device
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,9 +125,9 @@ class Expression(Operand):
         if mask is None:
             forms = self._read()
             if dtype is not None:
-                forms = cast(forms, lookup_dtype(dtype))
+                forms = perform("cast", cast, forms, lookup_dtype(dtype))
             return self.noun._of(forms, name)  # pyright: ignore[reportAttributeAccessIssue]
-        result = self.noun(self.dtype if dtype is None else dtype, *self._shape, name=name)
+        result = self._empty(dtype, name)
         result(mask) << self
         return result
 
@@ -121,15 +135,18 @@ class Expression(Operand):
         self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None
     ) -> Any:
         """As `new`; with `clear`, the noun without its entries."""
-        if clear:
+        return self._empty(dtype, name) if clear else self.new(dtype, mask=mask, name=name)
+
+    def _empty(self, dtype: Any, name: str | None) -> Any:
+        """A noun like the result, without entries."""
+        with config.set(device=self.device):
             return self.noun(self.dtype if dtype is None else dtype, *self._shape, name=name)
-        return self.new(dtype, mask=mask, name=name)
 
     def _read(self) -> Any:
         result = self._result
         if result is None:
             operation = self._operation or self._resolve()._operation
-            result = self._result = run(operation, self._args)  # pyright: ignore[reportArgumentType]
+            result = self._result = run(operation, self._args, None, self._device)  # pyright: ignore[reportArgumentType]
             self._args = ()
         return result
 
@@ -140,7 +157,7 @@ class Expression(Operand):
         if operation is None:
             return self._resolve()._under(mask)
         if operation.honours_mask:
-            return run(operation, self._args, mask), True
+            return run(operation, self._args, mask, self._device), True
         return self._read(), False
 
     @property
@@ -164,7 +181,7 @@ class Expression(Operand):
         symbol, left, right, default = self._args
         resolved = default(symbol, left, right)
         self._operation, self._args = resolved._operation, resolved._args
-        self._dtype = resolved._dtype
+        self._dtype, self._device = resolved._dtype, resolved._device
         return self
 
     def __call__(self, *args: Any, **options: Any) -> Assigner:
@@ -290,16 +307,26 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
     lowered = None
+    device = target.device
     if ndim:
         if x.shape != target.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, "
                 f"but the expression has {describe(x.shape)}"
             )
+        if x.device != device:
+            refuse_mixed(device, x.device, "the output and the expression")
         if mask is not None:
-            lowered = mask._lower(target.shape)
+            lowered = mask._lower(target.shape, device)
     t, honours_mask = x._under(lowered)
-    write[ndim](target, t, lowered, accum, replace, honours_mask)
+    if device == "cpu":
+        write[ndim](target, t, lowered, accum, replace, honours_mask)
+        return
+    with Running("write", (t,), device) as running:
+        if mask is not None:
+            running.reads(mask.parent._read())
+        running.changes(target)
+        write[ndim](target, t, lowered, accum, replace, honours_mask)
 
 
 def assign(
@@ -317,6 +344,9 @@ def assign(
     pairs = zip(axes, shape, strict=True)
     sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
     value = _value(target, x, sizes)
+    device = target.device
+    if value.device != device:
+        refuse_mixed(device, value.device, "the output and what is assigned to it")
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
         if isinstance(place, np.ndarray):
             _refuse_duplicates(place, name)
@@ -325,23 +355,35 @@ def assign(
     if mask is not None:
         if submask and not sizes:
             raise TypeError("an assign to one element takes no submask: write C(mask)[i, j] << s")
-        lowered = mask._lower(_mask_shape(axes, shape, sizes, mask, submask))
+        lowered = mask._lower(_mask_shape(axes, shape, sizes, mask, submask), device)
     submask = submask and lowered is not None
     if target.ndim == 0:
-        write[0](target, value, None, accum, replace, True)
+        how = _assign_scalar
     elif target.ndim == 1:
-        _assign_vector(target, axes[0], value, lowered, accum, replace, submask)
+        how = _assign_vector
     elif len(sizes) == 1 and (mask is None or mask.ndim == 1):
-        _assign_line(target, axes, value, lowered, accum, replace, submask)
+        how = _assign_line
     else:
-        _assign_matrix(target, axes, value, lowered, accum, replace, submask)
+        how = _assign_matrix
+    with Running("assign", (value,), device) as running:
+        if mask is not None and device != "cpu":
+            running.reads(mask.parent._read())
+        running.changes(target)
+        how(target, axes, value, lowered, accum, replace, submask)
     if start is not None:
         note("assign", (value, accum), target._forms.nvals, perf_counter() - start)
 
 
-def _assign_vector(
-    target: Any, place: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
+def _assign_scalar(
+    target: Any, axes: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
 ) -> None:
+    write[0](target, value, None, accum, replace, True)
+
+
+def _assign_vector(
+    target: Any, axes: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
+) -> None:
+    place = axes[0]
     if isinstance(place, int):
         if mask is None and accum is None:
             assignment.set_vector_element(target, place, value.value)
@@ -406,7 +448,8 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
                 target.device, dtype, None if value is None else as_type(value, dtype)
             )
     elif sizes and isinstance(x, (list, tuple, range, np.ndarray)):
-        x = _classes[len(sizes)].noun.from_dense(x)  # pyright: ignore[reportAttributeAccessIssue]
+        with config.set(device=target.device):
+            x = _classes[len(sizes)].noun.from_dense(x)  # pyright: ignore[reportAttributeAccessIssue]
     else:
         raise TypeError(
             f"cannot assign {type(x).__name__} to {_region(sizes)}: a scalar or {_fitting(sizes)} "

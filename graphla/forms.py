@@ -2,6 +2,9 @@
 
 Forms are frozen to everyone but `take`: a noun changes by holding other forms, so whoever holds
 these keeps seeing the same entries.
+
+On a GPU forms carry stamps (see `graphla.backends.cuda.streams`), which whoever reads a form waits
+for: so the stamp of a form is there before the form is, and a form is read before the stamps.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graphla.backends import backend
+from graphla.backends import backend, streams
 from graphla.storage import (
     BitmapVector,
     Counted,
@@ -46,6 +49,7 @@ class VectorForms:
         "device",
         "dtype",
         "size",
+        "stamps",
     )
 
     def __init__(self, device: str, dtype: DataType, storage: AnyVector) -> None:
@@ -58,6 +62,7 @@ class VectorForms:
         self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
+        self.stamps = _stamps(device)
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
@@ -81,7 +86,8 @@ class VectorForms:
     def at_hand(self) -> AnyVector:
         """A form that is there already: full before bitmap before sparse."""
         # Again if none was seen: another thread was in the midst of `full`.
-        return self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
+        v = self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
+        return self._ready(v)
 
     @property
     def has_dense(self) -> bool:
@@ -97,33 +103,40 @@ class VectorForms:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            return v
-        if self._full is not None:
-            return backend(self.device).to_sparse(self._full)
+            return self._ready(v)
+        v = self._full
+        if v is not None:
+            return backend(self.device).to_sparse(self._ready(v))
         with self._lock:
             v = self._sparse
             if v is None:
                 v = backend(self.device).to_sparse(self.at_hand)
             if sorted and not v.is_sorted:
-                v = backend(self.device).sort(v)
+                v = backend(self.device).sort(self._ready(v))
+            if v is not self._sparse:
+                self._stamp()
             self._sparse = v
-        return v
+        return self._ready(v)
 
     def bitmap(self) -> BitmapVector:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            return v
-        if self._full is not None:
-            return backend(self.device).to_bitmap(self._full)
+            return self._ready(v)
+        v = self._full
+        if v is not None:
+            return backend(self.device).to_bitmap(self._ready(v))
         with self._lock:
             v = self._bitmap
             if v is None:
                 v = backend(self.device).to_bitmap(self.at_hand)
+                self._stamp()
             elif not self._counted:
+                self._ready(v)
                 v = BitmapVector(v.size, v.present, v.values, Counted(v.present.sum()))
+                self._stamp()
             self._bitmap, self._counted = v, True
-        return v
+        return self._ready(v)
 
     def full(self) -> FullVector | None:
         """A value for each index; None where some index is not known to have an entry.
@@ -136,7 +149,7 @@ class VectorForms:
                 # The others can be had from it at no cost but a range, and would share its values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
-        return self._full
+        return self._full and self._ready(self._full)
 
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
@@ -172,7 +185,9 @@ class VectorForms:
         w = self._sparse
         if w is None:
             return VectorMask(v.size, v.present, None, complement, True, v.count)
-        return VectorMask(v.size, v.present, w.indices, complement, w.is_sorted, v.count)
+        return VectorMask(
+            v.size, v.present, self._ready(w).indices, complement, w.is_sorted, v.count
+        )
 
     def base_for_write(self, entries: int) -> AnyVector:
         """The form to merge `entries` new entries into: dense once merging has cost that much.
@@ -189,6 +204,21 @@ class VectorForms:
             if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
         return self.at_hand
+
+    def _ready(self, form: Any) -> Any:
+        """One of the forms, once it is made as far as the current stream can see."""
+        if self.stamps:
+            streams(self.device).arrive(self.stamps)
+        return form
+
+    def _stamp(self) -> None:
+        """A form has been made just now."""
+        if self.stamps:
+            self.stamps = streams(self.device).added(self.stamps)
+
+    def owe_to(self, stamps: tuple[Any, ...]) -> None:
+        """Some of the arrays may be those of forms with these stamps."""
+        self.stamps = streams(self.device).joined(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorForms:
         """The forms of a vector that was these and now holds `storage`."""
@@ -211,6 +241,7 @@ class MatrixForms:
         self.device = device
         self.dtype = dtype
         self._pair = _Pair(csr, csc)
+        self._pair.stamps = _stamps(device)
         self._flipped = False
 
     @classmethod
@@ -223,12 +254,28 @@ class MatrixForms:
     @property
     def csr(self) -> Csr:
         """The entries by rows."""
-        return self._pair.form(self._flipped) or self._pair.make(self._flipped, self.device)
+        return self._form(self._flipped)
 
     @property
     def csc(self) -> Csr:
         """The entries by columns: the Csr of the transpose."""
-        return self._pair.form(not self._flipped) or self._pair.make(not self._flipped, self.device)
+        return self._form(not self._flipped)
+
+    def _form(self, by_columns: bool) -> Csr:
+        pair = self._pair
+        form = pair.form(by_columns) or pair.make(by_columns, self.device)
+        if pair.stamps:
+            streams(self.device).arrive(pair.stamps)
+        return form
+
+    @property
+    def stamps(self) -> tuple[Any, ...]:
+        """When the forms were made, and on which streams."""
+        return self._pair.stamps
+
+    def owe_to(self, stamps: tuple[Any, ...]) -> None:
+        """Some of the arrays may be those of forms with these stamps."""
+        self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
 
     @property
     def has_csr(self) -> bool:
@@ -298,7 +345,9 @@ class ScalarForms:
     def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
         self.device = device
         self.dtype = dtype
-        self.value = value
+        self.value = value  # on the host, whatever the device
+
+    stamps: tuple[Any, ...] = ()
 
     @property
     def nvals(self) -> int:
@@ -309,7 +358,7 @@ class ScalarForms:
 class _Pair:
     """The two forms of a matrix and of its transpose."""
 
-    __slots__ = ("by_columns", "by_rows", "lock", "owed")
+    __slots__ = ("by_columns", "by_rows", "lock", "owed", "stamps")
 
     def __init__(self, by_rows: Csr | None, by_columns: Csr | None) -> None:
         if by_rows is None and by_columns is None:
@@ -318,6 +367,7 @@ class _Pair:
         self.by_columns = by_columns
         self.owed = 0.0
         self.lock = RLock()
+        self.stamps: tuple[Any, ...] = ()
 
     def form(self, by_columns: bool) -> Csr | None:
         return self.by_columns if by_columns else self.by_rows
@@ -326,12 +376,21 @@ class _Pair:
         with self.lock:
             made = self.form(by_columns)
             if made is None:
-                made = backend(device).transpose(self.form(not by_columns))  # pyright: ignore[reportArgumentType]
+                do, other = streams(device), self.form(not by_columns)
+                if self.stamps:
+                    do.arrive(self.stamps)
+                made = backend(device).transpose(other)  # pyright: ignore[reportArgumentType]
+                if self.stamps:
+                    self.stamps = do.added(self.stamps)
                 if by_columns:
                     self.by_columns = made
                 else:
                     self.by_rows = made
         return made
+
+
+def _stamps(device: str) -> tuple[Any, ...]:
+    return () if device == "cpu" else (streams(device).stamp(),)
 
 
 def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
@@ -361,7 +420,7 @@ def take(owner: Owner) -> BitmapVector | FullVector | None:
     they have forgotten their sparse form and count their entries anew if asked, so that a write
     which stops midway leaves a vector as consistent as a NumPy array half assigned to.
     """
-    if not owner._forms.has_dense or not _is_alone(owner):
+    if not owner._forms.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
     forms = owner._forms
     if forms._full is not None:
@@ -374,6 +433,12 @@ def take(owner: Owner) -> BitmapVector | FullVector | None:
 def _is_alone(owner: Owner) -> bool:
     counts = _references(owner)
     return counts == _references_when_alone(len(counts)) and _owns_arrays(owner)
+
+
+def _is_of_other_streams(owner: Owner) -> bool:
+    """Whether some of the forms were made on another stream: their memory is in its order."""
+    stamps = owner._forms.stamps
+    return bool(stamps) and bool(streams(owner._forms.device).foreign(stamps))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:

@@ -8,12 +8,15 @@ inside a block begin with what holds for the process.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal, NoReturn
 
+from graphla import cards
 from semirings.exceptions import InvalidValue
 
 devices = ("cpu", "cuda")
@@ -25,7 +28,7 @@ Direction = Literal["push", "pull", "auto"]
 class _Settings:
     """One value of every setting."""
 
-    device: str = "cpu"
+    device: str | None = None
     compiled: bool | Literal["auto"] = "auto"
     compile_threshold: int = 10_000
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -45,7 +48,9 @@ class _Settings:
 class Config:
     """The settings; read one as `config.threads`, assign one, or `with config.set(threads=1):`.
 
-    - device: where new matrices and vectors live ("cpu");
+    - device: where new matrices and vectors live: "cpu", "cuda" (the card that is CuPy's current
+      one when they are made), "cuda:0", "cuda:1" and so on; by itself "cuda" where there is a card
+      and CuPy is installed, else "cpu";
     - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
       operands hold `compile_threshold` entries or more), True (always) or False (never);
     - compile_threshold: the entries from which "auto" compiles;
@@ -63,7 +68,7 @@ class Config:
     @property
     def device(self) -> str:
         """Where new matrices and vectors live."""
-        return _current().device
+        return _current().device or _default_device()
 
     @device.setter
     def device(self, value: str) -> None:
@@ -142,7 +147,8 @@ class Config:
 
     def __repr__(self) -> str:
         now = _current()
-        return "config(" + ", ".join(f"{name}={getattr(now, name)!r}" for name in _checks) + ")"
+        shown = replace(now, device=self.device)
+        return "config(" + ", ".join(f"{name}={getattr(shown, name)!r}" for name in _checks) + ")"
 
 
 _process = _Settings()
@@ -163,9 +169,18 @@ def _assign(name: str, value: Any) -> None:
     _process = _process.but(**{name: value})
 
 
-def _check_device(name: str, value: Any) -> None:
-    if value not in devices:
-        raise InvalidValue(f"{name} must be one of {', '.join(devices)}, not {value!r}")
+@cache
+def _default_device() -> str:
+    return "cuda" if cards.count() and cards.has_cupy() else "cpu"
+
+
+_named = re.compile(r"cpu|cuda(:[0-9]{1,4})?").fullmatch
+
+
+def check_device(name: str, value: Any) -> None:
+    """Refuses what is no name of a device."""
+    if not isinstance(value, str) or not _named(value):
+        raise InvalidValue(f'{name} must be "cpu", "cuda" or one like "cuda:0", not {value!r}')
 
 
 def _check_flag(name: str, value: Any) -> None:
@@ -198,7 +213,7 @@ def _refuse_name(name: str) -> NoReturn:
 
 
 _checks: dict[str, Callable[[str, Any], None]] = {
-    "device": _check_device,
+    "device": check_device,
     "compiled": _check_compiled,
     "compile_threshold": _check_count(0),
     "threads": _check_count(1),

@@ -43,6 +43,18 @@ class DimensionMismatch(GraphblasException, ValueError):
     """Two shapes do not fit."""
 
 
+class DeviceMismatch(GraphblasException, ValueError):
+    """Operands lie on different devices."""
+
+
+class DeviceUnavailable(GraphblasException, RuntimeError):
+    """A device cannot be used here: something that it needs is missing."""
+
+
+class DeviceFault(GraphblasException, RuntimeError):
+    """A GPU has failed for good: the process must be started anew."""
+
+
 class EmptyObject(GraphblasException, ValueError):
     """An object without entries was asked for a value."""
 

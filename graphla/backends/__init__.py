@@ -12,10 +12,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
-from graphla.settings import devices
-from semirings.exceptions import InvalidValue
+from graphla import cards
+from graphla.settings import check_device, config
+from semirings.exceptions import DeviceUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from graphla.storage import (
         AnyVector,
         Array,
@@ -236,9 +239,79 @@ class Backend(Protocol):
     ) -> Csr: ...
 
 
+class Streams(Protocol):
+    """The order of work on a device that does it while the host goes on (not the CPU)."""
+
+    def placed(self, device: str) -> str:
+        """The full name of one of its devices."""
+        ...
+
+    def stamp(self) -> Any:
+        """The moment that the current stream has come to: who makes storage keeps it."""
+        ...
+
+    def added(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The stamps of forms that have just got another form."""
+        ...
+
+    def joined(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
+        """Stamps for forms that may share memory with others."""
+        ...
+
+    def foreign(self, stamps: Iterable[Any]) -> tuple[Any, ...]:
+        """Those of other streams than the current one."""
+        ...
+
+    def arrive(self, stamps: tuple[Any, ...]) -> None:
+        """The current stream waits until storage with these stamps is made."""
+        ...
+
+    def depart(self, stamps: Iterable[Any]) -> None:
+        """Streams whose memory the current one has used wait for that."""
+        ...
+
+    def enter(self, device: str) -> Any:
+        """Makes a device the current one; gives what `leave` goes back to."""
+        ...
+
+    def leave(self, before: Any) -> None: ...
+    def explain(self, error: BaseException, name: str, device: str) -> Exception | None:
+        """What a user should read for an error of this device; None to let it be."""
+        ...
+
+    def adopt(self, array: Any) -> Array:
+        """An array of any library on a card as one of ours, without a copy."""
+        ...
+
+    def sent(self, array: Array) -> Array:
+        """A copy on the card that is current."""
+        ...
+
+
 @cache
 def backend(device: str) -> Backend:
     """The backend of a device, imported at the first call."""
-    if device not in devices:
-        raise InvalidValue(f"device must be one of {', '.join(devices)}, not {device!r}")
-    return cast(Backend, import_module(f"graphla.backends.{device}"))
+    check_device("device", device)
+    kind = device.partition(":")[0]
+    if kind == "cuda":
+        why = cards.missing()
+        if why:
+            raise DeviceUnavailable(f'the device "{device}" cannot be used: {why}')
+    return cast(Backend, import_module(f"graphla.backends.{kind}"))
+
+
+@cache
+def streams(device: str) -> Streams:
+    """The streams of a device other than "cpu"."""
+    backend(device)
+    return cast(Streams, import_module("graphla.backends.cuda.streams"))
+
+
+def placed(device: str) -> str:
+    """A device by its full name: "cuda" is the current card, "cuda:0" for example."""
+    return device if device == "cpu" else streams(device).placed(device)
+
+
+def here() -> str:
+    """Where a new matrix or vector is to live."""
+    return placed(config.device)

@@ -21,6 +21,7 @@ from cupy.cuda.function import Module
 
 from graphla.kernels import nvrtc, structs
 from graphla.kernels.cache import cache_folder
+from graphla.kernels.faults import culprit, seen
 from graphla.settings import config
 
 _loaded: dict[tuple[Any, ...], Kernel] = {}
@@ -46,12 +47,17 @@ class Kernel:
     def __call__(
         self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
     ) -> None:
+        seen.launched = self.what
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
         if config.debug:
             self._synchronise()
 
     def _synchronise(self) -> None:
-        cupy.cuda.get_current_stream().synchronize()
+        """Waits for the kernel, so that a fault of it is known to be its own."""
+        try:
+            cupy.cuda.get_current_stream().synchronize()
+        except RuntimeError as error:
+            raise culprit(error, self.what) from error
 
     def __repr__(self) -> str:
         return f"<kernel {self.what}>"

@@ -27,8 +27,8 @@ def masked_pattern(
     return owner._forms
 
 
-def _restrict(forms: Any, mask: VectorMask | MatrixMask | None) -> Any:
-    """T⟨mask⟩: the entries of T where the mask lets through."""
+def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
+    """T⟨mask⟩: the entries of T where the mask lets through, which is a view of its parent."""
     if mask is None:
         return forms
     do, dtype = backend(forms.device), forms.dtype

@@ -1,13 +1,24 @@
-"""What one operation is: its name, how T is computed from forms, and its record when it runs."""
+"""What one operation is: its name, how T is computed from forms, and what surrounds its run.
+
+That is (`Running`): operands on one device, which is made current; streams in order; errors of the
+device in words of ours; and the record that is kept of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
+from graphla.backends import streams
+from graphla.forms import MatrixForms, VectorForms
 from graphla.settings import Event, record, recorders
-from semirings.exceptions import OutOfMemory
+from semirings.exceptions import DeviceMismatch, OutOfMemory
+
+
+T = TypeVar("T")
+Collections = (VectorForms, MatrixForms)
 
 
 class Operation:
@@ -33,16 +44,114 @@ class Operation:
         return f"<operation {self.name}>"
 
 
-def run(operation: Operation, args: tuple[Any, ...], mask: Any = None) -> Any:
+def run(
+    operation: Operation, args: tuple[Any, ...], mask: Any = None, device: str | None = None
+) -> Any:
     """T, the forms of the result (under the mask, for an operation that honours one)."""
     start = perf_counter() if recorders() and not operation.records_itself else None
-    try:
+    with Running(operation.name, args, device) as running:
         t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
-    except MemoryError as error:
-        raise OutOfMemory(f"{operation.name} ran out of memory: {error}") from error
-    if start is not None:
-        note(operation.name, args, t.nvals, perf_counter() - start)
+        running.gives(t)
+        if start is not None:
+            note(operation.name, args, t.nvals, perf_counter() - start)
     return t
+
+
+def perform(name: str, compute: Callable[..., T], *args: Any) -> T:
+    """compute(*args), which is no operation on its own: an export, a cast, a look at an entry."""
+    with Running(name, args) as running:
+        return running.gives(compute(*args))
+
+
+def device_of(args: tuple[Any, ...]) -> str:
+    """Where the vectors and matrices among them are: all in one place.
+
+    A scalar has its value on the host, and goes with any.
+    """
+    device = ""
+    for x in args:
+        if isinstance(x, Collections) and x.device != device:
+            if device:
+                refuse_mixed(device, x.device)
+            device = x.device
+    return device or "cpu"
+
+
+def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
+    """Two places that do not meet in one operation."""
+    raise DeviceMismatch(
+        f"{what} are on {one} and on {other}; move one of them, as in B.to({one!r})"
+    )
+
+
+class Running:
+    """`with Running(name, operands) as running:` the device is current, and errors are ours.
+
+    On a GPU the forms read are waited for as they are read; afterwards the streams that own their
+    memory wait for this one, and a result that shares memory with them keeps their stamps.
+    """
+
+    __slots__ = ("_before", "_changed", "_device", "_name", "_read", "_results")
+
+    def __init__(self, name: str, operands: tuple[Any, ...], device: str | None = None):
+        self._name = name
+        self._device = device_of(operands) if device is None else device
+        self._read = operands
+        self._changed: list[tuple[Any, Any]] = []
+        self._results: list[Any] = []
+
+    def __enter__(self) -> Running:
+        if self._device != "cpu":
+            self._before = streams(self._device).enter(self._device)
+        return self
+
+    def reads(self, forms: Any) -> None:
+        """One more operand."""
+        self._read = (*self._read, forms)
+
+    def changes(self, owner: Any) -> None:
+        """Someone whose forms are about to be others; these are not held, to be taken if alone."""
+        if self._device != "cpu":
+            self._changed.append((owner, owner._forms.stamps))
+
+    def gives(self, result: T) -> T:
+        """The result, or one of them."""
+        self._results.append(result)
+        return result
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if self._device == "cpu":
+            if isinstance(error, MemoryError) and not isinstance(error, OutOfMemory):
+                raise OutOfMemory(f"{self._name} ran out of memory: {error}") from error
+            return
+        order = streams(self._device)
+        try:
+            if error is None:
+                self._depart(order)
+            else:
+                self._fail(order, error)
+        finally:
+            order.leave(self._before)
+
+    def _depart(self, order: Any) -> None:
+        read = [(x, order.foreign(x.stamps)) for x in self._read if isinstance(x, Collections)]
+        away = [stamp for _, stamps in read for stamp in stamps]
+        for owner, stamps in self._changed:
+            away += order.foreign(stamps)
+            self._results.append(owner._forms)
+        if not away:
+            return
+        order.depart(away)
+        for result in self._results:
+            if isinstance(result, Collections):
+                result.owe_to(order.foreign(away))
+
+    def _fail(self, order: Any, error: BaseException) -> None:
+        ours = order.explain(error, self._name, self._device)
+        if ours is not None:
+            raise ours from error
+        with suppress(RuntimeError):
+            self._depart(order)
 
 
 def note(

@@ -13,6 +13,7 @@ from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
 from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.operation import perform
 from graphla.operations.shapes import shape_of
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse.mask import Mask, as_mask
@@ -149,8 +150,9 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
-        mask = as_mask(op)._lower(shape)
-        return expression(len(shape), ops.restrict, (a, mask), shape, a.dtype)
+        mask = as_mask(op)
+        args = (a, mask._lower(shape, a.device), mask.parent._read())
+        return expression(len(shape), ops.restrict, args, shape, a.dtype)
     typed, thunk = _with_thunk(select_of(op), a.dtype, thunk)
     return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
 
@@ -358,7 +360,7 @@ def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | 
     """Whether two have the same shape, and equal (or close) entries at the same places."""
     if (check_dtype and a.dtype is not b.dtype) or shape_of(a) != shape_of(b):
         return False
-    return ops.same_entries(a, b, tolerance)
+    return perform("compare", ops.same_entries, a, b, tolerance)
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:

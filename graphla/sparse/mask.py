@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
-from graphla.operations.operation import Operation
+from graphla.operations.operation import Operation, perform, refuse_mixed
 from graphla.operations.shapes import shape_of
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
@@ -66,12 +66,14 @@ class Mask:
             joined = ~joined
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
-    def _lower(self, shape: tuple[int, ...]) -> Any:
-        """The mask in storage, for an output of this shape; None where it lets all through."""
+    def _lower(self, shape: tuple[int, ...], device: str) -> Any:
+        """The mask in storage, for an output of this shape there; None where it lets all through."""
         forms = self.parent._read()
         own = shape_of(forms)
+        if forms.device != device:
+            refuse_mixed(device, forms.device, "the output and its mask")
         if shape == own:
-            return forms.mask(self.structure, self.complement)
+            return perform("mask", _storage, forms, self.structure, self.complement)
         if len(shape) != self.ndim:
             raise TypeError(
                 f"the mask is a {('Vector', 'Matrix')[self.ndim - 1]}, but it should be a "
@@ -104,7 +106,8 @@ class Mask:
     def _as_true(self, dtype: DataType = BOOL) -> Any:
         """True wherever it lets through."""
         forms, shape = self.parent._read(), self.shape
-        return expression(self.ndim, _pattern, (self._lower(shape), forms, dtype), shape, dtype)
+        lowered = self._lower(shape, forms.device)
+        return expression(self.ndim, _pattern, (lowered, forms, dtype), shape, dtype)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("masks cannot be compared; compare `mask.new()` with `.isequal`")
@@ -120,6 +123,10 @@ class Mask:
             f"<mask {'~' * self.complement}{kind}.{'S' if self.structure else 'V'}, "
             f"{describe(self.shape)}>"
         )
+
+
+def _storage(forms: Any, structural: bool, complement: bool) -> Any:
+    return forms.mask(structural, complement)
 
 
 def as_mask(x: Any) -> Mask:

@@ -1,0 +1,83 @@
+"""Which NVIDIA cards there are, and what is missing where they cannot be used.
+
+The driver alone is asked whether there are cards (3 ms); CuPy is not imported for that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+INSTALL = 'pip install "graphla[cuda13]" (or "graphla[cuda12]", as `nvidia-smi` shows the driver)'
+LEAST = 75
+"""The compute capability that our kernels are written for: 7.5, which is Turing, and above."""
+
+
+@cache
+def count() -> int:
+    """How many cards the driver shows to this process; 0 where there is no driver."""
+    driver, found = _driver(), ctypes.c_int()
+    if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(found)):
+        return 0
+    return found.value
+
+
+def has_cupy() -> bool:
+    """Whether CuPy is installed, which is not imported to see it."""
+    return "cupy" in sys.modules or find_spec("cupy") is not None
+
+
+def missing() -> str | None:
+    """What keeps the cards from being used, and how to get it; None where nothing does."""
+    try:
+        from cupy.cuda import nvrtc, runtime
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cupy":
+            return f"CuPy does not import ({error}); install it anew: {INSTALL}"
+        return f"CuPy is not installed: {INSTALL}"
+    except ImportError as error:
+        return f"CuPy does not import ({error}); install it anew: {INSTALL}"
+    try:
+        runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        return _trouble(error)
+    try:
+        nvrtc.getVersion()
+    except Exception as error:  # whatever its loader says
+        return (
+            f"the CUDA compiler NVRTC is not found ({error}): "
+            'pip install "cupy-cuda13x[ctk]" (or "cupy-cuda12x[ctk]")'
+        )
+    return None
+
+
+def _trouble(error: Any) -> str:
+    """What the driver's refusal means."""
+    if _driver() is None:
+        return (
+            "no NVIDIA driver is installed (libcuda.so.1 is not found): install the driver from "
+            "nvidia.com/drivers, after which `nvidia-smi` lists the card; in a container, start "
+            "it with --gpus all"
+        )
+    if error.status == 100:
+        return (
+            "the driver shows no card: see `nvidia-smi`, and whether CUDA_VISIBLE_DEVICES hides it"
+        )
+    if error.status == 35:
+        return (
+            "the NVIDIA driver is older than the CUDA that CuPy was built for: update the "
+            'driver, or pip install "graphla[cuda12]" in the place of cuda13'
+        )
+    return f"the driver refuses: {error}; see whether `nvidia-smi` works"
+
+
+@cache
+def _driver() -> Any:
+    """The driver's library."""
+    try:
+        return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return None
