@@ -25,6 +25,8 @@ OWN = "own"
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
 KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
+MANY = 32
+"""Beyond so many values of the rest a named semiring is compiled with each pair of them."""
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
 """Dtypes that values are stored in, beside the operator's own: each width, each kind."""
 
@@ -187,9 +189,11 @@ class Kernel:
             for dtype, side in zip(dtypes, itertools.cycle(("mxv", "vxm")), strict=False)
         ]
         turns = itertools.cycle(ARCHITECTURES)
-        for (operator, dtype), *values in itertools.product(operators, *rest.values()):
-            row = {"operator": operator, "dtype": _lookup(dtype)}
-            row |= dict(zip(rest, values, strict=True))
+        values = [dict(zip(rest, row, strict=True)) for row in itertools.product(*rest.values())]
+        if len(values) > MANY:
+            values = list(covering(rest, lambda _: True))
+        for (operator, dtype), row in itertools.product(operators, values):
+            row = {"operator": operator, "dtype": _lookup(dtype), **row}
             yield self.instance({**row, "architecture": next(turns)})
 
     def campaign(self) -> list[Instance]:
@@ -238,6 +242,19 @@ class Instance:
         return f"{self.kernel.label}<{structs.describe(self.spec)}, {words}>"
 
 
+def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
+    """Whether an operand that a semiring does not read is handed over unread, and no other; and
+    whether the rows of `any` alone end at their first term.
+    """
+    ring = spec[1]
+    reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
+    if spec[2:] == ("vxm",):
+        reads_a, reads_u = reads_u, reads_a
+    reads = {"A_KEPT": reads_a, "U_KEPT": reads_u, "KEPT_X": reads_a, "KEPT_Y": reads_u}
+    kept = all((row[name] != KEPT[0]) == is_read for name, is_read in reads.items() if name in row)
+    return kept and ("ENDS" not in row or (row["ENDS"] != 0) == ring.monoid.is_any)
+
+
 def _own_alone(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return (OWN,) if OWN in values else values
 
@@ -268,19 +285,21 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
 
 
 DOMAINS = {
-    **dict.fromkeys(("Offset", "NewOffset", "MaskOffset"), OFFSET),
-    **dict.fromkeys(("Stored", "A", "B", "C", "T", "U", "V", "X", "Y"), STORED),
-    **dict.fromkeys(("To", "From"), tuple(dtype.np_type for dtype in ALL)),
-    **dict.fromkeys(("Word",), tuple(map(np.dtype, ("u1", "u2", "u4", "u8")))),
-    **dict.fromkeys(("Key",), tuple(map(np.dtype, ("u4", "u8")))),
-    **dict.fromkeys(("Row", "Column"), tuple(map(np.dtype, ("i4", "i8")))),
-    **dict.fromkeys(("KEPT", "KEPT_A", "KEPT_B", "KEPT_U", "KEPT_X", "KEPT_Y"), KEPT),
-    "MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of write.cu
-    "FILL": (0, 1, 2, 3),  # of merge.cu, FILL_RIGHT | FILL_LEFT
-    "HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
-    "WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
+    r"\w*Offset[ABCM]?": OFFSET,
+    r"Stored[XY]?|[ABCTUV]": STORED,
+    r"KEPT(_\w)?|\w_KEPT": KEPT,
+    r"To|From|Z": tuple(dtype.np_type for dtype in ALL),
+    r"Word": tuple(map(np.dtype, ("u1", "u2", "u4", "u8"))),
+    r"Key": tuple(map(np.dtype, ("u4", "u8"))),
+    r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
+    r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and write.cu
+    r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
+    r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of merge.cu
+    r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
+    r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
+    r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of push.cu
 }
-"""What a parameter of this name may be, unless the kernel's line says otherwise."""
+"""What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""
 
 OPERATORS_OF = {
     "compact.cu": {"flag_entries": "select"},
@@ -294,16 +313,46 @@ OPERATORS_OF = {
         ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
     ),
     "dense.cu": {"combine_dense": "accumulating"},
+    "pull.cu": dict.fromkeys(
+        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
+    ),
+    "pull_tiles.cu": dict.fromkeys(("pull_tiles", "join_tiles"), "matrix_vector"),
+    "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
+    "mxm_plan.cu": {"one_term": "matrix_matrix"},
+    "mxm_dot.cu": {"dot_products": "matrix_matrix"},
+    "mxm_few.cu": {"make_few": "matrix_matrix"},
+    "mxm_rows.cu": {"masked_rows": "matrix_matrix"},
+    "mxm_sort.cu": {"expand_rows": "matrix_matrix", "add_runs": "matrix_matrix"},
+    "mxm_tiles.cu": {"make_tiles": "matrix_matrix"},
+    "kronecker.cu": {"kronecker_entries": "kronecker"},
     "map.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "write.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
+    "pull.cu": dict.fromkeys(
+        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
+    ),
+    "pull_tiles.cu": dict.fromkeys(("pull_tiles", "join_tiles"), "matrix_vector"),
+    "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
     "layout.cu": {"fold_runs": "accumulating"},
 }
 """What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
 
-HOT = {"map_values", "move_flagged", "scatter_entries", "write_indices"}
+HOT = {
+    *("map_values", "move_flagged", "scatter_entries", "write_indices"),
+    *("pull_rows", "pull_chunks", "pull_tiles", "push_columns", "push_tiles"),
+    *("dot_products", "make_few", "masked_rows", "make_tiles"),
+}
 """The kernels of which a step's time consists."""
 
-SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {}
+SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
+    **dict.fromkeys((("count_few", "BITS"), ("make_few", "BITS")), (5, 7, 9, 11)),
+    **dict.fromkeys((("count_few", "GROUP"), ("make_few", "GROUP")), (8, 16, 32)),
+    **dict.fromkeys((("count_few", "MASK"), ("make_few", "MASK")), (0, 1)),
+    **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
+    **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
+    ("expand_rows", "MASK"): (0, 1),
+    ("dot_products", "BITS"): (9, 12),
+    ("pull_tiles", "EACH_THREAD"): (8,),
+}
 """Domains of one kernel's parameter."""
 
 
@@ -320,7 +369,8 @@ def _kernels() -> Iterator[Kernel]:
 
 def _domain(kernel: str, parameter: str, kind: str, operators: str) -> tuple[Any, ...]:
     """What the parameter may be; nothing at all where no line says."""
-    found = SPECIAL.get((kernel, parameter)) or DOMAINS.get(parameter)
+    named = (may for pattern, may in DOMAINS.items() if re.fullmatch(pattern, parameter))
+    found = SPECIAL.get((kernel, parameter)) or next(named, None)
     if found is None:
         return FLAGS if kind == "bool" else ()
     return found[1:] if operators == "nothing" and found[0] is OWN else found

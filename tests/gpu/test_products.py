@@ -208,7 +208,7 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
     with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=deterministic):
         if not small:  # as if the matrix were large
             patch.setattr(products, "SMALL", 0)
-            patch.setattr(products, "SHORT", 0)
+            patch.setattr(products, "MODEST", 0)
         ours = products.push(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
@@ -239,5 +239,6 @@ def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None
     wanted = backend("cpu").pull(a, v, semiring, "mxv", None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "TILES_FROM", 0)
+        patch.setattr(products, "BRIEF", 0)
         ours = products.pull(on_device(a), on_device(v), semiring, "mxv", None)
     check(ours, wanted, semiring)
