@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 import weakref
+import zlib
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -71,8 +72,6 @@ class Machine:
     timeout: float = field(
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
-    launches: int = 0
-    allocations: int = 0
     faults: list[str] = field(default_factory=list)  # found where nothing can be raised
     strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
     new_track: Any = None  # of who uses a piece of memory, and what to ask when it is freed:
@@ -84,7 +83,6 @@ class Machine:
         self.devices = [Device(k) for k in range(devices)]
         for each, amount in zip(self.devices, used, strict=False):
             each.used = amount
-        self.launches = self.allocations = 0
         self.faults.clear()
         if seed is not None:
             self.seed = seed
@@ -139,15 +137,19 @@ def launch(
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     arguments: Any,
+    salt: int,
     shared: int,
     shared_limit: int,
     cooperative: bool,
 ) -> None:
-    """Runs a grid to its end, or raises SimulatorFault."""
+    """Runs a grid to its end, or raises SimulatorFault.
+
+    The schedule comes from the machine's seed and from `salt`, a digest of the arguments: so a
+    failing example of Hypothesis fails again, whatever ran before it.
+    """
     with lock:
         machine.raise_faults()
-        machine.launches += 1
-        seed = machine.seed * 1_000_003 + machine.launches
+        seed = zlib.crc32(f"{machine.seed} {kernel} {grid} {block} {salt}".encode())
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
         resident = blocks if cooperative else max(1, min((1, 2, 3, 8)[seed % 4], 4096 // threads))
         what = _Launch(
@@ -179,9 +181,7 @@ class Memory:
         self.ptr = 0
         self.track = machine.new_track()
         if size:
-            machine.allocations += 1
-            noise = machine.seed * 7919 + machine.allocations
-            self.ptr = library().simulator_allocate(size, noise)
+            self.ptr = library().simulator_allocate(size, machine.seed * 7919 + size)
             if not self.ptr:
                 raise MemoryError("the host has no memory for the simulated device")
             self.device.used += size

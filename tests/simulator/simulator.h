@@ -79,9 +79,11 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #ifdef SIMULATOR_TSAN
 constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic counts
 constexpr int load_order = __ATOMIC_ACQUIRE;
+constexpr int store_order = __ATOMIC_RELEASE;
 #else
 constexpr int order = __ATOMIC_RELAXED;
 constexpr int load_order = __ATOMIC_RELAXED;
+constexpr int store_order = __ATOMIC_RELAXED;
 #endif
 
 template <int size> struct Word;
@@ -101,6 +103,16 @@ SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   } while (!__atomic_compare_exchange_n(word, &seen, wanted, false, order, load_order));
   after_atomic(wanted != seen);
   return from_bits<T>(seen);
+}
+
+// Loads and stores that race on purpose: the thread sanitizer is told so.
+template <class T> SIMULATOR_INLINE T load_relaxed(const T *at) {
+  T value;
+  __atomic_load(at, &value, load_order);
+  return value;
+}
+template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
+  __atomic_store(at, &value, store_order);
 }
 
 }  // namespace simulator

@@ -200,16 +200,16 @@ def test_the_simulator_works_on_after_a_fault():
 # --- schedules ----------------------------------------------------------------------------------
 
 ORDER = """
-template <int> __global__ void order(int *next, int *ranks) {
+template <int> __global__ void order(int *next, int *ranks, int number) {
   ranks[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(next, 1);
 }
 """
 
 
-def ranks(seed: int) -> tuple[int, ...]:
+def ranks(seed: int, number: int = 0) -> tuple[int, ...]:
     machine.reset(seed=seed)
     result = cupy.zeros(4 * 40, np.int32)
-    run(kernel(ORDER, "order<0>"), 4, 40, cupy.zeros(1, np.int32), result)
+    run(kernel(ORDER, "order<0>"), 4, 40, cupy.zeros(1, np.int32), result, np.int32(number))
     return tuple(result.get().tolist())
 
 
@@ -221,8 +221,6 @@ def test_schedules_differ_by_seed():
     assert len({ranks(seed) for seed in range(10)}) == 10
 
 
-def test_launches_differ_from_one_another():
+def test_schedules_differ_by_arguments():
     first = ranks(1)
-    result = cupy.zeros(4 * 40, np.int32)
-    run(kernel(ORDER, "order<0>"), 4, 40, cupy.zeros(1, np.int32), result)
-    assert tuple(result.get().tolist()) != first
+    assert ranks(1, number=5) != first

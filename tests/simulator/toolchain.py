@@ -66,10 +66,13 @@ def digest() -> str:
 def folder() -> Path:
     """Where what was compiled is kept: GRAPHLA_SIMULATOR_CACHE, or one of the user's in /tmp."""
     given = os.environ.get("GRAPHLA_SIMULATOR_CACHE")
-    user = os.getuid() if hasattr(os, "getuid") else "user"
+    user = os.getuid()
     base = Path(given) if given else Path(tempfile.gettempdir()) / f"graphla-simulator-{user}"
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not given and base.stat().st_uid != user:  # what lies there is run: it must be ours
+        base = Path(tempfile.mkdtemp(prefix="graphla-simulator-"))
     path = base / f"{mode()}-{digest()}"
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(exist_ok=True)
     return path.resolve()
 
 
