@@ -47,26 +47,28 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     return !(atomicOr(&claimed[o / WARP], bit) & bit);
   }
 
-  template <class Term> DEVICE void meet(i64 edge, i32 o, bool is_open, Term term) const {
-    if constexpr (WAY == EXPAND) {
-      indices[edge] = is_open ? o : i32(size);
-      w[edge] = term();
-    } else if constexpr (WAY == FOLD) {
-      if (is_open) atomic_fold<Op>(&w[o], term());
-    } else if constexpr (WAY == FOLD_DENSE) {
-      if (!is_open) return;
-      if (!is_claimed(o) && claims(o)) {
-        claim(count, true);
-        present[o] = true;
-      }
+  static constexpr bool LISTS = WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY;
+  static constexpr bool COUNTS = LISTS || WAY == FOLD_DENSE;
+
+  /// Folds the term of an open edge to o; whether the edge is the one that claims o.
+  template <class Term> DEVICE bool meet(i32 o, Term term) const {
+    if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
+    if constexpr (!COUNTS) return false;
+    bool is_first = false;
+    if constexpr (WAY == FOLD_DENSE) {
       atomic_fold<Op>(&w[o], term());
+      is_first = !is_claimed(o) && claims(o);
+      if (is_first) present[o] = true;
     } else {
-      if (!is_open || !claims(o)) return;
-      const u64 place = claim(count, true);
-      indices[place] = o;
-      if constexpr (WAY == CLAIM) w[place] = term();
-      if constexpr (WAY == CLAIM_IDENTITY) w[o] = Op::identity();
+      is_first = claims(o);
     }
+    return is_first;
+  }
+  /// Lists an output that is claimed.
+  template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
+    indices[place] = o;
+    if constexpr (WAY == CLAIM) w[place] = term();
+    if constexpr (WAY == CLAIM_IDENTITY) w[o] = Op::identity();
   }
 };
 
@@ -86,7 +88,10 @@ push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, 
     const i64 end = i64(indptr[k + 1]);
     for (i64 p = i64(indptr[k]) + mine; p < end; p += threads) {
       const i32 o = rows[p];
-      outputs.meet(p, o, outputs.is_open(o), [&] { return Op::term(a[p], u[at], o, k); });
+      const auto term = [&] { return Op::term(a[p], u[at], o, k); };
+      if (!outputs.is_open(o) || !outputs.meet(o, term)) continue;
+      const u64 place = claim(count, true);
+      if constexpr (outputs.LISTS) outputs.list(place, o, term);
     }
   }
 }
@@ -96,7 +101,6 @@ push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, 
 constexpr int THREADS = 256;    // of a block
 constexpr int EACH_THREAD = 8;  // edges of a tile
 constexpr int TILE = THREADS * EACH_THREAD;
-constexpr int BATCH = 4;        // loads in flight
 
 /// The first place of begin..end - 1 whose key is greater than `key`, or end; by a warp.
 DEVICE i64 upper_bound_by_warp(const i64 *__restrict__ keys, i64 begin, i64 end, i64 key) {
@@ -120,10 +124,13 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
   SHARED(i64, range, 2);            // the entries of u that the tile begins and ends in
   SHARED(i32, tile_ends, TILE);     // where the edges of each entry end, within the tile
   SHARED(i64, shifts, TILE);        // from an edge to its entry of A
+  SHARED(u32, scratch, WARP + 1);
+  SHARED(u64, listed, 1);           // where the outputs that the tile claims are listed
   const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
   const Values<typename Op::A, A, KEPT_A> a(a_values);
   const Values<typename Op::U, U, KEPT_U> u(u_values);
   const i64 edges = ends[entries - 1];
+  u32 counted = 0;
   for (i64 begin = i64(blockIdx.x) * TILE; begin < edges; begin += i64(gridDim.x) * TILE) {
     const i64 end = least(begin + TILE, edges);
     __syncthreads();  // all are done with the tile before
@@ -142,35 +149,58 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
       }
       __syncthreads();
     }
-    for (int i = 0; i < EACH_THREAD; i += BATCH) {
-      i64 at[BATCH], p[BATCH];
-      i32 o[BATCH];
-      bool is_open[BATCH];
+    // This thread's edges, their loads side by side.
+    int found[EACH_THREAD];  // which entry of u, from the first of the tile
+    i32 o[EACH_THREAD];
+    u32 is_open = 0, is_first = 0;
+    const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
+    const auto place_of = [&](int i) {
+      if (fits) return edge(i) + shifts[found[i]];
+      return edge(i) + i64(indptr[u_indices[first + found[i]] + 1]) - ends[first + found[i]];
+    };
+    const auto term = [&](int i) {
+      const i64 at = first + found[i];
+      return Op::term(a[place_of(i)], u[at], o[i], u_indices[at]);
+    };
 #pragma unroll
-      for (int b = 0; b < BATCH; ++b) {
-        const int mine = (i + b) * THREADS + int(threadIdx.x);
-        p[b] = -1;
-        if (begin + mine >= end) continue;
-        if (fits) {
-          const int found = upper_bound(tile_ends, 0, int(last - first), mine);
-          at[b] = first + found;
-          p[b] = begin + mine + shifts[found];
-        } else {
-          at[b] = upper_bound(ends, first, last, begin + mine);
-          p[b] = begin + mine + i64(indptr[u_indices[at[b]] + 1]) - ends[at[b]];
-        }
-      }
+    for (int i = 0; i < EACH_THREAD; ++i) {
+      if (edge(i) >= end) continue;
+      if (fits) found[i] = upper_bound(tile_ends, 0, int(last - first), int(edge(i) - begin));
+      else found[i] = int(upper_bound(ends, first, last, edge(i)) - first);
+      o[i] = rows[place_of(i)];
+    }
 #pragma unroll
-      for (int b = 0; b < BATCH; ++b) o[b] = p[b] >= 0 ? rows[p[b]] : 0;
+    for (int i = 0; i < EACH_THREAD; ++i) {
+      if (edge(i) < end && outputs.is_open(o[i])) is_open |= 1u << i;
+    }
 #pragma unroll
-      for (int b = 0; b < BATCH; ++b) is_open[b] = p[b] >= 0 && outputs.is_open(o[b]);
-#pragma unroll
-      for (int b = 0; b < BATCH; ++b) {
-        if (p[b] < 0) continue;
-        const i64 edge = begin + (i + b) * THREADS + threadIdx.x;
-        outputs.meet(edge, o[b], is_open[b], [&] { return Op::term(a[p[b]], u[at[b]], o[b], u_indices[at[b]]); });
+    for (int i = 0; i < EACH_THREAD; ++i) {
+      if constexpr (WAY == EXPAND) {
+        if (edge(i) >= end) continue;
+        indices[edge(i)] = is_open >> i & 1 ? o[i] : i32(size);
+        w[edge(i)] = term(i);
+      } else {
+        if ((is_open >> i & 1) && outputs.meet(o[i], [&] { return term(i); })) is_first |= 1u << i;
       }
     }
+    counted += u32(__popc(is_first));
+    if constexpr (outputs.LISTS) {
+      // One atomic for the tile: a counter that every claim adds to would be the bottleneck.
+      u32 total;
+      u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
+      if (threadIdx.x == 0) listed[0] = total ? atomicAdd(count, u64(total)) : 0;
+      __syncthreads();
+      place += listed[0];
+#pragma unroll
+      for (int i = 0; i < EACH_THREAD; ++i) {
+        if (is_first >> i & 1) outputs.list(place++, o[i], [&] { return term(i); });
+      }
+    }
+  }
+  if constexpr (WAY == FOLD_DENSE) {
+    u32 total;
+    block_exclusive_sum(counted, scratch, total);
+    if (threadIdx.x == 0 && total) atomicAdd(count, u64(total));
   }
 }
 

@@ -66,13 +66,19 @@ SMALL = 1 << 12
 """A matrix of so few entries is not asked for its longest row."""
 TILES_FROM = 1 << 16
 """Entries from which rows that are read to their ends go by tiles: three launches for one."""
-TILE = 256 * 8
-"""Rows' ends and entries of a tile of pull_tiles.cu, and edges of one of push.cu."""
+BRIEF = 16
+"""Rows of no more entries a thread each reads as fast as a tile does."""
+EACH_THREAD = 11
+"""Rows' ends and entries of a tile of pull_tiles.cu for each of its 256 threads: an odd number, as
+threads that walk side by side then read from different banks of shared memory."""
+PUSHED = 256 * 8
+"""Edges of a tile of push.cu."""
 LONGEST = 8 + 128 + 512
 """A row of more entries may be cut into chunks, as in pull.cu: FEW + STRIP + CHUNK."""
 CHUNK = 512
-SHORT = 64
-"""Columns of no more entries are pushed by a few threads each, without cutting edges evenly."""
+SHORT, MODEST = 64, 1 << 17
+"""Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
+each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
 DENSE = 8
 """Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
 HUGE = 1 << 27
@@ -200,6 +206,7 @@ def pull(
         and ends == AT_LAST
         and rows.nvals >= TILES_FROM
         and not (plan.may_stop or plan.is_positional)
+        and longest(rows) > BRIEF
     ):
         return _pull_tiles(rows, u, plan, a, v)
     return _pull_rows(rows, u, plan, a, v, mask, ends, constant)
@@ -293,16 +300,17 @@ def _room_for_chunks(rows: Csr, plan: _Plan) -> tuple[Array, ...] | None:
 def _pull_tiles(rows: Csr, u: DenseVector, plan: _Plan, a: Any, v: Any) -> BitmapVector:
     """All rows to their ends, in tiles of rows and entries."""
     n, nvals = rows.nrows, rows.nvals
-    tiles = -(-(n + nvals) // TILE)
+    tile = BLOCK * EACH_THREAD
+    tiles = -(-(n + nvals) // tile)
     present, w, count = xp.empty(n, bool), xp.empty(n, plan.dtype), counter()
     cuts = xp.empty(tiles + 1, xp.int64)
     carry_has, carries = xp.empty(tiles, bool), xp.empty(tiles, plan.dtype)
     load("pull_tiles.cu", "cut_tiles", NOTHING, rows.indptr.dtype)(
-        blocks(tiles + 1), BLOCK, rows.indptr, size(n), size(nvals), size(TILE), size(tiles), cuts
+        blocks(tiles + 1), BLOCK, rows.indptr, size(n), size(nvals), size(tile), size(tiles), cuts
     )
     u_full = isinstance(u, FullVector)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
-    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full, TILE // BLOCK)
+    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full, EACH_THREAD)
     load("pull_tiles.cu", "pull_tiles", plan.spec, *types)(
         tiles,
         BLOCK,
@@ -422,7 +430,7 @@ class _Edges:
             self.flags, self.complement = _flags(mask), np.bool_(mask.complement)
         self.bits: Any = NULL
         self.ends: Array | None = None
-        if self.longest > SHORT and self.most > SMALL:
+        if self.most > (MODEST if self.longest <= SHORT else SMALL):
             self._measure()
 
     def _measure(self) -> None:
@@ -469,7 +477,7 @@ class _Edges:
             grid = blocks(u.nvals * threads)
             kernel(grid, BLOCK, entries, u.indices, v, np.int32(threads), *matrix, *out)
         else:
-            grid = min(-(-self.most // TILE), _resident(xp.cuda.runtime.getDevice()))
+            grid = min(-(-self.most // PUSHED), _resident(xp.cuda.runtime.getDevice()))
             kernel = load("push.cu", "push_tiles", plan.spec, *types)
             kernel(grid, BLOCK, entries, u.indices, v, self.ends, *matrix, *out)
 
