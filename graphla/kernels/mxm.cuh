@@ -91,5 +91,81 @@ template <class Offset> DEVICE i64 row_from(const Offset *__restrict__ indptr, i
   return upper_bound<Offset, i64>(indptr, row + 1, nrows + 1, Offset(k)) - 1;
 }
 
+// --- the terms of a row -----------------------------------------------------------------------
+
+/// Lanes that work together, and where they are in the warp.
+template <int LANES> struct Group {
+  static constexpr u32 ONES = LANES == WARP ? ALL_LANES : (1u << (LANES & 31)) - 1;
+  int mine;   // number of the lane in it
+  int base;   // its first lane in the warp
+  u32 lanes;  // its lanes
+  DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES), lanes(ONES << base) {}
+  /// Which lanes of the group say yes, from bit 0 on; all of them call.
+  DEVICE u32 ballot(bool yes) const { return (__ballot_sync(lanes, yes) >> base) & ONES; }
+  /// What lane `from` of the group has; all of them call.
+  template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from, lanes); }
+  DEVICE void sync() const { __syncwarp(lanes); }
+};
+
+/// Stands for values that nobody reads.
+struct Nothing {
+  DEVICE i32 operator[](i64) const { return 0; }
+};
+
+constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
+
+/// visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group take
+/// columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may cut
+/// the entries of a row of B. Loads for AHEAD rows of B are under way together.
+template <int LANES, class OffsetA, class OffsetB, class X, class Y, class Narrow, class Visit>
+DEVICE void each_term(const Group<LANES> &group, const OffsetA *__restrict__ a_indptr,
+                      const i32 *__restrict__ a_indices, const X &x_values, const OffsetB *__restrict__ b_indptr,
+                      const i32 *__restrict__ b_indices, const Y &y_values, i64 i, Narrow narrow, Visit visit) {
+  const i64 stop = a_indptr[i + 1];
+  for (i64 first = a_indptr[i]; first < stop; first += LANES) {
+    i32 k = 0;
+    i64 from = 0, to = 0;
+    auto x = x_values[0];
+    if (first + group.mine < stop) {
+      k = a_indices[first + group.mine];
+      x = x_values[first + group.mine];
+      from = b_indptr[k];
+      to = b_indptr[k + 1];
+      narrow(from, to);
+    }
+    const i32 size = i32(to - from);
+    u32 filled = group.ballot(size > 0);
+    while (filled) {
+      int entry[AHEAD];
+      i64 at[AHEAD];
+      i32 left[AHEAD], j[AHEAD];
+      decltype(y_values[0]) y[AHEAD];
+#pragma unroll
+      for (int d = 0; d < AHEAD; d++) {
+        entry[d] = filled ? __ffs(int(filled)) - 1 : 0;
+        at[d] = group.of(from, entry[d]) + group.mine;
+        left[d] = group.of(size, entry[d]) - group.mine;
+        if (!filled) left[d] = 0;
+        filled &= filled - 1;
+        j[d] = 0;
+        y[d] = 0;
+        if (left[d] > 0) {
+          j[d] = b_indices[at[d]];
+          y[d] = y_values[at[d]];
+        }
+      }
+#pragma unroll
+      for (int d = 0; d < AHEAD; d++) {
+        const i32 its_k = group.of(k, entry[d]);
+        const auto its_x = group.of(x, entry[d]);
+        if (left[d] > 0) visit(its_k, its_x, j[d], y[d]);
+        for (i32 step = LANES; step < left[d]; step += LANES)
+          visit(its_k, its_x, b_indices[at[d] + step], y_values[at[d] + step]);
+        group.sync();
+      }
+    }
+  }
+}
+
 }  // namespace graphla
 #endif

@@ -14,18 +14,6 @@ constexpr int FEW_WORDS = 4096;  // places of tables in a block
 
 enum MaskKind { NO_MASK = 0, OUTSIDE = 1 };
 
-/// The lanes of a group, and where it is.
-template <int GROUP> struct Group {
-  static constexpr u32 ONES = GROUP == WARP ? ALL_LANES : (1u << (GROUP & 31)) - 1;
-  int mine;   // number of the lane in it
-  int base;   // its first lane in the warp
-  u32 lanes;  // its lanes
-  DEVICE Group() : mine(lane() % GROUP), base(lane() / GROUP * GROUP), lanes(ONES << base) {}
-  /// Which lanes of the group say yes, from bit 0 on; all of them call.
-  DEVICE u32 ballot(bool yes) const { return (__ballot_sync(lanes, yes) >> base) & ONES; }
-  DEVICE void sync() const { __syncwarp(lanes); }
-};
-
 /// Whether the mask lets column j of row i through.
 template <int MASK, class OffsetM>
 DEVICE bool lets_through(const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices, i64 i, i32 j) {
@@ -35,19 +23,7 @@ DEVICE bool lets_through(const OffsetM *__restrict__ m_indptr, const i32 *__rest
   return place == end || m_indices[place] != j;
 }
 
-/// visit(k, in_a, in_b, j, group) for each term of row i, group lanes on one row of B at a time.
-template <int GROUP, class OffsetA, class OffsetB, class Visit, class After>
-DEVICE void each_term(const Group<GROUP> &group, const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices,
-                      const OffsetB *__restrict__ b_indptr, const i32 *__restrict__ b_indices, i64 i, Visit visit,
-                      After after) {
-  const i64 end = a_indptr[i + 1];
-  for (i64 in_a = a_indptr[i]; in_a < end; in_a++) {
-    const i32 k = a_indices[in_a];
-    const i64 stop = b_indptr[k + 1];
-    for (i64 in_b = i64(b_indptr[k]) + group.mine; in_b < stop; in_b += GROUP) visit(k, in_a, in_b, b_indices[in_b]);
-    after();
-  }
-}
+constexpr auto whole = [](i64 &, i64 &) {};  // rows of B are taken whole
 
 /// sizes[i] = the number of columns of row i of C that the mask lets through.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
@@ -63,11 +39,12 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, const Offse
     for (int slot = group.mine; slot < 1 << BITS; slot += GROUP) table[slot] = FREE;
     group.sync();
     int found = 0;
-    each_term(group, a_indptr, a_indices, b_indptr, b_indices, i, [&](i32, i64, i64, i32 j) {
-      bool is_new;
-      put_key(table, BITS, j, is_new);
-      if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) found++;
-    }, [] {});
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
+              [&](i32, i32, i32 j, i32) {
+                bool is_new;
+                put_key(table, BITS, j, is_new);
+                if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) found++;
+              });
     group.sync();
     for (int apart = GROUP / 2; apart > 0; apart /= 2) found += __shfl_xor_sync(group.lanes, found, apart);
     if (group.mine == 0) sizes[i] = found;
@@ -144,16 +121,21 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
     const i64 i = listed[each];
     for (int slot = group.mine; slot < 1 << BITS; slot += GROUP) table[slot] = FREE;
     group.sync();
-    each_term(group, a_indptr, a_indices, b_indptr, b_indices, i, [&](i32 k, i64 in_a, i64 in_b, i32 j) {
-      bool is_new;
-      const int slot = put_key(table, BITS, j, is_new);
-      if constexpr (HAS_VALUES) {
-        bool found = !is_new;
-        Z sum = found ? sums[slot] : Op::identity();
-        add_term<Op>(sum, found, x[in_a], y[in_b], i, k, j);
-        sums[slot] = sum;
-      }
-    }, [&] { group.sync(); });
+    bool is_new;
+    if constexpr (HAS_VALUES) {
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, whole,
+                [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+                  const int slot = put_key(table, BITS, j, is_new);
+                  bool found = !is_new;
+                  Z sum = found ? sums[slot] : Op::identity();
+                  add_term<Op>(sum, found, x, y, i, k, j);
+                  sums[slot] = sum;
+                });
+    } else {
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
+                [&](i32, i32, i32 j, i32) { put_key(table, BITS, j, is_new); });
+    }
+    group.sync();
     const int taken = gather_taken<BITS, GROUP, HAS_VALUES>(group, table, sums,
                                          [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
     const i64 first = indptr[i];

@@ -13,8 +13,8 @@ import numpy as np
 
 from graphla.backends.cuda.compaction import keep
 from graphla.backends.cuda.launching import BLOCK, blocks, size, tiles, to_numbers
-from graphla.backends.cuda.layout import transpose
 from graphla.backends.cuda.terms import Terms, terms_of
+from graphla.backends.cuda.transposing import transpose
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 from semirings.structures import TypedSemiring
@@ -33,6 +33,8 @@ TRANSPOSING = 32
 """Steps that an entry of B costs when B is transposed for dots."""
 PER_ENTRY = 16
 """Steps of a dot at the least."""
+FEW = 1 << 10
+"""Entries of each matrix up to which counting steps takes longer than either way."""
 
 
 def product(
@@ -46,6 +48,8 @@ def product(
         if is_dear and dots > 2 * _all_terms(a, bt) + TRANSPOSING * bt.nvals:
             return None
         return _at_pattern("dots", a, bt, semiring, pattern)
+    if max(a.nvals, b.nvals, pattern.nvals) <= FEW:
+        return _at_pattern("rows" if bt is None else "dots", a, bt or b, semiring, pattern)
     rows, dots = _steps(a, b, pattern, bt)
     if bt is None:
         price = TRANSPOSING * b.nvals
