@@ -19,6 +19,19 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
   if (fell) store_relaxed(falls, i64(1));
 }
 
+/// keys[k] = the key of (j, i) for entry k at (i, j): where it lies in the transpose.
+template <class Op, class Offset, class Key>
+__global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits, Key *keys, i64 count) {
+  SHARED(i64, span, 2);
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    const i64 end = least(begin + tile, count);
+    find_rows(indptr, nrows, begin, end, span);
+    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x)
+      keys[k] = Key(indices[k]) << bits | Key(row_among(indptr, span[0], span[1], k));
+  }
+}
+
 /// *falls = 1 if the keys do not rise all the way.
 template <class Op, class Key> __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   bool fell = false;
@@ -140,13 +153,13 @@ template <class Op, class Offset> __global__ void count_columns(const i32 *indic
 }
 
 /// Entry k of the transpose is entry order[k] of the matrix.
-template <class Op, class Stored, bool EACH_VALUE>
+template <class Op, class Stored>
 __global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count, i32 *indices,
                              Stored *moved) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i64 from = order[k];
     indices[k] = rows[from];
-    if constexpr (EACH_VALUE) moved[k] = values[from];
+    moved[k] = values[from];
   }
 }
 

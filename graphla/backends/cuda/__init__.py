@@ -18,13 +18,13 @@ from graphla.backends.cuda.layout import (
     sort,
     to_bitmap,
     to_sparse,
-    transpose,
 )
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
 from graphla.backends.cuda.products import costs, longest, pull, push, reached
 from graphla.backends.cuda.reductions import reduce, reduce_rows
+from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import set_element, write_matrix, write_vector
 from graphla.storage import Array
 

@@ -72,8 +72,8 @@ def build_matrix(
     if not count:
         sizes = xp.zeros(nrows + 1, xp.int32)
         return Csr(nrows, ncols, sizes, xp.empty(0, xp.int32), values)
-    bits = _bits(ncols)
-    keys = xp.empty(count, xp.uint32 if bits + _bits(nrows) <= 32 else xp.int64)
+    bits = bits_of(ncols)
+    keys = xp.empty(count, key_dtype(nrows, ncols))
     falls = counter()
     kernel = load("layout.cu", "pack_places", NOTHING, rows.dtype, columns.dtype, keys.dtype)
     kernel(blocks(count), BLOCK, rows, columns, np.int32(bits), keys, size(count), falls)
@@ -91,7 +91,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
     indices = xp.empty(count, xp.int32)
     if count:
         kernel = load("layout.cu", "unpack_keys", NOTHING, keys.dtype, sizes.dtype)
-        kernel(blocks(count), BLOCK, keys, size(count), np.int32(_bits(ncols)), indices, sizes)
+        kernel(blocks(count), BLOCK, keys, size(count), np.int32(bits_of(ncols)), indices, sizes)
     add_up_sizes(sizes)
     return Csr(nrows, ncols, sizes, indices, values)
 
@@ -115,7 +115,7 @@ def _folded(
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
     """The matrix of sorted keys, the values of equal ones folded."""
-    count, bits = keys.size, _bits(ncols)
+    count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
     if runs == count:
         del ends
@@ -222,6 +222,11 @@ def _refusal(place: Any) -> DuplicateEntry:
     )
 
 
-def _bits(count: int) -> int:
+def key_dtype(nrows: int, ncols: int) -> Any:
+    """The dtype of keys of places: short ones are sorted in half the time."""
+    return xp.uint32 if bits_of(nrows) + bits_of(ncols) <= 32 else xp.int64
+
+
+def bits_of(count: int) -> int:
     """How many bits the numbers below `count` take."""
     return max(count - 1, 0).bit_length()

@@ -1,4 +1,4 @@
-"""How entries lie, one way made from another: sorting, bitmaps, transposing. Kernels: layout.cu.
+"""How entries lie, one way made from another: sorting, and bitmaps. Kernels: layout.cu.
 
 Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
 """
@@ -13,13 +13,12 @@ import cupy as xp
 
 from graphla.backends.arrays.layout import repeat_value
 from graphla.backends.cuda.compaction import add_up
-from graphla.backends.cuda.launching import BLOCK, NULL, blocks, number, rows_of, size
+from graphla.backends.cuda.launching import BLOCK, NULL, blocks, number, size
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import (
     AnyVector,
     Array,
     BitmapVector,
-    Csr,
     FullVector,
     SparseVector,
     is_iso,
@@ -98,23 +97,6 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
         spread = values if has_values else NULL
         kernel(blocks(v.nvals), BLOCK, v.indices, v.values, size(v.nvals), present, spread)
     return BitmapVector(v.size, present, values, v.nvals)
-
-
-def transpose(a: Csr) -> Csr:
-    """The same entries by columns: a stable sort of the columns of entries that lie row by row."""
-    sizes = xp.zeros(a.ncols + 1, a.indptr.dtype)
-    if not a.nvals:
-        return Csr(a.ncols, a.nrows, sizes, a.indices, a.values)
-    grid = blocks(a.nvals)
-    kernel = load("layout.cu", "count_columns", NOTHING, a.indptr.dtype)
-    kernel(grid, BLOCK, a.indices, size(a.nvals), sizes)
-    add_up_sizes(sizes)
-    order = a.indices.argsort()
-    rows = rows_of(a)
-    indices, values, moved, has_values = xp.empty(a.nvals, xp.int32), *room_for_values(a, a.nvals)
-    kernel = load("layout.cu", "move_entries", NOTHING, a.values.dtype, has_values)
-    kernel(grid, BLOCK, order, rows, a.values, size(a.nvals), indices, moved)
-    return Csr(a.ncols, a.nrows, sizes, indices, values)
 
 
 # --- parts of this and its neighbours ------------------------------------------------------------

@@ -33,7 +33,8 @@ from graphla.backends.cuda.launching import (
     read,
     size,
 )
-from graphla.backends.cuda.layout import to_bitmap, transpose
+from graphla.backends.cuda.layout import to_bitmap
+from graphla.backends.cuda.transposing import transpose
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
 from graphla.settings import config
