@@ -4,7 +4,7 @@
 // entry (scatter_entries: work as large as T) or index by index (write_indices). No two threads
 // write one index, so nothing races but the counts, which are sums of integers. What the host
 // would have to wait for, the new number of entries, is left in `counter`.
-#include "device.cuh"
+#include "rows.cuh"
 
 namespace graphla {
 
@@ -165,26 +165,21 @@ __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, co
 }
 
 /// allowed[k] = whether entry k of A is at a place of the pattern (!= complement): a search in its row.
-///
-/// A block takes tiles of as many entries as it has threads: their rows lie between those of the
-/// first and the last, so that each thread's own search is short.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
                                 const MaskOffset *mask_indptr, const i32 *mask_indices, bool complement,
                                 bool *allowed) {
-  SHARED(i64, ends, 2);
-  for (i64 tile = i64(blockIdx.x) * blockDim.x; tile < count; tile += threads_in_grid()) {
-    __syncthreads();
-    if (threadIdx.x < 2)
-      ends[threadIdx.x] = segment_of(indptr, nrows, threadIdx.x ? least<i64>(tile + blockDim.x, count) - 1 : tile);
-    __syncthreads();
-    const i64 k = tile + threadIdx.x;
-    if (k >= count) continue;
-    const i64 row = upper_bound<Offset, i64>(indptr, ends[0], ends[1] + 1, Offset(k)) - 1;
-    const MaskOffset end = mask_indptr[row + 1];
-    const i32 column = indices[k];
-    const MaskOffset at = lower_bound<i32, MaskOffset>(mask_indices, mask_indptr[row], end, column);
-    allowed[k] = (at < end && mask_indices[at] == column) != complement;
+  SHARED(i64, span, 2);
+  const i64 tile = i64(blockDim.x) * STEPS;
+  for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    const i64 end = least(begin + tile, count);
+    find_rows(indptr, nrows, begin, end, span);
+    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x) {
+      const i64 row = row_among(indptr, span[0], span[1], k);
+      const MaskOffset last = mask_indptr[row + 1];
+      const MaskOffset at = lower_bound<i32, MaskOffset>(mask_indices, mask_indptr[row], last, indices[k]);
+      allowed[k] = (at < last && mask_indices[at] == indices[k]) != complement;
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.compaction import keep
-from graphla.backends.cuda.launching import BLOCK, NULL, blocks, counter, size
+from graphla.backends.cuda.launching import BLOCK, NULL, blocks, counter, size, tiles
 from graphla.backends.cuda.layout import sort, to_sparse
 from graphla.backends.cuda.maps import cast
 from graphla.backends.cuda.merging import merge
@@ -135,7 +135,7 @@ def _allowed_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
         offsets = (a.indptr.dtype, pattern.indptr.dtype)
         kernel = load("write.cu", "look_up_pattern", NOTHING, *offsets)
         kernel(
-            blocks(a.nvals),
+            tiles(a.nvals),
             BLOCK,
             *(a.indptr, a.indices, size(a.nrows), size(a.nvals)),
             *(pattern.indptr, pattern.indices, np.bool_(complement), flags),
