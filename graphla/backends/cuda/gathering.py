@@ -1,7 +1,8 @@
 """Extracting by index: which entries lie at the rows and columns asked for. Kernels: gather.cu.
 
 Waits: a vector's for the number of entries found (none where v is full); a matrix's for that of
-the rows, and for columns for whether they rise and for the number of entries found. `find` waits.
+the rows, and for columns for whether they rise, or are asked for twice, and for the number of
+entries found. `find` waits.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from graphla.backends.cuda.launching import (
 from graphla.backends.cuda.layout import move, repeated, sort, to_sparse
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import AnyVector, Array, Csr, FullVector, SparseVector, is_iso
+
+FEW_COLUMNS = 16
+"""Where fewer than one column in so many is asked for, a table of all columns does not pay."""
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
@@ -97,7 +101,9 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
     order = None
     if not is_increasing(columns):
         order = columns.argsort()
-        columns = columns[order]
+        columns, asked_for = columns[order], columns
+        if asked * FEW_COLUMNS >= a.ncols and is_increasing(columns):
+            return _renumber(a, asked_for)
     grid, entries = blocks(a.nvals), size(a.nvals)
     ends = xp.empty(a.nvals, xp.int64)
     kernel = load("gather.cu", "count_matches", NOTHING)
@@ -119,4 +125,14 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
     c = Csr(a.nrows, asked, indptr, indices, move(a.values, sources))
     if order is None:
         return c
+    return build_matrix(c.nrows, c.ncols, rows_of(c), c.indices, c.values, None)
+
+
+def _renumber(a: Csr, columns: Array) -> Csr:
+    """For columns that are asked for once: each entry goes to one place at most, looked up."""
+    numbers = xp.full(a.ncols, -1, xp.int32)
+    numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
+    c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)
+    if columns.size < a.ncols:
+        c = keep(c, c.indices >= 0)
     return build_matrix(c.nrows, c.ncols, rows_of(c), c.indices, c.values, None)
