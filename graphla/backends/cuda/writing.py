@@ -95,8 +95,9 @@ def _surviving(c: Any, mask: Any, accum: TypedBinaryOp | None, replace: bool) ->
         return c
     if mask is None or (replace and accum is None):
         return _emptied(c)
-    allowed = _allowed_entries if isinstance(c, Csr) else _allowed
-    return keep(c, allowed(mask, c, replace))
+    if isinstance(c, Csr):
+        return keep(c, _allowed_entries(mask, c, replace))
+    return keep(c, _allowed(mask, c, replace))
 
 
 def _emptied(c: Any) -> Any:
