@@ -51,7 +51,7 @@ DEVICE void add_count(u64 *count, u32 found) {
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int MASK, int ENDS>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, ENDS == AT_LAST ? 4 : 6)
 pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
           const bool *u_present, const U *u_values,

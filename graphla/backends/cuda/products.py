@@ -217,6 +217,13 @@ def _lets_none(mask: VectorMask) -> bool:
     return mask.indices is not None and not mask.complement and not mask.indices.size
 
 
+def _is_list(mask: VectorMask) -> bool:
+    """Whether rows come from the mask's list: unless its flags are there, and the list is long."""
+    if mask.indices is None or mask.complement:
+        return False
+    return mask.present is None or mask.indices.size * 4 < mask.size
+
+
 def _pull_rows(
     rows: Csr,
     u: DenseVector,
@@ -231,7 +238,7 @@ def _pull_rows(
     n, outputs, kind = rows.nrows, rows.nrows, MASK_NONE
     flags, listed, complement = NULL, NULL, False
     if mask is not None:
-        if mask.indices is not None and not mask.complement:
+        if _is_list(mask):
             kind, listed, outputs = MASK_LIST, mask.indices, mask.indices.size
         else:
             kind, flags, complement = MASK_FLAGS, _flags(mask), mask.complement

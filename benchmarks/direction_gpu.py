@@ -1,0 +1,123 @@
+"""What push and pull cost on a GPU, over densities of the vector and of the mask.
+
+    python benchmarks/direction_gpu.py [SCALE]
+
+First the constants of `graphla.backends.cuda.products.costs` as this card gives them. Then, for
+each case, the device time of either direction and of the one that the rule of
+`graphla.operations.direction` picks, over the better of the two; a case beyond 1.3 is marked.
+"""
+
+from __future__ import annotations
+
+import sys
+from statistics import median
+from typing import Any
+
+import cupy
+import gpu_graphs
+from gpu_timing import machine, once
+
+import graphla as gl
+from graphla import Vector, semiring
+from graphla.backends import backend
+
+SEMIRINGS = ("any_secondi", "lor_land", "min_plus", "plus_times")
+DENSITIES = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+VISITED = (None, 0.1, 0.5, 0.9, 0.99)
+LIMIT = 1.3
+
+
+def milliseconds(call: Any, trials: int = 5, wall: bool = False) -> float:
+    """The median time of a call, on the device or on the wall."""
+    call()
+    return median(once(call)[wall] for _ in range(trials))
+
+
+def frontier(n: int, share: float) -> Vector:
+    """So many of the vertices, with a value each."""
+    rng = cupy.random.RandomState(3)
+    chosen = cupy.sort(rng.permutation(n)[: max(1, int(n * share))]).astype(cupy.int32)
+    return Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=n)
+
+
+def constants(A: Any) -> None:
+    """One line for each constant, in nanoseconds and in entries gathered by pull."""
+    n, nvals = A.nrows, A.nvals
+    full, few, many = Vector.from_dense(cupy.ones(n, cupy.float32)), frontier(n, 0.01), None
+    many = frontier(n, 0.1)
+    edges = [
+        backend("cuda").reached(A._read().csr, v._read().sparse().indices) for v in (few, many)
+    ]
+    tiny = gl.Matrix.from_coo([0, 1], [1, 0], 1.0, symmetric=True)
+    one = Vector.from_coo([0], 1.0, size=2)
+
+    def product(v: Vector, B: Any, name: str, towards: Any) -> Any:
+        def call() -> Any:
+            with gl.direction(towards):
+                return getattr(semiring, name)(v @ B).new()
+
+        return call
+
+    entry = milliseconds(product(full, A, "plus_second", "pull")) / nvals
+    pushes = [milliseconds(product(v, A, "plus_second", "push")) for v in (few, many)]
+    found = {
+        "one entry gathered by pull": entry,
+        "push_entry": (pushes[1] - pushes[0]) / (edges[1] - edges[0]),
+        "pull_row": milliseconds(product(full, A, "any_secondi", "pull")) / n,
+        "push_start": milliseconds(product(one, tiny, "any_secondi", "push"), 50, wall=True),
+        "pull_start": milliseconds(product(one, tiny, "any_secondi", "pull"), 50, wall=True),
+        "transpose_entry": milliseconds(lambda: backend("cuda").transpose(A._read().csr)) / nvals,
+    }
+    print(f"kron: {n:,} rows, {nvals:,} entries; push starts from {edges[0]:,} edges")
+    for name, each in found.items():
+        print(f"  {name:<28}{1e6 * each:12.4f} ns{each / entry:14.2f} entries gathered")
+
+
+def report(A: Any, name: str, share: float, visited: float | None) -> float:
+    """One case; how much slower the rule's choice is than the better of the two."""
+    n, u = A.nrows, frontier(A.nrows, share)
+    if name == "lor_land":
+        u = u.apply(gl.unary.one["BOOL"]).new() if hasattr(gl.unary, "one") else u
+    mask = None
+    if visited is not None:
+        done = cupy.random.RandomState(5).random_sample(n) < visited
+        mask = ~Vector.from_dense(done, missing_value=False).S
+    call = getattr(semiring, name)
+
+    def product() -> Any:
+        return call(u @ A).new(mask=mask) if mask is not None else call(u @ A).new()
+
+    times = {}
+    for way in ("push", "pull"):
+        with gl.direction(way):
+            times[way] = milliseconds(product)
+    with gl.Recorder() as recorder:
+        product()
+    choice = recorder.events[-1].direction
+    loss = times[choice] / min(times.values())
+    print(
+        f"{name:12} u {share:<7} visited {visited or 0:<5} push {times['push']:8.3f} ms  "
+        f"pull {times['pull']:8.3f} ms  {choice} {loss:5.2f}{'  <- slower' if loss > LIMIT else ''}",
+        flush=True,
+    )
+    return loss
+
+
+def main() -> None:
+    scale = int(sys.argv[1]) if len(sys.argv) > 1 else 22
+    gl.config.device = "cuda"
+    print(machine())
+    A = gpu_graphs.kron(scale, dtype="FP32")
+    constants(A)
+    losses = [
+        report(A, name, share, visited)
+        for name in SEMIRINGS
+        for share in DENSITIES
+        for visited in VISITED
+    ]
+    beyond = sum(loss > LIMIT for loss in losses)
+    print(f"{len(losses)} cases: {beyond} beyond {LIMIT}, the worst {max(losses):.2f}")
+
+
+if __name__ == "__main__":
+    main()
