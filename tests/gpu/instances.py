@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,11 @@ def _joins(name: str, dtype: DataType) -> Any:
     return op and (structs.entry_by_entry, op)
 
 
+def _pairs(name: str, dtype: DataType) -> Any:
+    op = typed(binary, name, dtype)
+    return op and (structs.pairing, op)
+
+
 def _writes(name: str | None, dtype: DataType) -> Any:
     if name is None:
         return structs.accumulating, None, dtype
@@ -123,6 +128,7 @@ OPERATORS = {
     "matrix_matrix": (SEMIRINGS, _matrices),
     "folding": (MONOIDS, _folds),
     "entry_by_entry": (BINARY, _joins),
+    "pairing": (BINARY, _pairs),
     "accumulating": ((None, *ACCUMS), _writes),
     "mapping": (
         (
@@ -172,7 +178,14 @@ class Kernel:
 
     def allows(self, row: Row) -> bool:
         """Whether the row's operator has the row's dtype, as far as both are chosen."""
-        return not {"operator", "dtype"} <= row.keys() or self.spec(row) is not None
+        if not {"operator", "dtype"} <= row.keys():
+            return True
+        spec = self.spec(row)
+        return spec is not None and (row.keys() < self.factors().keys() or self.obeys(spec, row))
+
+    def obeys(self, spec: tuple[Any, ...], row: Row) -> bool:
+        """Whether the parameters go together."""
+        return self.name not in RULES or RULES[self.name](spec, row)
 
     def covering(self) -> list[Instance]:
         """Instances that hold every pair of values of two parameters."""
@@ -312,19 +325,14 @@ OPERATORS_OF = {
     "reduce.cu": dict.fromkeys(
         ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
     ),
-    "dense.cu": {"combine_dense": "accumulating"},
-    "pull.cu": dict.fromkeys(
-        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
-    ),
-    "pull_tiles.cu": dict.fromkeys(("pull_tiles", "join_tiles"), "matrix_vector"),
-    "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
+    "dense.cu": {"combine_dense": "accumulating", "meet_dense": "accumulating"},
     "mxm_plan.cu": {"one_term": "matrix_matrix"},
     "mxm_dot.cu": {"dot_products": "matrix_matrix"},
     "mxm_few.cu": {"make_few": "matrix_matrix"},
     "mxm_rows.cu": {"masked_rows": "matrix_matrix"},
     "mxm_sort.cu": {"expand_rows": "matrix_matrix", "add_runs": "matrix_matrix"},
     "mxm_tiles.cu": {"make_tiles": "matrix_matrix"},
-    "kronecker.cu": {"kronecker_entries": "kronecker"},
+    "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
     "map.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "write.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
     "pull.cu": dict.fromkeys(
@@ -345,15 +353,21 @@ HOT = {
 
 SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_few", "BITS"), ("make_few", "BITS")), (5, 7, 9, 11)),
-    **dict.fromkeys((("count_few", "GROUP"), ("make_few", "GROUP")), (8, 16, 32)),
+    **dict.fromkeys((("count_few", "GROUP"), ("make_few", "GROUP")), (4, 8, 32)),
     **dict.fromkeys((("count_few", "MASK"), ("make_few", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
-    ("dot_products", "BITS"): (9, 12),
+    ("dot_products", "BITS"): (10, 11),
     ("pull_tiles", "EACH_THREAD"): (8,),
 }
 """Domains of one kernel's parameter."""
+
+RULES: dict[str, Callable[[Any, Row], bool]] = {
+    # a tile of sums fits what shared memory a block may have
+    "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].type.bits == 64 else 11),
+}
+"""What the parameters of one kernel are together, once all are chosen."""
 
 
 def _kernels() -> Iterator[Kernel]:

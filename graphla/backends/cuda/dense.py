@@ -88,7 +88,7 @@ def _combine(
     return BitmapVector(n, present, z, Counted(found)) if lacks else FullVector(n, z)
 
 
-def _meet(v: SparseVector, w: DenseVector, op: TypedBinaryOp, flipped: bool) -> SparseVector:
+def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
     """op of the entries of v and what w has there; of w's and v's where they are flipped."""
     if isinstance(w, BitmapVector) and v.nvals:
         flags = xp.empty(v.nvals, bool)

@@ -207,7 +207,7 @@ def _share_places(a: Any, b: Any) -> bool:
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
-def _alike(a: V, b: V) -> tuple[V, V]:
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Both with offsets of one width."""
     if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
         return a, b
