@@ -46,7 +46,7 @@ def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
         size = draw(SIZES)
         return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]
     shape = draw(SHAPES)
-    return [draw(matrices(shape, dtypes)) for _ in range(number)]
+    return [draw(matrices(shape[0], shape[1], dtypes)) for _ in range(number)]
 
 
 def a_join(draw: Any, *, dtype: Any = "FP32") -> Any:
