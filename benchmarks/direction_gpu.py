@@ -97,7 +97,8 @@ def report(A: Any, name: str, share: float, visited: float | None) -> float:
     loss = times[choice] / min(times.values())
     print(
         f"{name:12} u {share:<7} visited {visited or 0:<5} push {times['push']:8.3f} ms  "
-        f"pull {times['pull']:8.3f} ms  {choice} {loss:5.2f}{'  <- slower' if loss > LIMIT else ''}",
+        f"pull {times['pull']:8.3f} ms  {choice} {loss:5.2f}"
+        + ("  <- slower" if loss > LIMIT else ""),
         flush=True,
     )
     return loss

@@ -48,6 +48,8 @@ class Costs(NamedTuple):
     """
 
     push_entry: float  # one entry scattered by push; `config.push_cost` stands before it
+    push_first: float  # the same, where any term will do for an output
+    push_ordered: float  # the same, where the order of a sum is kept
     pull_row: float  # one row visited by pull, whatever it holds
     stopping: float  # one entry expected of a pull that stops early: often it stops sooner
     transpose_entry: float  # one entry of the other form of the matrix, where it must be made first
@@ -281,6 +283,10 @@ class Streams(Protocol):
 
     def adopt(self, array: Any) -> Array:
         """An array of any library on a card as one of ours, without a copy."""
+        ...
+
+    def overlap(self, one: Array, other: Array) -> bool:
+        """Whether they lie in one allocation, or over one another."""
         ...
 
     def sent(self, array: Array) -> Array:

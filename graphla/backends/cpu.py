@@ -49,7 +49,14 @@ xp = np
 
 MERGE_PRICE = 0
 """What merging sparse vectors costs, in entries, beside those rewritten."""
-costs = Costs(push_entry=2.0, pull_row=1.0, stopping=0.6, transpose_entry=5.0)
+costs = Costs(
+    push_entry=2.0,
+    push_first=2.0,
+    push_ordered=2.0,
+    pull_row=1.0,
+    stopping=0.6,
+    transpose_entry=5.0,
+)
 """Measured by benchmarks/direction.py."""
 LARGE = 1 << 15
 """Entries from which importing and calling SciPy to sort them pays."""

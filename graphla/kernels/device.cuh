@@ -53,6 +53,16 @@ template <class To, class From> DEVICE To convert(From x) {
   }
 }
 
+/// *p, which nobody reads again soon: it leaves the caches to what is read over and over.
+template <class T> DEVICE T load_once(const T *p) {
+#ifdef GRAPHLA_SIMULATOR
+  return *p;
+#else
+  if constexpr (is_same<T, bool>::value) return __ldcs((const u8 *)p) != 0;
+  else return __ldcs(p);
+#endif
+}
+
 /// How the values of an operand lie: not read at all, one for all entries, or one for each.
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
@@ -64,12 +74,22 @@ template <class To, class From, int KEPT> struct Values {
     else if constexpr (KEPT == ISO) return convert<To>(at[0]);
     else return convert<To>(at[k]);
   }
+  /// The same, where no value is read twice.
+  DEVICE To once(i64 k) const {
+    if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));
+    else return (*this)[k];
+  }
 };
 
 // --- loads and stores that race on purpose ----------------------------------------------------
 
+#ifndef GRAPHLA_SIMULATOR
 template <class T> DEVICE T load_relaxed(const T *p) { return *(const volatile T *)p; }
 template <class T> DEVICE void store_relaxed(T *p, T value) { *(volatile T *)p = value; }
+#else
+using simulator::load_relaxed;
+using simulator::store_relaxed;
+#endif
 
 // --- threads ----------------------------------------------------------------------------------
 

@@ -78,7 +78,8 @@ struct Rows {
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       there[i] = from + i * STEP < length;
-      k[i] = there[i] ? columns[begin + Offset(from + i * STEP)] : 0;
+      const i32 *column = &columns[begin + Offset(from + i * STEP)];
+      k[i] = !there[i] ? 0 : STEP == WARP ? load_once(column) : *column;
     }
     if constexpr (!U_FULL) {
 #pragma unroll
@@ -89,7 +90,8 @@ struct Rows {
       typename Op::A y[BATCH];
 #pragma unroll
       for (int i = 0; i < BATCH; ++i) {
-        if (there[i]) x[i] = u[k[i]], y[i] = a[begin + Offset(from + i * STEP)];
+        const i64 entry = i64(begin + Offset(from + i * STEP));
+        if (there[i]) x[i] = u[k[i]], y[i] = STEP == WARP ? a.once(entry) : a[entry];
       }
 #pragma unroll
       for (int i = 0; i < BATCH; ++i) {

@@ -90,7 +90,7 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
 #pragma unroll
   for (int i = 0; i < EACH_THREAD; ++i) {
     const int at = i * THREADS + int(threadIdx.x);
-    k[i] = at < entries ? indices[first_entry + at] : -1;
+    k[i] = at < entries ? load_once(&indices[first_entry + at]) : -1;
   }
   if constexpr (!U_FULL) {
     bool has[EACH_THREAD];
@@ -111,7 +111,7 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
 #pragma unroll
   for (int i = 0; i < EACH_THREAD; ++i) {
     const int at = i * THREADS + int(threadIdx.x);
-    if (k[i] >= 0) slots[at] = Op::term(a[first_entry + at], x[i], 0, k[i]);
+    if (k[i] >= 0) slots[at] = Op::term(a.once(first_entry + at), x[i], 0, k[i]);
   }
   for (int r = int(threadIdx.x); r < rows; r += THREADS) {
     row_ends[r] = i32(i64(indptr[first_row + r + 1]) - first_entry);

@@ -39,7 +39,8 @@ def choose(
             return "pull", "small: rows and a dense vector at hand"
         if m.has_csc and u.has_sparse:
             return "push", "small: columns and a sparse vector at hand"
-    each = config.push_cost or costs.push_entry
+    first = semiring.monoid.is_any
+    each = config.push_cost or (costs.push_first if first else costs.push_entry)
     if m.has_csc and u.has_sparse:
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
         least = costs.pull_start + costs.pull_row * _visited(m, mask)
@@ -59,7 +60,7 @@ def choose(
 def _fixed(m: MatrixForms, u: VectorForms) -> Choice:
     """A choice by the sizes of the operands, whatever forms they have: sums of floats show it."""
     costs = backend(m.device).costs
-    push = (config.push_cost or costs.push_entry) * u.nvals
+    push = (config.push_cost or costs.push_ordered) * u.nvals
     if push <= u.size:
         return "push", f"deterministic: push {push:,.0f} <= {u.size:,}"
     return "pull", f"deterministic: push {push:,.0f} > {u.size:,}"

@@ -242,3 +242,101 @@ def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None
         patch.setattr(products, "BRIEF", 0)
         ours = products.pull(on_device(a), on_device(v), semiring, "mxv", None)
     check(ours, wanted, semiring)
+
+
+def bits(v: Any) -> dict[int, bytes]:
+    """The entries of a vector of floats, to the last bit."""
+    return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
+
+
+@given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
+def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes: Any) -> None:
+    rng, semiring = np.random.default_rng(seed), catalog.plus_times["FP32"]
+    a = csr(rng, sizes, 0.3, np.float32, False, np.int32)
+    noise = rng.random(a.nvals, np.float32)
+    a = Csr(a.nrows, a.ncols, a.indptr, a.indices, noise)
+    u = rng.random(a.ncols).astype(np.float32)
+    listed = rng.permutation(a.ncols)[: max(1, a.ncols // 2)].astype(np.int32)
+    columns, v = backend("cpu").transpose(a), SparseVector(a.ncols, listed, u[listed], False)
+    found = []
+    for grid, order in ((1, None), (3, np.argsort(listed)), (64, None)):
+        w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
+        with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=True):
+            patch.setattr(products, "_resident", lambda _, grid=grid: grid)
+            patch.setattr(products, "TILES_FROM", 0)
+            pushed = products.push(on_device(columns), on_device(w), semiring, "mxv", None)
+            pulled = products.pull(
+                on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", None
+            )
+            masked = VectorMask(a.nrows, np.arange(a.nrows) % 2 == 0, None, False)
+            rows = products.pull(
+                on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", on_device(masked)
+            )
+        found.append((bits(pushed), bits(pulled), bits(rows)))
+    assert found[0] == found[1] == found[2]
+
+
+@given(seed=st.integers(0, 2**32))
+def test_a_deterministic_any_is_the_first_in_order(seed: int) -> None:
+    rng, semiring = np.random.default_rng(seed), catalog.any_secondi["FP32"]
+    a = csr(rng, (40, 300), 0.2, np.float32, False, np.int32)
+    present = rng.random(300) < 0.2
+    listed = rng.permutation(present.nonzero()[0]).astype(np.int32)
+    u = np.ones(300, np.float32)
+    wanted = {}
+    for o in range(a.nrows):
+        meets = [int(k) for k in a.indices[a.indptr[o] : a.indptr[o + 1]] if present[k]]
+        if meets:
+            wanted[o] = meets[0]
+    bitmap = BitmapVector(300, present, u, listed.size)
+    sparse = SparseVector(300, listed, u[: listed.size], False)
+    with gl.config.set(deterministic=True):
+        pulled = products.pull(on_device(a), on_device(bitmap), semiring, "mxv", None)
+        pushed = products.push(
+            on_device(backend("cpu").transpose(a)), on_device(sparse), semiring, "mxv", None
+        )
+    assert entries(pulled) == wanted == entries(pushed)
+
+
+def test_operands_without_entries_give_nothing() -> None:
+    semiring, ones = catalog.plus_times["FP32"], np.ones(1, np.float32)
+    for shape in ((0, 0), (0, 3), (3, 0), (2, 2)):
+        a = Csr(*shape, np.zeros(shape[0] + 1, np.int32), np.empty(0, np.int32), ones[:0])
+        v = FullVector(shape[1], np.ones(shape[1], np.float32))
+        assert entries(products.pull(on_device(a), on_device(v), semiring, "mxv", None)) == {}
+        s = SparseVector(shape[0], np.arange(min(shape[0], 1), dtype=np.int32), ones[: shape[0]])
+        assert entries(products.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
+
+
+def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
+    semiring, n = catalog.plus_times["FP32"], 1000
+    rng = np.random.default_rng(1)
+    a = csr(rng, (n, 20), 0.5, np.float32, False, np.int32)
+    v, listed = FullVector(20, np.ones(20, np.float32)), np.array([700, 3, 9], np.int32)
+    mask = VectorMask(n, None, listed, False, False, 3)
+    wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(products, "HUGE", 100)
+        ours = products.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
+    assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
+
+
+def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
+    """Short columns and few entries: push, whatever they are."""
+    n = 400
+    rows = np.arange(n - 1)
+    with gl.config.set(device="cuda"):
+        A = gl.Matrix.from_coo([*rows, *rows + 1], [*rows + 1, *rows], 1, nrows=n, ncols=n)
+        B, u = A.T.new(), gl.Vector.from_coo([5, 9], 1, size=n)
+        B._read().csc, B._read().csr
+    cheap = products.costs._replace(small=0, push_start=0.0, pull_start=0.0)
+    with pytest.MonkeyPatch.context() as patch, gl.Recorder() as recorder:
+        patch.setattr(backend("cuda"), "costs", cheap)
+        catalog.plus_times(B @ u).new()
+        with gl.config.set(push_cost=1e6):
+            catalog.plus_times(B @ u).new()
+        with gl.config.set(deterministic=True, push_cost=1e6):
+            catalog.plus_times["FP32"](B @ u).new()
+    ways = [(event.direction, event.reason.split()[0]) for event in recorder.events]
+    assert ways[0][0] == "push" and "at most" in recorder.events[0].reason
+    assert ways[1][0] == "pull" and ways[2] == ("pull", "deterministic:")

@@ -52,16 +52,18 @@ from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
 costs = Costs(
-    push_entry=3.0,
-    pull_row=2.0,
-    stopping=2.0,
+    push_entry=2.4,
+    push_first=1.2,
+    push_ordered=10.0,
+    pull_row=2.5,
+    stopping=0.45,
     transpose_entry=12.0,
-    push_start=4e6,
-    pull_start=2e6,
+    push_start=5e6,
+    pull_start=3e6,
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Measured by benchmarks/direction_gpu.py: an entry gathered takes some 7 ps."""
+"""Measured by benchmarks/direction_gpu.py: an entry gathered takes some 8 ps on an H200."""
 
 SMALL = 1 << 12
 """A matrix of so few entries is not asked for its longest row."""
