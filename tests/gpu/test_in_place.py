@@ -1,0 +1,100 @@
+"""When a vector on the device is written where it lies, and that its loop waits for no count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphla import Vector, replace
+from graphla.backends import backend
+from graphla.forms import VectorForms, take
+from graphla.storage import BitmapVector, Counted, FullVector
+from semirings.dtypes import INT64
+
+do = backend("cuda")
+xp = do.xp
+
+
+class Noun:
+    def __init__(self, forms: VectorForms) -> None:
+        self._forms = forms
+
+
+def bitmap_noun() -> Noun:
+    present = xp.asarray(np.array([True, False, True, False]))
+    storage = BitmapVector(4, present, xp.arange(4), Counted(xp.asarray(np.int64(2))))
+    return Noun(VectorForms("cuda", INT64, storage))
+
+
+def full_noun() -> Noun:
+    return Noun(VectorForms("cuda", INT64, FullVector(4, xp.arange(4))))
+
+
+@pytest.mark.parametrize("make", [bitmap_noun, full_noun])
+def test_a_vector_nobody_else_sees_is_taken(make):
+    noun = make()
+    assert take(noun) is not None
+    noun._forms.sparse()
+    noun._forms.mask(True, True)
+    assert take(noun) is not None
+
+
+def over_the_same_memory(noun: Any) -> Any:
+    values = noun._forms.at_hand.values
+    return xp.ndarray(4, values.dtype, memptr=values.data)
+
+
+seen_by = {
+    "a second noun": lambda noun: Noun(noun._forms),
+    "a kept storage": lambda noun: noun._forms.at_hand,
+    "an exported array": lambda noun: noun._forms.at_hand.values,
+    "a view": lambda noun: noun._forms.at_hand.values[1:],
+    "a view of a view": lambda noun: noun._forms.at_hand.values[1:][1:],
+    "another array over its memory": over_the_same_memory,
+}
+
+
+@pytest.mark.parametrize("make", [bitmap_noun, full_noun])
+@pytest.mark.parametrize("who", seen_by)
+def test_a_vector_that_someone_sees_is_not_taken(make, who):
+    noun = make()
+    holder = seen_by[who](noun)
+    assert take(noun) is None
+    del holder
+
+
+@pytest.mark.parametrize(
+    "values", [lambda: xp.arange(8)[:4], lambda: xp.broadcast_to(xp.arange(1), (4,))]
+)
+def test_an_array_without_memory_of_its_own_is_not_taken(values):
+    assert take(Noun(VectorForms("cuda", INT64, FullVector(4, values())))) is None
+
+
+def test_a_search_writes_in_place_and_asks_for_no_count():
+    n = 50
+    reached, frontier = (Vector.from_coo([0], [0], int, size=n) for _ in range(2))
+    reached, frontier = reached.to("cuda"), frontier.to("cuda")
+    places = []
+    for step in range(1, 6):
+        frontier(~reached.S, replace) << Vector.from_coo([step], [step], int, size=n).to("cuda")
+        reached(frontier.S) << frontier
+        places.append(reached._forms.at_hand.present.data.ptr)
+        assert reached._forms.known_nvals is None
+    assert len(set(places[1:])) == 1
+    assert reached.nvals == 6
+    assert reached.to_coo()[1].tolist() == list(range(6))
+
+
+def test_elements_are_set_and_deleted_in_place():
+    v = Vector.from_coo([1, 3], [10, 30], int, size=5).to("cuda")
+    v[2] = 20
+    place = v._forms.at_hand.values.data.ptr
+    v[4], v[1] = 40, 11
+    del v[3]
+    assert v._forms.at_hand.values.data.ptr == place
+    assert (v.nvals, v.get(3), v[1].value, v.get(4)) == (3, None, 11, 40)
+    w = v.dup()
+    v[0] = 5
+    assert 0 not in w and v.get(0) == 5
