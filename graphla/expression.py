@@ -26,7 +26,7 @@ from graphla.operations.operation import (
     refuse_mixed,
     run,
 )
-from graphla.operations.values import as_type, fit, is_scalar
+from graphla.operations.values import as_type, fit, is_on_card, is_scalar
 from graphla.operations.write import write
 from graphla.settings import config, recorders
 from semirings.dtypes import DataType, lookup_dtype
@@ -447,7 +447,7 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
             return ScalarForms(
                 target.device, dtype, None if value is None else as_type(value, dtype)
             )
-    elif sizes and isinstance(x, (list, tuple, range, np.ndarray)):
+    elif sizes and (isinstance(x, (list, tuple, range, np.ndarray)) or is_on_card(x)):
         with config.set(device=target.device):
             x = _classes[len(sizes)].noun.from_dense(x)  # pyright: ignore[reportAttributeAccessIssue]
     else:

@@ -354,6 +354,8 @@ class ScalarForms:
         """One, or zero."""
         return 0 if self.value is None else 1
 
+    known_nvals = nvals
+
 
 class _Pair:
     """The two forms of a matrix and of its transpose."""

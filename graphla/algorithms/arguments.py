@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression
 from semirings import select, unary
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def beside_its_graph(algorithm: Callable[P, T]) -> Callable[P, T]:
+    """The algorithm, with its vectors on the device of its first argument."""
+
+    @wraps(algorithm)
+    def run(*args: P.args, **options: P.kwargs) -> T:
+        device = getattr(args[0] if args else options.get("A"), "device", None)
+        if device is None or device == config.device:
+            return algorithm(*args, **options)
+        with config.set(device=device):
+            return algorithm(*args, **options)
+
+    return run
 
 
 def adjacency(A: Any) -> Matrix:

@@ -27,6 +27,7 @@ class Traversal(NamedTuple):
     parents: Vector
 
 
+@arguments.beside_its_graph
 def bfs(A: Matrix, source: int, *, limit: int | None = None) -> Traversal:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: levels and parents of a breadth-first search.
 

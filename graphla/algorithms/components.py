@@ -21,6 +21,7 @@ from semirings import binary
 from semirings.semiring import min_first, min_second
 
 
+@arguments.beside_its_graph
 def connected_components(A: Matrix) -> Vector:
     """f(i) = the least j that some path joins with i: a label per vertex, one per component.
 

@@ -25,6 +25,7 @@ class ConvergenceError(GraphblasException, RuntimeError):
     """An iteration that did not come to rest in the rounds that it was given."""
 
 
+@arguments.beside_its_graph
 def pagerank(
     A: Matrix,
     damping: float = 0.85,

@@ -25,6 +25,7 @@ from semirings import binary, monoid, select, semiring, where
 LONGEST = int(np.iinfo(np.int64).max)
 
 
+@arguments.beside_its_graph
 def sssp(A: Matrix, source: int, *, delta: float | None = None) -> Vector:
     """d = d min (d min.+ A), until no distance goes down: shortest paths from one vertex.
 

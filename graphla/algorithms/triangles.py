@@ -20,6 +20,7 @@ from semirings import monoid, select
 from semirings.semiring import plus_pair
 
 
+@arguments.beside_its_graph
 def triangle_count(A: Matrix) -> int:
     """Σ (L plus.pair Lᵀ)⟨L⟩: the number of triangles of an undirected graph.
 

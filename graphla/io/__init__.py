@@ -6,7 +6,7 @@ from graphla.io.files import ParseError
 from graphla.io.matrix_market import mmread, mmwrite
 from graphla.io.networkx_graph import from_networkx, to_networkx
 from graphla.io.npz import read_npz, write_npz
-from graphla.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
+from graphla.io.scipy_sparse import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
 
 __all__ = [
     "ParseError",
@@ -18,6 +18,7 @@ __all__ = [
     "read_edgelist",
     "read_labelled_edgelist",
     "read_npz",
+    "to_cupyx_sparse",
     "to_networkx",
     "to_scipy_sparse",
     "write",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.operations.moving import moved
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
@@ -96,8 +97,11 @@ class Rows:
 
 
 def by_rows(A: Any) -> Rows:
-    """The entries as they lie, without a copy: values that are all one stay held once."""
-    forms = forms_of(A)
+    """The entries as they lie, on the host, without a copy if they lie there.
+
+    Values that are all one stay held once.
+    """
+    forms = moved(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
         v = forms.sparse()
         indptr = np.searchsorted(v.indices, np.arange(A.size + 1))

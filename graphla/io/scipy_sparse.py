@@ -1,4 +1,7 @@
-"""To and from the arrays and matrices of `scipy.sparse`."""
+"""To and from the arrays and matrices of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
+
+SciPy's cross to the card of a Matrix by one transfer of each array; cupyx's are held as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from graphla.forms import VectorForms
 from graphla.io.entries import forms_of, held_once
+from graphla.operations.indexing import as_row
+from graphla.operations.moving import moved
+from graphla.operations.operation import perform
+from graphla.operations.values import is_on_card
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.vector import ReadableVector
 from graphla.storage import is_iso
 from semirings.dtypes import lookup_dtype
-from semirings.exceptions import DuplicateEntry, InvalidValue
+from semirings.exceptions import DeviceMismatch, DomainMismatch, DuplicateEntry, InvalidValue
 
+CUPYX_FORMATS = ("csr", "csc", "coo")
+CUPYX_DTYPES = ("BOOL", "FP32", "FP64")
+_DUPLICATES = "give dup_op, for example 'plus', or call A.sum_duplicates() first"
 FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
@@ -20,7 +31,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """The Matrix, or for a one-dimensional array the Vector, of the entries that SciPy stores.
 
     Explicit zeros are entries. CSR and CSC that are sorted and without duplicates are taken as
-    they are, without a copy where the indices are int32: do not write into A after that.
+    they are, without a copy where the indices are int32: do not write into A after that. Those of
+    `cupyx.scipy.sparse` give a Matrix on their card.
     Duplicates, which SciPy takes for a sum, are refused unless `dup_op` joins them.
     """
     if not hasattr(A, "tocoo") or not hasattr(A, "format"):
@@ -28,6 +40,8 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     if A.ndim not in (1, 2):
         raise InvalidValue(f"A has {A.ndim} dimensions, but should have one or two")
     dtype = lookup_dtype(A.dtype)
+    if is_on_card(getattr(A, "data", None)):
+        return _from_cupyx(A, dtype, dup_op, name)
     if A.ndim == 1:
         A = A.tocoo()
         (indices,), data = A.coords, held_once(A.data)
@@ -45,22 +59,64 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     try:
         return Matrix.from_coo(A.row, A.col, data, dtype, **sizes, dup_op=dup_op, name=name)
     except DuplicateEntry as error:
-        hint = "give dup_op, for example 'plus', or call A.sum_duplicates() first"
-        raise DuplicateEntry(f"{error}; {hint}") from None
+        raise DuplicateEntry(f"{error}; {_DUPLICATES}") from None
+
+
+def _from_cupyx(A: Any, dtype: Any, dup_op: Any, name: Any) -> Any:
+    sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
+    if A.format in ("csr", "csc") and A.has_canonical_format:
+        build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
+        return build(A.indptr, A.indices, A.data, dtype, **sizes, copy=False, name=name)
+    A = A.tocoo()
+    try:
+        return Matrix.from_coo(A.row, A.col, A.data, dtype, **sizes, dup_op=dup_op, name=name)
+    except DuplicateEntry as error:
+        raise DuplicateEntry(f"{error}; {_DUPLICATES}") from None
+
+
+def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
+    """The matrix of cupyx.scipy.sparse, on A's card, with the entries of A; a Vector is a row.
+
+    With copy=False it shares the memory of A where the layouts agree: do not write into it.
+    """
+    if format not in CUPYX_FORMATS:
+        raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(CUPYX_FORMATS)}")
+    forms = forms_of(A)
+    if forms.device == "cpu":
+        raise DeviceMismatch('A is on the cpu, but should be on a card: A.to("cuda")')
+    if forms.dtype.name not in CUPYX_DTYPES:
+        raise DomainMismatch(
+            f"cupyx.scipy.sparse holds {', '.join(CUPYX_DTYPES)}, but A is of {forms.dtype}; "
+            'cast it, as in A.dup("FP64")'
+        )
+    return perform("to_cupyx_sparse", _cupyx, forms, format, copy)
+
+
+def _cupyx(forms: Any, format: str, copy: bool) -> Any:
+    from cupyx.scipy import sparse
+
+    if isinstance(forms, VectorForms):
+        forms = as_row(forms)
+    a = forms.csc if format == "csc" else forms.csr
+    arrays = [x.copy() if copy or is_iso(x) else x for x in (a.values, a.indices, a.indptr)]
+    if format == "csc":
+        return sparse.csc_matrix(tuple(arrays), shape=(a.ncols, a.nrows))
+    S = sparse.csr_matrix(tuple(arrays), shape=(a.nrows, a.ncols))
+    return S if format == "csr" else S.tocoo()
 
 
 def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """The array of scipy.sparse with the entries of A; a Vector is a row, or in CSC a column.
 
-    With copy=False, CSR and CSC share the memory of A where the layouts agree, and SciPy cannot
-    write into it.
+    With copy=False, CSR and CSC share the memory of A where the layouts agree and A is on the CPU,
+    and SciPy cannot write into it.
     """
     from scipy import sparse
 
     if str(format).lower() not in FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(FORMATS)}")
     format = format.lower()
-    forms = forms_of(A)
+    forms = moved(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":

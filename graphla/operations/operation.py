@@ -16,7 +16,6 @@ from graphla.forms import MatrixForms, VectorForms
 from graphla.settings import Event, record, recorders
 from semirings.exceptions import DeviceMismatch, OutOfMemory
 
-
 T = TypeVar("T")
 Collections = (VectorForms, MatrixForms)
 

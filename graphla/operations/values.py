@@ -9,6 +9,9 @@ import numpy as np
 
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 
+DLPACK_CUDA = 2
+"""What DLPack calls the memory of an NVIDIA card."""
+
 Scalar = bool | int | float | np.generic
 
 
@@ -17,6 +20,16 @@ def is_scalar(value: Any) -> bool:
     return isinstance(value, (int, float, np.generic)) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     )
+
+
+def is_on_card(value: Any) -> bool:
+    """Whether `value` is an array, of any library, in the memory of a GPU."""
+    if isinstance(value, (np.ndarray, list, tuple)) or is_scalar(value):
+        return False
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    place = getattr(value, "__dlpack_device__", None)
+    return place is not None and int(place()[0]) == DLPACK_CUDA
 
 
 def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
@@ -102,8 +115,11 @@ def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.n
     wanted = None if dtype is None else lookup_dtype(dtype)
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; give its .compressed() or .filled(x)")
-    array = np.asarray(values) if isinstance(values, np.ndarray) else _as_array(values, name)
-    if array.size == 0 and not isinstance(values, np.ndarray):
+    is_array = isinstance(values, np.ndarray) or is_on_card(values)
+    array = values if is_array else _as_array(values, name)
+    if isinstance(array, np.ndarray):
+        array = np.asarray(array)
+    if array.size == 0 and not is_array:
         array = array.astype(np.float64 if wanted is None else wanted.np_type)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
         raise TypeError(

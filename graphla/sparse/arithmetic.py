@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from graphla.expression import Operand
 from graphla.forms import ScalarForms
+from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse import expressions
 from graphla.sparse.expressions import is_waiting
@@ -58,7 +59,9 @@ class Arithmetic(Operand):
     @property
     def nvals(self) -> int:
         """Number of entries; explicit zeros count."""
-        return self._read().nvals
+        forms = self._read()
+        known = forms.known_nvals
+        return perform("nvals", _count, forms) if known is None else known
 
     def wait(self, how: str = "materialize") -> Any:
         """Nothing is pending here: for python-graphblas's sake."""
@@ -227,6 +230,10 @@ def as_scalar(x: Any, beside: Operand) -> ScalarForms:
         return ScalarForms(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
     return ScalarForms(beside.device, dtype, fit(x, dtype))
+
+
+def _count(forms: Any) -> int:
+    return forms.nvals
 
 
 def _union(a: Any, b: Any, op: Any) -> Any:

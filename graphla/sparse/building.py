@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend
+from graphla.backends import backend, here
 from graphla.expression import Operand
 from graphla.forms import MatrixForms, VectorForms
-from graphla.operations.values import array_of, dtype_of, fit, is_scalar
-from graphla.settings import config
+from graphla.operations.moving import moved
+from graphla.operations.operation import Running
+from graphla.operations.values import array_of, dtype_of, fit, is_on_card, is_scalar
 from graphla.sparse.expressions import bound, dimension
 from graphla.sparse.operators import binary_of
-from graphla.storage import Csr, FullVector, SparseVector, is_iso
+from graphla.sparse.placing import could_hold, extremes, found, own, put, put_indices, shares
+from graphla.storage import Csr, FullVector, SparseVector
 from semirings import binary
 from semirings.dtypes import FP64, DataType, lookup_dtype
 from semirings.exceptions import (
@@ -27,13 +29,15 @@ from semirings.exceptions import (
 
 def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorForms:
     """v(indices[k]) = values[k]."""
-    places, size = _places(indices, size, "indices", "size")
-    entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
-    do = backend(config.device)
-    v = do.build_vector(size, do.asarray(_signed(places)), do.asarray(entries), dup)
-    if _shares(values, v.values):
-        v = SparseVector(size, v.indices, _own(v.values))
-    return VectorForms(config.device, wanted, v)
+    device, (indices, values) = found(indices, values)
+    with Running("build", (), device):
+        places, size = _places(indices, size, "indices", "size")
+        entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
+        do = backend(device)
+        v = do.build_vector(size, put_indices(device, places), put(device, entries), dup)
+        if shares(values, v.values):
+            v = SparseVector(size, v.indices, own(v.values))
+        return VectorForms(device, wanted, v)
 
 
 def matrix_coo(
@@ -47,38 +51,54 @@ def matrix_coo(
     symmetric: bool,
 ) -> MatrixForms:
     """A(rows[k], columns[k]) = values[k]."""
-    i, nrows = _places(rows, nrows, "rows", "nrows")
-    j, ncols = _places(columns, ncols, "columns", "ncols")
-    entries, wanted, dup = _entries(values, dtype, dup_op, {"rows": i, "columns": j})
-    do = backend(config.device)
-    i, j = do.asarray(_signed(i)), do.asarray(_signed(j))
-    a = do.build_matrix(nrows, ncols, i, j, do.asarray(entries), dup)
-    if _shares(values, a.values):
-        a = Csr(nrows, ncols, a.indptr, a.indices, _own(a.values))
-    if symmetric and nrows != ncols:
-        raise DimensionMismatch(f"a symmetric matrix is square, but this one is {nrows} x {ncols}")
-    return MatrixForms(config.device, wanted, a, a if symmetric else None)
+    device, (rows, columns, values) = found(rows, columns, values)
+    with Running("build", (), device):
+        i, nrows = _places(rows, nrows, "rows", "nrows")
+        j, ncols = _places(columns, ncols, "columns", "ncols")
+        entries, wanted, dup = _entries(values, dtype, dup_op, {"rows": i, "columns": j})
+        if symmetric and nrows != ncols:
+            raise DimensionMismatch(
+                f"a symmetric matrix is square, but this one is {nrows} x {ncols}"
+            )
+        i, j = put_indices(device, i), put_indices(device, j)
+        a = backend(device).build_matrix(nrows, ncols, i, j, put(device, entries), dup)
+        if shares(values, a.values):
+            a = Csr(nrows, ncols, a.indptr, a.indices, own(a.values))
+        return MatrixForms(device, wanted, a, a if symmetric else None)
 
 
-def vector_dense(values: Any, missing_value: Any, dtype: Any) -> VectorForms:
+def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorForms:
     """v(i) = values[i], except where that is the missing value."""
-    array, wanted = _dense(values, dtype, 1)
-    v = FullVector(array.size, array)
-    if missing_value is not None:
-        there = _differs(array, missing_value)
-        v = SparseVector(array.size, np.flatnonzero(there).astype(np.int32), array[there])
-    return VectorForms(config.device, wanted, v)
+    device, (values,) = found(values)
+    with Running("build", (), device):
+        array, wanted = _dense(values, dtype, 1)
+        if missing_value is not None:
+            there = _differs(array, missing_value)
+            places = there.nonzero()[0].astype(np.int32)
+            v = SparseVector(array.size, put(device, places), put(device, array[there]))
+        else:
+            if copy and could_hold(device, values) and shares(values, array):
+                array = array.copy()
+            v = FullVector(array.size, put(device, array))
+        return VectorForms(device, wanted, v)
 
 
 def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
     """A(i, j) = values[i][j], except where that is the missing value."""
-    array, wanted = _dense(values, dtype, 2)
-    nrows, ncols = array.shape
-    there = np.ones(array.shape, bool) if missing_value is None else _differs(array, missing_value)
-    indptr = np.zeros(nrows + 1, _offset_dtype(array.size))
-    np.cumsum(there.sum(1), out=indptr[1:])
-    indices = np.nonzero(there)[1].astype(np.int32)
-    return MatrixForms(config.device, wanted, Csr(nrows, ncols, indptr, indices, array[there]))
+    device, (values,) = found(values)
+    with Running("build", (), device):
+        array, wanted = _dense(values, dtype, 2)
+        nrows, ncols = array.shape
+        xp = backend(device).xp if is_on_card(array) else np
+        if missing_value is None:
+            there = xp.ones(array.shape, bool)
+        else:
+            there = _differs(array, missing_value)
+        indptr = xp.zeros(nrows + 1, _offset_dtype(array.size))
+        xp.cumsum(there.sum(1), out=indptr[1:])
+        indices = there.nonzero()[1].astype(np.int32)
+        parts = (put(device, part) for part in (indptr, indices, array[there]))
+        return MatrixForms(device, wanted, Csr(nrows, ncols, *parts))
 
 
 def compressed(
@@ -89,8 +109,25 @@ def compressed(
     shape: tuple[Any, Any],
     name: str,
     copy: bool,
+) -> tuple[str, Csr, DataType]:
+    """Rows (or columns, by name) as offsets into indices and values; sorted if they are not.
+
+    And the device that they are on.
+    """
+    device, arrays = found(indptr, indices, values)
+    with Running("build", (), device):
+        return device, *_compressed(device, arrays, dtype, shape, name, copy)
+
+
+def _compressed(
+    device: str,
+    arrays: list[Any],
+    dtype: Any,
+    shape: tuple[Any, Any],
+    name: str,
+    copy: bool,
 ) -> tuple[Csr, DataType]:
-    """Rows (or columns, by name) as offsets into indices and values; sorted if they are not."""
+    indptr, indices, values = arrays
     nrows, ncols = shape
     offsets = _integers(indptr, "indptr")
     if offsets.ndim != 1 or not offsets.size:
@@ -101,22 +138,24 @@ def compressed(
             f"indptr has {offsets.size} offsets, but {nrows} {name}s need {nrows + 1}"
         )
     places, ncols = _places(indices, ncols, f"{name} indices", "the other dimension")
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    (falls,) = (offsets[1:] < offsets[:-1]).nonzero()
     if int(offsets[0]) != 0 or int(offsets[-1]) != places.size or falls.size:
         raise InvalidValue(
             f"indptr must rise from 0 to the number of entries, {places.size}; "
             + (f"it falls after {name} {falls[0]}" if falls.size else "it does not")
         )
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
-    offsets = offsets.astype(_offset_dtype(places.size), copy=copy)
-    places = places.astype(np.int32, copy=copy)
-    if copy and _shares(values, entries):
-        entries = _own(entries)
-    if not _rises_in_rows(offsets, places):
-        rows = np.repeat(np.arange(nrows), np.diff(offsets))
-        a = backend(config.device).build_matrix(nrows, ncols, rows, places, entries, None)
-        return a, wanted
-    return Csr(nrows, ncols, offsets, places, entries), wanted
+    in_order = _rises_in_rows(offsets, places)
+    copies = copy and could_hold(device, indptr), copy and could_hold(device, indices)
+    offsets = put(device, offsets.astype(_offset_dtype(places.size), copy=copies[0]))
+    places = put(device, places.astype(np.int32, copy=copies[1]))
+    if copy and could_hold(device, values) and shares(values, entries):
+        entries = own(entries)
+    a = Csr(nrows, ncols, offsets, places, put(device, entries))
+    if not in_order:
+        do = backend(device)
+        a = do.build_matrix(nrows, ncols, do.row_of_entry(a), a.indices, a.values, None)
+    return a, wanted
 
 
 def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
@@ -225,22 +264,23 @@ def refuse_entries(noun: Any, clear: bool) -> None:
 
 def to_device(noun: Any, device: str) -> Any:
     """The same entries on a device."""
-    backend(device)
-    return noun.dup()
+    copy = noun.dup()
+    copy._forms = moved(copy._forms, device)
+    return copy
 
 
 def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, name: Any) -> Any:
     """A pickled Vector again; indices are None where every index has an entry."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
-    return cls._of(VectorForms(config.device, lookup_dtype(dtype), v), name)
+    return cls._of(moved(VectorForms("cpu", lookup_dtype(dtype), v), here()), name)
 
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
     rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
-    forms = MatrixForms(config.device, lookup_dtype(dtype), rows, rows if symmetric else columns)
-    return cls._of(forms, name)
+    forms = MatrixForms("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
+    return cls._of(moved(forms, here()), name)
 
 
 def _restored(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
@@ -259,20 +299,22 @@ def _places(places: Any, size: Any, name: str, of: str) -> tuple[np.ndarray, int
         raise InvalidValue(f"{name} must be 1-d, but has {array.ndim} dimensions")
     if size is None and not array.size:
         raise InvalidValue(f"{of} must be given, as there are no {name} to tell it")
-    most = int(array.max()) if array.size else -1
+    least, most = extremes(array)
     size = most + 1 if size is None and most < (1 << 31) - 1 else size
     size = dimension(most + 1 if size is None else size, of)
-    if array.size:
-        least = int(array.min())
-        if least < 0 or most >= size:
-            bad = least if least < 0 else most
-            if not size:
-                raise IndexOutOfBound(f"{name} hold {bad}, but {of} is 0")
-            raise IndexOutOfBound(f"{name} hold {bad}, but should be from 0 to {size - 1}")
+    if array.size and (least < 0 or most >= size):
+        bad = least if least < 0 else most
+        if not size:
+            raise IndexOutOfBound(f"{name} hold {bad}, but {of} is 0")
+        raise IndexOutOfBound(f"{name} hold {bad}, but should be from 0 to {size - 1}")
     return array, size
 
 
-def _integers(values: Any, name: str) -> np.ndarray:
+def _integers(values: Any, name: str) -> Any:
+    if is_on_card(values):
+        if values.dtype.kind not in "iu":
+            raise TypeError(f"{name} must be integers, but are {values.dtype}")
+        return values
     if not isinstance(values, (np.ndarray, range)):
         if not isinstance(values, Iterable) or isinstance(values, (Operand, str)):
             raise TypeError(f"{name} must be a list or array of integers, not {values!r}")
@@ -306,29 +348,13 @@ def _entries(
     return array, wanted, None if dup_op is None else binary_of(dup_op, wanted, wanted)
 
 
-def _shares(given: Any, held: Any) -> bool:
-    """Whether the user could write into what is held."""
-    on_host = isinstance(given, np.ndarray) and isinstance(held, np.ndarray)
-    return on_host and np.may_share_memory(given, held)
-
-
-def _own(values: np.ndarray) -> np.ndarray:
-    """A copy, of one value where all are one."""
-    return np.broadcast_to(values[:1].copy(), values.shape) if is_iso(values) else values.copy()
-
-
-def _signed(places: np.ndarray) -> np.ndarray:
-    """Indices that mix with others without becoming floats."""
-    return places.astype(np.int64) if places.dtype.kind == "u" else places
-
-
 def _refuse_lengths(sizes: dict[str, int]) -> None:
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InvalidValue(f"lengths must be the same, but are {told}")
 
 
-def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
+def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
     if isinstance(values, Operand):
         raise TypeError("values must be an array, not a graphla object; for a copy there is .dup()")
     array, wanted = array_of(values, dtype)
@@ -338,7 +364,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[np.ndarray, DataType]:
         )
     for size in array.shape:
         dimension(size, "size")
-    return array.copy() if _shares(values, array) else array, wanted
+    return array, wanted
 
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
@@ -355,7 +381,7 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
     if indices.size < 2:
         return True
     rises = indices[1:] > indices[:-1]
-    starts = indptr[1:-1]
+    starts = indptr[1:-1].astype(np.int64)
     rises[starts[(starts > 0) & (starts < indices.size)] - 1] = True
     return bool(rises.all())
 

@@ -1,4 +1,10 @@
-"""What users take out: coordinates, compressed and dense arrays, dicts."""
+"""What users take out: coordinates, compressed and dense arrays, dicts.
+
+Fresh arrays of NumPy's, with indices as int64; or with copy=False, where that is offered, the
+arrays as they are held, on their device and not to be written into.
+
+Waits: for all that is copied to the host; with copy=False, `to_dense` for the number of entries.
+"""
 
 from __future__ import annotations
 
@@ -10,68 +16,90 @@ import numpy as np
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations import indexing
+from graphla.operations.entrywise import cast
+from graphla.operations.moving import moved
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
 from graphla.storage import Csr, is_iso
-from semirings.dtypes import lookup_dtype, unify
+from semirings.dtypes import DataType, lookup_dtype, unify
 
 
 def vector_coo(
-    forms: VectorForms, dtype: Any, indices: bool, values: bool, sort: bool
+    forms: VectorForms, dtype: Any, indices: bool, values: bool, sort: bool, copy: bool
 ) -> tuple[Any, Any]:
-    """(indices, values), fresh arrays."""
+    """(indices, values)."""
+    forms = _in_dtype(forms, dtype, copy)
     v = forms.sparse(sorted=sort)
     return (
-        _indices(forms.device, v.indices) if indices else None,
-        _values(forms.device, v.values, dtype) if values else None,
+        _indices(forms.device, v.indices, copy) if indices else None,
+        _values(forms.device, v.values, dtype, copy) if values else None,
     )
 
 
 def matrix_coo(
-    forms: MatrixForms, dtype: Any, rows: bool, columns: bool, values: bool
+    forms: MatrixForms, dtype: Any, rows: bool, columns: bool, values: bool, copy: bool
 ) -> tuple[Any, Any, Any]:
-    """(rows, columns, values), fresh arrays, row by row."""
+    """(rows, columns, values), row by row."""
+    forms = _in_dtype(forms, dtype, copy)
     csr, device = forms.csr, forms.device
     return (
-        _indices(device, indexing.row_of_each(device, csr)) if rows else None,
-        _indices(device, csr.indices) if columns else None,
-        _values(device, csr.values, dtype) if values else None,
+        _indices(device, indexing.row_of_each(device, csr), copy) if rows else None,
+        _indices(device, csr.indices, copy) if columns else None,
+        _values(device, csr.values, dtype, copy) if values else None,
     )
 
 
-def compressed(a: Csr, dtype: Any) -> tuple[Any, Any, Any]:
-    """(indptr, indices, values), fresh arrays."""
-    return _indices("cpu", a.indptr), _indices("cpu", a.indices), _values("cpu", a.values, dtype)
+def compressed(
+    forms: MatrixForms, dtype: Any, by_columns: bool, copy: bool = True
+) -> tuple[Any, Any, Any]:
+    """(indptr, indices, values), by rows or by columns."""
+    forms = _in_dtype(forms, dtype, copy)
+    a, device = forms.csc if by_columns else forms.csr, forms.device
+    return (
+        _indices(device, a.indptr, copy),
+        _indices(device, a.indices, copy),
+        _values(device, a.values, dtype, copy),
+    )
 
 
-def doubly_compressed(a: Csr, dtype: Any) -> tuple[Any, Any, Any, Any]:
+def doubly_compressed(
+    forms: MatrixForms, dtype: Any, by_columns: bool
+) -> tuple[Any, Any, Any, Any]:
     """(rows that have entries, indptr, indices, values), fresh arrays."""
-    indptr, indices, values = compressed(a, dtype)
+    indptr, indices, values = compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
 
 
-def vector_dense(forms: VectorForms, fill_value: Any, dtype: Any) -> np.ndarray:
+def vector_dense(forms: VectorForms, fill_value: Any, dtype: Any, copy: bool) -> Any:
     """An array, with the fill value where there is no entry."""
-    array = _filled((forms.size,), forms, fill_value, dtype)
+    wanted, fill = _filling(forms.size, forms, fill_value, dtype)
+    do, np_type = backend(forms.device), wanted.np_type
+    if forms.nvals == forms.size:
+        values = do.cast(forms.dense(), np_type).values
+        return _values(forms.device, values, None, copy)
     v = forms.sparse()
-    array[backend(forms.device).to_host(v.indices)] = _values(forms.device, v.values, None)
-    return array
+    array = do.xp.full(forms.size, fill, np_type)
+    array[v.indices] = do.cast(v, np_type).values
+    return do.to_host(array) if copy else array
 
 
 def matrix_dense(forms: MatrixForms, fill_value: Any, dtype: Any) -> np.ndarray:
     """A 2-d array, with the fill value where there is no entry."""
-    array = _filled((forms.nrows, forms.ncols), forms, fill_value, dtype)
-    rows, columns, values = matrix_coo(forms, None, True, True, True)
-    array[rows, columns] = values
+    shape = forms.nrows, forms.ncols
+    wanted, fill = _filling(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
+    array = np.full(shape, fill, wanted.np_type)
+    rows, columns, values = matrix_coo(forms, None, True, True, True, True)
+    with np.errstate(all="ignore"):
+        array[rows, columns] = values
     return array
 
 
 def dicts(forms: MatrixForms, order: str) -> dict[int, dict[int, Any]]:
     """{row: {column: value}}, or {column: {row: value}}."""
-    a = forms.csr if is_rowwise(order) else forms.csc
-    indptr, indices, values = (array.tolist() for array in compressed(a, None))
+    arrays = compressed(forms, None, not is_rowwise(order))
+    indptr, indices, values = (array.tolist() for array in arrays)
     return {
         line: dict(zip(indices[begin:end], values[begin:end], strict=True))
         for line, (begin, end) in enumerate(pairwise(indptr))
@@ -81,6 +109,7 @@ def dicts(forms: MatrixForms, order: str) -> dict[int, dict[int, Any]]:
 
 def vector_pieces(forms: VectorForms) -> tuple[Any, ...]:
     """What a pickle keeps of a vector."""
+    forms = moved(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
     return forms.dtype.name, forms.size, None if full else v.indices, _one_if_iso(v.values)
@@ -88,6 +117,7 @@ def vector_pieces(forms: VectorForms) -> tuple[Any, ...]:
 
 def matrix_pieces(forms: MatrixForms) -> tuple[Any, ...]:
     """What a pickle keeps of a matrix: the forms that are there."""
+    forms = moved(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
         return a.nrows, a.ncols, a.indptr, a.indices, _one_if_iso(a.values)
@@ -101,26 +131,43 @@ def _one_if_iso(values: Any) -> Any:
     return values[:1].copy() if is_iso(values) else values
 
 
-def _filled(shape: tuple[int, ...], forms: Any, fill_value: Any, dtype: Any) -> np.ndarray:
+def _filling(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple[DataType, Any]:
+    """The dtype of a dense array, and what it has where there is no entry."""
     wanted = lookup_dtype(dtype) if dtype is not None else forms.dtype
-    places = int(np.prod(shape, dtype=object))
     if fill_value is None:
         if forms.nvals < places:
             raise TypeError(
                 f"fill_value must be given: {places - forms.nvals} of {places} places have no entry"
             )
-        return np.empty(shape, wanted.np_type)
+        return wanted, 0
     fill_value, found = bound(fill_value, wanted, "fill_value")
     if dtype is None:
         wanted = unify(wanted, found)
-    return np.full(shape, fit(fill_value, wanted, "fill_value"))
+    return wanted, fit(fill_value, wanted, "fill_value")
 
 
-def _indices(device: str, indices: Any) -> np.ndarray:
-    return backend(device).to_host(indices).astype(np.int64)
+def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
+    """Forms whose values can be lent as they are."""
+    return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 
 
-def _values(device: str, values: Any, dtype: Any) -> np.ndarray:
+def _indices(device: str, indices: Any, copy: bool) -> Any:
+    if copy:
+        return backend(device).to_host(indices).astype(np.int64)
+    return lent(indices)
+
+
+def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
+    if not copy:
+        return lent(values)
     host = backend(device).to_host(values)
     with np.errstate(all="ignore"):
         return host.astype(host.dtype if dtype is None else lookup_dtype(dtype).np_type)
+
+
+def lent(array: Any) -> Any:
+    """The array to read only, as far as its library lets one say so."""
+    if isinstance(array, np.ndarray):
+        array = array.view()
+        array.flags.writeable = False
+    return array

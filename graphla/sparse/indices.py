@@ -8,6 +8,8 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.expression import Operand
+from graphla.operations.moving import on_host
+from graphla.operations.values import is_on_card
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
@@ -40,6 +42,8 @@ def axis(key: Any, size: int, name: str) -> Axis:
         return _slice(key, size)
     if isinstance(key, Operand):
         key = _index_of(key, name)
+    elif is_on_card(key):
+        key = on_host(key)
     if isinstance(key, np.ndarray) and key.ndim == 0:
         key = key[()]
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool):

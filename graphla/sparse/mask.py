@@ -67,7 +67,7 @@ class Mask:
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
-        """The mask in storage, for an output of this shape there; None where it lets all through."""
+        """The mask in storage, for such an output; None where it lets all through."""
         forms = self.parent._read()
         own = shape_of(forms)
         if forms.device != device:

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends import here
 from graphla.expression import Expression
 from graphla.forms import MatrixForms
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
+from graphla.operations.moving import empty_matrix, moved
+from graphla.operations.operation import perform, run
+from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import building, exporting, expressions, printing
 from graphla.sparse.arithmetic import Collection
@@ -101,7 +105,7 @@ class ReadableMatrix(Collection):
         """A(row, col) as a Python number, or `default`."""
         i = position(expressions.integer(row, "row"), self.nrows, "row")
         j = position(expressions.integer(col, "col"), self.ncols, "col")
-        value = indexing.matrix_element.compute(self._read(), i, j).value
+        value = perform("get", indexing.matrix_element.compute, self._read(), i, j).value
         return default if value is None else value.item()
 
     def __contains__(self, index: Any) -> bool:
@@ -124,33 +128,48 @@ class ReadableMatrix(Collection):
         columns: bool = True,
         values: bool = True,
         sort: bool = True,
+        copy: bool = True,
     ) -> tuple[Any, Any, Any]:
-        """(rows, columns, values) as arrays, row by row; the indices are int64."""
-        return exporting.matrix_coo(self._read(), dtype, rows, columns, values)
+        """(rows, columns, values) as arrays of NumPy's, row by row; the indices are int64.
 
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """(indptr, column indices, values) as arrays, by rows."""
-        return exporting.compressed(self._read().csr, dtype)
+        With copy=False they are as they are held, on their device: not to be written into.
+        """
+        wanted = dtype, rows, columns, values, copy
+        return perform("to_coo", exporting.matrix_coo, self._read(), *wanted)
 
-    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """(indptr, row indices, values) as arrays, by columns."""
-        return exporting.compressed(self._read().csc, dtype)
+    def to_csr(
+        self, dtype: Any = None, *, sort: bool = True, copy: bool = True
+    ) -> tuple[Any, Any, Any]:
+        """(indptr, column indices, values) as arrays of NumPy's, by rows.
+
+        With copy=False they are as they are held, on their device: not to be written into.
+        """
+        return perform("to_csr", exporting.compressed, self._read(), dtype, False, copy)
+
+    def to_csc(
+        self, dtype: Any = None, *, sort: bool = True, copy: bool = True
+    ) -> tuple[Any, Any, Any]:
+        """(indptr, row indices, values) as arrays of NumPy's, by columns.
+
+        With copy=False they are as they are held, on their device: not to be written into.
+        """
+        return perform("to_csc", exporting.compressed, self._read(), dtype, True, copy)
 
     def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """(rows, indptr, column indices, values): as CSR, of the rows that have entries."""
-        return exporting.doubly_compressed(self._read().csr, dtype)
+        return perform("to_dcsr", exporting.doubly_compressed, self._read(), dtype, False)
 
     def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """(columns, indptr, row indices, values): as CSC, of the columns that have entries."""
-        return exporting.doubly_compressed(self._read().csc, dtype)
+        return perform("to_dcsc", exporting.doubly_compressed, self._read(), dtype, True)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
         """A 2-d array, with `fill_value` where there is no entry."""
-        return exporting.matrix_dense(self._read(), fill_value, dtype)
+        return perform("to_dense", exporting.matrix_dense, self._read(), fill_value, dtype)
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
         """{row: {column: value}}, or {column: {row: value}} columnwise."""
-        return exporting.dicts(self._read(), order)
+        return perform("to_dicts", exporting.dicts, self._read(), order)
 
     def to_edgelist(
         self, dtype: Any = None, *, values: bool = True, sort: bool = True
@@ -160,7 +179,7 @@ class ReadableMatrix(Collection):
         return np.column_stack([rows, columns]), found
 
     def to(self, device: str) -> Any:
-        """The same entries on a device, "cpu"."""
+        """The same entries on a device, as "cpu", "cuda" or "cuda:1"; no copy if they are there."""
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
@@ -185,7 +204,7 @@ class Matrix(ReadableMatrix, Indexed):
     ):
         nrows = expressions.dimension(nrows, "nrows")
         ncols = expressions.dimension(ncols, "ncols")
-        self._forms = MatrixForms.empty(config.device, lookup_dtype(dtype), nrows, ncols)
+        self._forms = empty_matrix(here(), lookup_dtype(dtype), nrows, ncols)
         self._name = name
 
     @classmethod
@@ -229,9 +248,10 @@ class Matrix(ReadableMatrix, Indexed):
         With copy=False arrays that fit are held as they are: do not write into them after that.
         """
         shape = (nrows, ncols)
-        csr, dtype = building.compressed(indptr, col_indices, values, dtype, shape, "row", copy)
-        forms = MatrixForms(config.device, dtype, csr, csr if symmetric else None)
-        return cls._of(forms, name)
+        device, csr, dtype = building.compressed(
+            indptr, col_indices, values, dtype, shape, "row", copy
+        )
+        return cls._of(MatrixForms(device, dtype, csr, csr if symmetric else None), name)
 
     @classmethod
     def from_csc(
@@ -251,8 +271,10 @@ class Matrix(ReadableMatrix, Indexed):
         With copy=False arrays that fit are held as they are: do not write into them after that.
         """
         shape = (ncols, nrows)
-        csc, dtype = building.compressed(indptr, row_indices, values, dtype, shape, "column", copy)
-        return cls._of(MatrixForms(config.device, dtype, None, csc), name)
+        device, csc, dtype = building.compressed(
+            indptr, row_indices, values, dtype, shape, "column", copy
+        )
+        return cls._of(MatrixForms(device, dtype, None, csc), name)
 
     @classmethod
     def from_dcsr(
@@ -371,9 +393,11 @@ class Matrix(ReadableMatrix, Indexed):
         building.refuse_entries(self, clear)
         nrows = self.nrows if nrows is None else nrows
         ncols = self.ncols if ncols is None else ncols
-        self._forms = building.matrix_coo(
-            rows, columns, values, self.dtype, nrows, ncols, dup_op, False
-        )
+        with config.set(device=self.device):
+            built = building.matrix_coo(
+                rows, columns, values, self.dtype, nrows, ncols, dup_op, False
+            )
+        self._forms = moved(built, self.device)
 
     def dup(
         self,
@@ -387,29 +411,31 @@ class Matrix(ReadableMatrix, Indexed):
         forms = self._forms
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
-            matrix = Matrix(wanted, forms.nrows, forms.ncols, name=name)
+            empty = empty_matrix(forms.device, wanted, forms.nrows, forms.ncols)
+            matrix = Matrix._of(empty, name)
             if not clear:
                 matrix(mask) << self
             return matrix
-        return Matrix._of(cast(forms, wanted), name)
+        return Matrix._of(perform("dup", cast, forms, wanted), name)
 
     def clear(self) -> None:
         """Delete all entries."""
         forms = self._forms
-        self._forms = MatrixForms.empty(forms.device, forms.dtype, forms.nrows, forms.ncols)
+        self._forms = empty_matrix(forms.device, forms.dtype, forms.nrows, forms.ncols)
 
     def resize(self, nrows: int, ncols: int) -> None:
         """Change the shape; entries beyond it are deleted."""
         shape = expressions.dimension(nrows, "nrows"), expressions.dimension(ncols, "ncols")
-        self._forms = indexing.reposition_matrix.compute(self._forms, 0, 0, shape)
+        self._forms = run(indexing.reposition_matrix, (self._forms, 0, 0, shape))
 
     def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
         """A(i, i + k) = values(i), or a scalar; the mask is a Vector, or a Matrix."""
         k = expressions.integer(k, "k")
         size = max(0, min(self.nrows - max(0, -k), self.ncols - max(0, k)))
         diagonal = self.diag(k)
-        if isinstance(values, (list, tuple, np.ndarray)):
-            values = Vector.from_dense(values)
+        if isinstance(values, (list, tuple, np.ndarray)) or is_on_card(values):
+            with config.set(device=self.device):
+                values = Vector.from_dense(values)
         if isinstance(values, ReadableVector) and values.size != size:
             raise DimensionMismatch(
                 f"values has size {values.size}, but diagonal {k} of A has size {size}"
@@ -420,7 +446,7 @@ class Matrix(ReadableMatrix, Indexed):
             diagonal(accum=accum) << values
         else:
             diagonal(mask, accum=accum) << values
-        self._forms = indexing.with_diagonal(self._forms, k, diagonal._forms)
+        self._forms = perform("setdiag", indexing.with_diagonal, self._forms, k, diagonal._forms)
 
     def __reduce__(self) -> Any:
         return building.restore_matrix, (Matrix, *exporting.matrix_pieces(self._forms), self._name)

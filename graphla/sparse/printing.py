@@ -43,11 +43,29 @@ def _headline(x: Any) -> str:
     entries = "1 entry" if nvals == 1 else f"{nvals} entries"
     name = f" {x._name!r}" if getattr(x, "_name", None) else ""
     size = f"size {x.size}" if x.ndim == 1 else f"{x.nrows} x {x.ncols}"
-    return f"{type(x).__name__}{name} {size}, {x.dtype}, {entries}"
+    place = "" if x.device == "cpu" else f", on {x.device}"
+    return f"{type(x).__name__}{name} {size}, {x.dtype}, {entries}{place}"
 
 
 def _cells(x: Any) -> list[list[str]]:
+    if x.device != "cpu":
+        x = _corner(x)
     return _vector_cells(x) if x.ndim == 1 else _matrix_cells(x)
+
+
+def _corner(x: Any) -> Any:
+    """What is shown of it, copied to the host at once rather than entry by entry."""
+    shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
+    return _Shown(shown.new().to("cpu"), x.shape)
+
+
+class _Shown:
+    """A corner of something larger."""
+
+    def __init__(self, corner: Any, shape: tuple[int, ...]) -> None:
+        self.get, self.ndim = corner.get, corner.ndim
+        self.size = self.nrows = shape[0]
+        self.ncols = shape[-1]
 
 
 def _vector_cells(v: Any) -> list[list[str]]:

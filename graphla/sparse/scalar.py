@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends import here
 from graphla.expression import Expression, update
 from graphla.forms import ScalarForms
 from graphla.operations.entrywise import cast
 from graphla.operations.values import dtype_of, fit, is_scalar
-from graphla.settings import config
 from graphla.sparse.arithmetic import Arithmetic
 from graphla.sparse.noun import Noun
 from semirings.dtypes import FP64, lookup_dtype
@@ -88,7 +88,7 @@ class Scalar(ReadableScalar, Noun):
     __slots__ = ()
 
     def __init__(self, dtype: Any = FP64, *, name: str | None = None):
-        self._forms = ScalarForms(config.device, lookup_dtype(dtype))
+        self._forms = ScalarForms(here(), lookup_dtype(dtype))
         self._name = name
 
     @classmethod
@@ -99,7 +99,7 @@ class Scalar(ReadableScalar, Noun):
         if not is_scalar(value):
             raise TypeError(f"value must be a number, not {type(value).__name__}")
         wanted = dtype_of(value) if dtype is None else lookup_dtype(dtype)
-        return cls._of(ScalarForms(config.device, wanted, fit(value, wanted)), name)
+        return cls._of(ScalarForms(here(), wanted, fit(value, wanted)), name)
 
     @property
     def value(self) -> Any:

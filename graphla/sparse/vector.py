@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
+from graphla.backends import here
 from graphla.expression import Expression
-from graphla.forms import VectorForms
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
+from graphla.operations.moving import empty_vector, moved
+from graphla.operations.operation import perform, run
 from graphla.settings import config
 from graphla.sparse import building, exporting, expressions, printing
 from graphla.sparse.arithmetic import Collection
@@ -69,7 +69,7 @@ class ReadableVector(Collection):
     def get(self, index: Any, default: Any = None) -> Any:
         """v(index) as a Python number, or `default`."""
         i = position(expressions.integer(index, "index"), self.size, "index")
-        value = indexing.vector_element.compute(self._read(), i).value
+        value = perform("get", indexing.vector_element.compute, self._read(), i).value
         return default if value is None else value.item()
 
     def __contains__(self, index: Any) -> bool:
@@ -82,14 +82,38 @@ class ReadableVector(Collection):
         )
 
     def to_coo(
-        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True
+        self,
+        dtype: Any = None,
+        *,
+        indices: bool = True,
+        values: bool = True,
+        sort: bool = True,
+        copy: bool = True,
     ) -> tuple[Any, Any]:
-        """(indices, values) as arrays; the indices are int64."""
-        return exporting.vector_coo(self._read(), dtype, indices, values, sort)
+        """(indices, values) as arrays of NumPy's; the indices are int64.
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
-        """An array, with `fill_value` where there is no entry."""
-        return exporting.vector_dense(self._read(), fill_value, dtype)
+        With copy=False they are as they are held, on their device: not to be written into.
+        """
+        wanted = dtype, indices, values, sort, copy
+        return perform("to_coo", exporting.vector_coo, self._read(), *wanted)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, *, copy: bool = True) -> Any:
+        """An array of NumPy's, with `fill_value` where there is no entry.
+
+        With copy=False it is on the vector's device and, where every index has an entry, the
+        array that is held: not to be written into.
+        """
+        wanted = fill_value, dtype, copy
+        return perform("to_dense", exporting.vector_dense, self._read(), *wanted)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The values, to any library that reads DLPack, if every index has an entry."""
+        return self.to_dense(copy=False).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The device in DLPack's numbers."""
+        kind, _, number = self.device.partition(":")
+        return (2, int(number)) if kind == "cuda" else (1, 0)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}."""
@@ -97,7 +121,7 @@ class ReadableVector(Collection):
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 
     def to(self, device: str) -> Any:
-        """The same entries on a device, "cpu"."""
+        """The same entries on a device, as "cpu", "cuda" or "cuda:1"; no copy if they are there."""
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
@@ -119,7 +143,7 @@ class Vector(ReadableVector, Indexed):
 
     def __init__(self, dtype: Any = FP64, size: int = 0, *, name: str | None = None):
         size = expressions.dimension(size, "size")
-        self._forms = VectorForms.empty(config.device, lookup_dtype(dtype), size)
+        self._forms = empty_vector(here(), lookup_dtype(dtype), size)
         self._name = name
 
     @classmethod
@@ -181,10 +205,15 @@ class Vector(ReadableVector, Indexed):
         missing_value: Any = None,
         *,
         dtype: Any = None,
+        copy: bool = True,
         name: str | None = None,
     ) -> Vector:
-        """v(i) = values[i], except where that is `missing_value`."""
-        return cls._of(building.vector_dense(values, missing_value, dtype), name)
+        """v(i) = values[i], except where that is `missing_value`.
+
+        With copy=False an array that fits is held as it is, on its device: do not write into it
+        after that. It may be of NumPy, CuPy, or any library with DLPack.
+        """
+        return cls._of(building.vector_dense(values, missing_value, dtype, copy), name)
 
     @property
     def shape(self) -> tuple[int]:
@@ -208,7 +237,9 @@ class Vector(ReadableVector, Indexed):
         """v(indices[k]) = values[k], in a Vector that is empty or that `clear` empties."""
         building.refuse_entries(self, clear)
         size = self.size if size is None else size
-        self._forms = building.vector_coo(indices, values, self.dtype, size, dup_op)
+        with config.set(device=self.device):
+            built = building.vector_coo(indices, values, self.dtype, size, dup_op)
+        self._forms = moved(built, self.device)
 
     def dup(
         self,
@@ -222,21 +253,21 @@ class Vector(ReadableVector, Indexed):
         forms = self._forms
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
-            vector = Vector(wanted, forms.size, name=name)
+            vector = Vector._of(empty_vector(forms.device, wanted, forms.size), name)
             if not clear:
                 vector(mask) << self
             return vector
-        return Vector._of(cast(forms, wanted), name)
+        return Vector._of(perform("dup", cast, forms, wanted), name)
 
     def clear(self) -> None:
         """Delete all entries."""
         forms = self._forms
-        self._forms = VectorForms.empty(forms.device, forms.dtype, forms.size)
+        self._forms = empty_vector(forms.device, forms.dtype, forms.size)
 
     def resize(self, size: int) -> None:
         """Change the size; entries beyond it are deleted."""
         size = expressions.dimension(size, "size")
-        self._forms = indexing.reposition_vector.compute(self._forms, 0, size)
+        self._forms = run(indexing.reposition_vector, (self._forms, 0, size))
 
     def _axes(self, key: Any) -> tuple[Any]:
         return (vector_axis(key, self._forms.size),)

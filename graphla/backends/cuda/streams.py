@@ -14,7 +14,7 @@ Invariants:
 - the card of the operands is current while an operation runs.
 
 Waits: at the end of an operation that read, on one stream, what was made on the per-thread default
-stream of another thread.
+stream of another thread; both streams, when entries move from one card to another.
 """
 
 from __future__ import annotations
@@ -139,9 +139,31 @@ def adopt(array: Any) -> Any:
     return xp.from_dlpack(array)
 
 
+def overlap(one: Any, other: Any) -> bool:
+    """Whether they lie in one allocation, or over one another."""
+    a, b = adopt(one), adopt(other)
+    if a.data.mem is b.data.mem:
+        return True
+    (low, high), (least, most) = _span(a), _span(b)
+    return low < most and least < high
+
+
+def _span(array: Any) -> tuple[int, int]:
+    """The first byte, and the one after the last."""
+    reach = sum((n - 1) * abs(step) for n, step in zip(array.shape, array.strides, strict=True))
+    start = array.data.ptr
+    return (start, start + reach + array.itemsize) if array.size else (start, start)
+
+
 def sent(array: Any) -> Any:
-    """A copy on the card that is current, from another card or the host."""
-    return array.copy() if isinstance(array, xp.ndarray) else xp.asarray(array)
+    """A copy on the card that is current, from another card (both are waited for) or the host."""
+    if not isinstance(array, xp.ndarray):
+        return xp.asarray(array)
+    with array.device:
+        get_current_stream().synchronize()
+    copied = array.copy()
+    get_current_stream().synchronize()
+    return copied
 
 
 # --- cards --------------------------------------------------------------------------------------

@@ -1,0 +1,86 @@
+"""The same entries on another device: each array is copied once, and equal values as one."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+from graphla.backends import backend, placed, streams
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.operations.operation import Running
+from graphla.storage import Array, BitmapVector, is_iso
+from semirings.dtypes import DataType
+
+
+def moved(forms: Any, device: str) -> Any:
+    """Forms on a device with the same entries: these, if they are there."""
+    device = placed(device)
+    if forms.device == device:
+        return forms
+    with Running("to", (forms,)):
+        if isinstance(forms, ScalarForms):
+            return ScalarForms(device, forms.dtype, forms.value)
+        if isinstance(forms, VectorForms):
+            v = _storage(forms.at_hand, device)
+            with Running("to", (), device):
+                return VectorForms(device, forms.dtype, v)
+        csr = _storage(forms.csr, device) if forms.has_csr else None
+        csc = csr if forms.is_symmetric else None
+        if csc is None and forms.has_csc:
+            csc = _storage(forms.csc, device)
+        with Running("to", (), device):
+            return MatrixForms(device, forms.dtype, csr, csc)
+
+
+def empty_vector(device: str, dtype: DataType, size: int) -> VectorForms:
+    """No entries, on a device."""
+    if device == "cpu":
+        return VectorForms.empty(device, dtype, size)
+    with Running("new", (), device):
+        return VectorForms.empty(device, dtype, size)
+
+
+def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
+    """No entries, on a device."""
+    if device == "cpu":
+        return MatrixForms.empty(device, dtype, nrows, ncols)
+    with Running("new", (), device):
+        return MatrixForms.empty(device, dtype, nrows, ncols)
+
+
+def sent(array: Array, device: str) -> Array:
+    """An array of the host, or of a card that is current, on a device; equal values as one."""
+    one = array[:1] if is_iso(array) else array
+    if device == "cpu":
+        on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
+        return _repeated(on_host, array, device)
+    with Running("to", (), device):
+        return _repeated(streams(device).sent(one), array, device)
+
+
+def on_host(array: Any) -> Any:
+    """An array on a card, of any library, as NumPy's."""
+    return backend("cuda").to_host(streams("cuda").adopt(array))
+
+
+def _storage(storage: Any, device: str) -> Any:
+    """The same with its arrays elsewhere."""
+    names = [each.name for each in fields(storage)]
+    arrays = {
+        name: sent(getattr(storage, name), device)
+        for name in names
+        if name in ("indptr", "indices", "values", "present")
+    }
+    if isinstance(storage, BitmapVector):
+        return replace(storage, **arrays, count=int(storage.count))
+    return replace(storage, **arrays)
+
+
+def _repeated(array: Array, like: Array, device: str) -> Array:
+    if array.size == like.size:
+        return array
+    return backend(device).xp.broadcast_to(array, like.shape)
+
+
+def _is_on_card(array: Array) -> bool:
+    return hasattr(array, "__cuda_array_interface__")

@@ -1,0 +1,76 @@
+"""Where the arrays that a user gives lie, and how they come to the device of what is made of them.
+
+Arrays on a card (CuPy's, or any with `__cuda_array_interface__` or DLPack) stay there, and so does
+what is made of them; all else goes to where `graphla.config.device` says.
+
+Waits: for the least and the greatest of indices that are given on a card.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend, here, streams
+from graphla.expression import Operand
+from graphla.operations.moving import sent
+from graphla.operations.operation import refuse_mixed
+from graphla.operations.values import is_on_card
+from graphla.storage import is_iso
+
+
+def found(*given: Any) -> tuple[str, list[Any]]:
+    """Where what is made of these is to live, and they: those on a card as CuPy's arrays."""
+    there = [is_on_card(x) and not isinstance(x, Operand) for x in given]
+    if not any(there):
+        return here(), list(given)
+    order = streams("cuda")
+    arrays = [order.adopt(x) if on_card else x for x, on_card in zip(given, there, strict=True)]
+    cards = {f"cuda:{x.device.id}" for x in arrays if is_on_card(x)}
+    if len(cards) > 1:
+        one, other, *_ = sorted(cards)
+        refuse_mixed(one, other, "the arrays")
+    return cards.pop(), arrays
+
+
+def put(device: str, array: Any) -> Any:
+    """An array on that device: itself, or a copy if it is of the host and the device is not."""
+    return array if device == "cpu" or is_on_card(array) else sent(array, device)
+
+
+def put_indices(device: str, places: Any) -> Any:
+    """Indices that have been checked, on that device; signed, so that they mix with others."""
+    if device != "cpu" and not is_on_card(places):
+        return sent(places.astype(np.int32), device)
+    return places.astype(np.int64) if places.dtype.kind == "u" else places
+
+
+def could_hold(device: str, given: Any) -> bool:
+    """Whether a noun on that device could hold this very array, as it is sent nowhere."""
+    return device == "cpu" or is_on_card(given)
+
+
+def extremes(array: Any) -> tuple[int, int]:
+    """The least and the greatest of integers, 0 and -1 for none; a device is waited for once."""
+    if not array.size:
+        return 0, -1
+    if isinstance(array, np.ndarray):
+        return int(array.min()), int(array.max())
+    least, most = backend("cuda").xp.stack((array.min(), array.max())).tolist()
+    return least, most
+
+
+def shares(given: Any, held: Any) -> bool:
+    """Whether the user could write into what is held."""
+    if isinstance(given, np.ndarray) and isinstance(held, np.ndarray):
+        return np.may_share_memory(given, held)
+    return is_on_card(given) and is_on_card(held) and streams("cuda").overlap(given, held)
+
+
+def own(values: Any) -> Any:
+    """A copy, of one value where all are one."""
+    if not is_iso(values):
+        return values.copy()
+    xp = backend("cuda").xp if is_on_card(values) else np
+    return xp.broadcast_to(values[:1].copy(), values.shape)
