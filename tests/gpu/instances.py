@@ -192,7 +192,7 @@ class Kernel:
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
-        """A dozen semirings with every value of the rest, architectures in turn."""
+        """A dozen semirings with every value of the rest that comes up, architectures in turn."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -256,8 +256,8 @@ class Instance:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Whether an operand that a semiring does not read is handed over unread, and no other; and
-    whether the rows of `any` alone end at their first term.
+    """Whether an operand that a semiring does not read is handed over unread, and no other; rows of
+    `any` alone end at their first term; and offsets are of one width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -265,7 +265,10 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
         reads_a, reads_u = reads_u, reads_a
     reads = {"A_KEPT": reads_a, "U_KEPT": reads_u, "KEPT_X": reads_a, "KEPT_Y": reads_u}
     kept = all((row[name] != KEPT[0]) == is_read for name, is_read in reads.items() if name in row)
-    return kept and ("ENDS" not in row or (row["ENDS"] != 0) == ring.monoid.is_any)
+    widths = {value for name, value in row.items() if "Offset" in name}
+    return (
+        kept and len(widths) < 2 and ("ENDS" not in row or (row["ENDS"] != 0) == ring.monoid.is_any)
+    )
 
 
 def _own_alone(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -365,7 +368,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     # a tile of sums fits what shared memory a block may have
-    "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].type.bits == 64 else 11),
+    "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """What the parameters of one kernel are together, once all are chosen."""
 

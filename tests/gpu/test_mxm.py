@@ -126,8 +126,12 @@ def random_csr(
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-def test_rows_of_every_size(name: str, outside: bool) -> None:
+@pytest.mark.parametrize("scratch", [0, unmasked.SCRATCH])
+def test_rows_of_every_size(
+    name: str, outside: bool, scratch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From a few terms to so many that rows are made by tiles, several of them."""
+    monkeypatch.setattr(unmasked, "SCRATCH", scratch)
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
