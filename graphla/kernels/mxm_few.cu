@@ -3,16 +3,30 @@
 // A group of GROUP lanes takes one of the listed rows: for each entry (i, k) of A in order, its
 // lanes take the entries of row k of B. Columns of one row of B differ, so each lane alone adds to
 // the sum of its column, without atomics, and terms are added in the order of k: always the same.
-// First the columns are counted, then, when C has room, found anew with their sums and sorted.
-// A mask drops columns as they are counted and as they are written: those in its row (OUTSIDE).
-// 2^BITS places hold all terms that a listed row may have, with a quarter to spare.
+// Rows are made at once where there is scratch for as many columns as they may have (`room` of each),
+// and moved when all sizes are known; or else counted first, and made in their places in C.
+// A mask drops the columns in its row (OUTSIDE).
+// 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Tables lie
+// GROUP words further apart than that, so that groups in step touch different banks.
 #include "mxm.cuh"
 
 namespace graphla {
 
-constexpr int FEW_WORDS = 4096;  // places of tables in a block
+constexpr int FEW_PLACES = 2048;  // of all tables of a block
+constexpr int RANKED_BITS = 7;    // up to which columns are put in order by counting those before
 
 enum MaskKind { NO_MASK = 0, OUTSIDE = 1 };
+
+template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
+template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
+template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) + GROUP;
+
+/// Frees all places of a table.
+template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
+  u64 *pairs = (u64 *)table;  // two places at a time
+  for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
+  group.sync();
+}
 
 /// Whether the mask lets column j of row i through.
 template <int MASK, class OffsetM>
@@ -31,13 +45,13 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, const Offse
                           const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
                           const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
                           const i32 *__restrict__ m_indices, i64 *__restrict__ sizes) {
-  SHARED(i32, tables, FEW_WORDS);
+  constexpr int WORDS = few_words<BITS, GROUP>;
+  SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
-  i32 *table = tables + ((threadIdx.x / GROUP) << BITS);
+  i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     const i64 i = listed[each];
-    for (int slot = group.mine; slot < 1 << BITS; slot += GROUP) table[slot] = FREE;
-    group.sync();
+    clear_table<BITS>(group, table);
     int found = 0;
     each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
               [&](i32, i32, i32 j, i32) {
@@ -101,31 +115,60 @@ DEVICE void sort_pairs(const Group<GROUP> &group, i32 *keys, Z *sums, int count)
   }
 }
 
-/// Row i of C, its columns with their sums, in order, from indptr[i] on.
+/// The listed columns, each with its sum, in order from place `first` on.
+template <int BITS, int GROUP, bool HAS_VALUES, class Z>
+DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums, const i32 *columns, int taken,
+                         i64 first, i32 *__restrict__ indices, Z *__restrict__ z) {
+  for (int place = group.mine; place < taken; place += GROUP) {
+    const i32 j = columns[place];
+    int before = 0;
+#pragma unroll 4
+    for (int other = 0; other < taken; other++) before += columns[other] < j;
+    indices[first + before] = j;
+    if constexpr (HAS_VALUES) z[first + before] = sums[find_key(table, BITS, j)];
+  }
+}
+
+/// Row i of C, its columns with their sums, in order: from indptr[i] on, or, where there is scratch
+/// of `room` places for each listed row, there, with their number in sizes[i].
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, const OffsetA *__restrict__ a_indptr,
                          const i32 *__restrict__ a_indices, const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
                          const i32 *__restrict__ b_indices, const StoredY *y_values, const OffsetM *__restrict__ m_indptr,
-                         const i32 *__restrict__ m_indices, const OffsetC *__restrict__ indptr, i32 *__restrict__ indices,
-                         typename Op::Z *__restrict__ z) {
+                         const i32 *__restrict__ m_indices, i64 room, i64 *__restrict__ sizes,
+                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
   typedef typename Op::Z Z;
-  SHARED(i32, tables, FEW_WORDS);
-  SHARED(Z, all_sums, HAS_VALUES ? FEW_WORDS : 1);
+  constexpr bool IS_RANKED = BITS <= RANKED_BITS;
+  constexpr int WORDS = few_words<BITS, GROUP>;
+  SHARED(u64, tables, WORDS / 2);
+  SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
+  constexpr int COLUMNS = apart_columns<BITS, GROUP>;
+  SHARED(i32, all_columns, IS_RANKED ? (FEW_PLACES >> BITS) * COLUMNS : 1);
+  SHARED(i32, all_taken, FEW_PLACES >> BITS);
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
   const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
   const Group<GROUP> group;
-  i32 *table = tables + ((threadIdx.x / GROUP) << BITS);
-  Z *sums = all_sums + (HAS_VALUES ? (threadIdx.x / GROUP) << BITS : 0);
+  const int number = int(threadIdx.x) / GROUP;
+  i32 *table = (i32 *)tables + number * apart<BITS, GROUP>;
+  Z *sums = all_sums + (HAS_VALUES ? number * apart<BITS, GROUP> : 0);
+  i32 *columns = all_columns + (IS_RANKED ? number * COLUMNS : 0);
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     const i64 i = listed[each];
-    for (int slot = group.mine; slot < 1 << BITS; slot += GROUP) table[slot] = FREE;
-    group.sync();
+    if (IS_RANKED && group.mine == 0) all_taken[number] = 0;
+    clear_table<BITS>(group, table);
+    auto put = [&](i32 j, bool &is_new) {
+      const int slot = put_key(table, BITS, j, is_new);
+      if constexpr (IS_RANKED) {
+        if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
+      }
+      return slot;
+    };
     bool is_new;
     if constexpr (HAS_VALUES) {
       each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, whole,
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
-                  const int slot = put_key(table, BITS, j, is_new);
+                  const int slot = put(j, is_new);
                   bool found = !is_new;
                   Z sum = found ? sums[slot] : Op::identity();
                   add_term<Op>(sum, found, x, y, i, k, j);
@@ -133,28 +176,40 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
                 });
     } else {
       each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
-                [&](i32, i32, i32 j, i32) { put_key(table, BITS, j, is_new); });
+                [&](i32, i32, i32 j, i32) { put(j, is_new); });
     }
     group.sync();
-    const int taken = gather_taken<BITS, GROUP, HAS_VALUES>(group, table, sums,
-                                         [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
-    const i64 first = indptr[i];
-    if (taken <= 2 * WARP) {  // each finds its place by counting those before it
-      for (int place = group.mine; place < taken; place += GROUP) {
-        const i32 j = table[place];
-        int before = 0;
-        for (int other = 0; other < taken; other++) before += table[other] < j;
-        indices[first + before] = j;
-        if (HAS_VALUES) z[first + before] = sums[place];
-      }
+    const i64 first = room ? each * room : i64(indptr[i]);
+    int taken;
+    if constexpr (IS_RANKED) {
+      taken = all_taken[number];
+      write_ranked<BITS, GROUP, HAS_VALUES>(group, table, sums, columns, taken, first, indices, z);
     } else {
+      taken = gather_taken<BITS, GROUP, HAS_VALUES>(
+          group, table, sums, [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
       sort_pairs<GROUP, HAS_VALUES>(group, table, sums, taken);
       for (int place = group.mine; place < taken; place += GROUP) {
         indices[first + place] = table[place];
         if (HAS_VALUES) z[first + place] = sums[place];
       }
     }
+    if (room && group.mine == 0) sizes[i] = taken;
     group.sync();
+  }
+}
+
+/// The listed rows from their scratch into C.
+template <class Op, class Word, class OffsetC, int GROUP, bool HAS_VALUES>
+__global__ void move_few(const i32 *__restrict__ listed, i64 count, i64 room, const i32 *__restrict__ made_indices,
+                         const Word *__restrict__ made_z, const OffsetC *__restrict__ indptr, i32 *__restrict__ indices,
+                         Word *__restrict__ z) {
+  const int mine = lane() % GROUP;
+  for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
+    const i64 i = listed[each], first = indptr[i], taken = i64(indptr[i + 1]) - first;
+    for (i64 place = mine; place < taken; place += GROUP) {
+      indices[first + place] = made_indices[each * room + place];
+      if (HAS_VALUES) z[first + place] = made_z[each * room + place];
+    }
   }
 }
 

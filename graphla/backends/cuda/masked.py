@@ -27,8 +27,9 @@ TILES = 1 << 14
 DOT_TILE = 256
 ROWS_TILE = 512  # MOST_LISTED of mxm_rows.cu
 """Entries of a pattern that a warp takes at most."""
-TABLE_BITS = 11
-"""A row of A of up to half of 2^11 entries is hashed, a longer one searched."""
+TABLE_BITS = 10
+"""A row of A of up to half of 2^10 entries is hashed, a longer one searched; 2^11 took 1.2 times as
+long for the triangles of kron 18, as half as many warps fit."""
 TRANSPOSING = 32
 """Steps that an entry of B costs when B is transposed for dots."""
 PER_ENTRY = 16

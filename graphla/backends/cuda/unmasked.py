@@ -3,8 +3,9 @@ mxm_sort.cu, mxm_plan.cu.
 
 The terms of each row bound its size and put it in one of six lists. Rows of up to 1,536 terms are
 made in hash tables; of more, by tiles of columns, or by sorting where the columns are very many.
-Sizes come first, so that C and all scratch are allocated before a value is computed; sorted rows
-alone are computed before, in batches of SORTED terms. Terms are added in the order of k always.
+Sizes come first, so that C is allocated before a value is computed; what is made before lies in
+scratch of a known bound: rows of few terms where all have room in SCRATCH, and sorted rows, in
+batches of SORTED terms. Terms are added in the order of k always.
 
 Waits: for the numbers of rows in the lists; for the entries of C; for each batch of sorted rows,
 its runs, and once for where the batches end.
@@ -38,7 +39,11 @@ BINS = 6  # as in mxm_plan.cu: four of few terms, then
 BY_TILES, BY_SORTING = 4, 5
 FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
 """For each bin of few terms, the bits of a row's table and the lanes that fill it."""
-PLACES = 4096  # FEW_WORDS of mxm_few.cu
+PLACES = 2048  # FEW_PLACES of mxm_few.cu
+MOST = (24, 96, 384, 1536)
+"""Terms of a row of each of these bins, at most."""
+SCRATCH = 1 << 30
+"""Bytes in which rows of few terms may be made before their sizes are known, and moved then."""
 TILE_WARPS = 4
 SPAN = 8  # as in mxm_tiles.cu
 SORTED = 1 << 26
@@ -90,9 +95,7 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
     tile_count = -(-b.ncols // (1 << tile_bits))
     lists, counts, of_rows = _list_rows(a, b, tile_count)
     sizes = xp.zeros(a.nrows + 1, xp.int64)
-    for few, (rows, how) in enumerate(zip(lists, FEW, strict=False)):
-        if counts[few]:
-            _count_few(operands, rows, how, sizes[1:])
+    made = _few_at_once(operands, lists, sizes[1:])
     ends = runs = None
     if counts[BY_TILES]:
         ends = _count_tiles(operands, lists[BY_TILES], tile_count, tile_bits, sizes[1:])
@@ -104,9 +107,11 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
     indices, sums = xp.empty(nvals, xp.int32), terms.room(nvals)
     c = (indptr, indices, sums)
     if nvals:
-        for few, (rows, how) in enumerate(zip(lists, FEW, strict=False)):
-            if counts[few]:
-                _make_few(operands, rows, how, c)
+        for few, rows in enumerate(lists[: len(FEW)]):
+            if counts[few] and made:
+                _move_few(terms, few, rows, made[few], c)
+            elif counts[few]:
+                _make_few(operands, few, rows, c, 0, sizes)
         if ends is not None:
             _make_tiles(operands, lists[BY_TILES], tile_count, tile_bits, ends, c)
         if runs is not None:
@@ -139,23 +144,59 @@ def _list_rows(a: Csr, b: Csr, tile_count: int) -> tuple[list[Array], list[int],
 # --- rows of few terms --------------------------------------------------------------------------
 
 
-def _few_shape(rows: Array, how: tuple[int, int]) -> tuple[int, int]:
+def _few_at_once(operands: _Operands, lists: list[Array], sizes: Array) -> list[Any]:
+    """The rows of few terms and their sizes, or, where they may be too large, their sizes alone."""
+    terms, lists = operands.terms, lists[: len(FEW)]
+    each = 4 + (terms.dtype.itemsize if terms.has_values else 0)
+    needed = sum(rows.size * most for rows, most in zip(lists, MOST, strict=True)) * each
+    made: list[Any] = []
+    for few, rows in enumerate(lists):
+        if needed > SCRATCH:
+            if rows.size:
+                _count_few(operands, few, rows, sizes)
+            continue
+        places = rows.size * MOST[few]
+        scratch = (NULL, xp.empty(places, xp.int32), terms.room(places))
+        if rows.size:
+            _make_few(operands, few, rows, scratch, MOST[few], sizes)
+        made.append(scratch)
+    return made
+
+
+def _few_shape(few: int, rows: Array) -> tuple[int, int]:
     """The grid and the block of a group for each row."""
-    bits, group = how
+    bits, group = FEW[few]
     block = (PLACES >> bits) * group
     return blocks(rows.size * group, block), block
 
 
-def _count_few(operands: _Operands, rows: Array, how: tuple[int, int], sizes: Array) -> None:
-    kernel = load("mxm_few.cu", "count_few", NOTHING, *operands.pattern_types, *how)
-    kernel(*_few_shape(rows, how), rows, size(rows.size), *operands.patterns, sizes)
+def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
+    kernel = load("mxm_few.cu", "count_few", NOTHING, *operands.pattern_types, *FEW[few])
+    kernel(*_few_shape(few, rows), rows, size(rows.size), *operands.patterns, sizes)
 
 
-def _make_few(operands: _Operands, rows: Array, how: tuple[int, int], c: tuple[Any, ...]) -> None:
-    terms, offset = operands.terms, c[0].dtype
-    parts = (*operands.types, offset, *how, terms.has_values)
+def _make_few(
+    operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Array
+) -> None:
+    """The rows into `c`: where its indptr says, or `room` places for each, and their sizes."""
+    terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
+    parts = (*operands.types, offset, *FEW[few], terms.has_values)
     kernel = load("mxm_few.cu", "make_few", terms.spec, *parts)
-    kernel(*_few_shape(rows, how), rows, size(rows.size), *operands.arrays, *c)
+    shape = _few_shape(few, rows)
+    kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, *c)
+
+
+def _move_few(
+    terms: Terms, few: int, rows: Array, made: tuple[Any, ...], c: tuple[Any, ...]
+) -> None:
+    group, word = FEW[few][1], np.dtype(f"u{terms.dtype.itemsize}")
+    parts = (word, c[0].dtype, group, terms.has_values)
+    kernel = load("mxm_few.cu", "move_few", NOTHING, *parts)
+    kernel(
+        blocks(rows.size * group),
+        BLOCK,
+        *(rows, size(rows.size), size(MOST[few]), *made[1:], *c),
+    )
 
 
 # --- rows of many terms, by tiles ---------------------------------------------------------------
