@@ -356,10 +356,13 @@ HOT = {
 
 SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_few", "BITS"), ("make_few", "BITS")), (5, 7, 9, 11)),
-    **dict.fromkeys((("count_few", "GROUP"), ("make_few", "GROUP")), (4, 8, 32)),
+    **dict.fromkeys(
+        (("count_few", "GROUP"), ("make_few", "GROUP"), ("move_few", "GROUP")), (4, 8, 32)
+    ),
     **dict.fromkeys((("count_few", "MASK"), ("make_few", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
+    ("move_few", "GROUP"): (4, 8, 32),
     ("expand_rows", "MASK"): (0, 1),
     ("dot_products", "BITS"): (10, 11),
     ("pull_tiles", "EACH_THREAD"): (8,),
