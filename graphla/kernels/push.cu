@@ -116,7 +116,7 @@ DEVICE i64 upper_bound_by_warp(const i64 *__restrict__ keys, i64 begin, i64 end,
 
 /// As push_columns; ends[i] is how many edges the entries 0..i of u have.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(THREADS, 5)
+__global__ void __launch_bounds__(THREADS, WAY == FOLD || WAY == FOLD_DENSE ? 4 : 5)
 push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, const i64 *__restrict__ ends,
            const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
            i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
