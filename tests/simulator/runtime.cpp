@@ -97,7 +97,9 @@ void prepare(Context &context, char *bottom, void (*entry)()) {
   context.size = stack_bytes;
   context.fake_stack = nullptr;
 #if defined(__x86_64__)
-  void **top = reinterpret_cast<void **>(bottom + stack_bytes);
+  // Tops at one place of a page would share few lines of the cache.
+  const size_t colour = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
+  void **top = reinterpret_cast<void **>(bottom + stack_bytes - colour);
   *--top = nullptr;  // where entry would return to: it never does; keeps the stack aligned
   *--top = reinterpret_cast<void *>(entry);
   for (int i = 0; i < 6; i++) *--top = nullptr;
@@ -152,8 +154,16 @@ struct SharedArray {
   void *memory;
 };
 
+struct Warp {
+  unsigned waiting = 0, done = 0;  // lanes: at a collective, ended
+  bool alike = true;               // those that wait do so at this collective:
+  int kind = 0;
+  unsigned mask = 0;
+};
+
 struct Block {
   std::vector<Fiber> fibers;
+  std::vector<Warp> warps;
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
@@ -352,6 +362,8 @@ unsigned source_of(const Fiber *f) {
 
 /// Lets the lanes of f's mask go on if all of them that have not ended are there.
 void try_collective(Fiber *f) {
+  Warp &group = f->home->warps[f->index / 32];
+  if (f->mask & ~group.done & ~group.waiting) return;
   unsigned lanes;
   Fiber *warp = warp_of(f, lanes);
   unsigned here = 0, ballot = 0, sum = 0;
@@ -390,6 +402,8 @@ void try_collective(Fiber *f) {
     }
   }
   something_changed();
+  group.waiting &= ~here;
+  if (!group.waiting) group.alike = true;
   for (unsigned k = 0; k < lanes; k++)
     if (here >> k & 1) make_ready(&warp[k]);
 }
@@ -398,8 +412,11 @@ void end_of_thread(Fiber *f) {
   Block &block = *f->home;
   f->state = DONE;
   something_changed();
+  Warp &group = block.warps[f->index / 32];
+  group.done |= 1u << lane_of(f);
   block.live--;
   if (block.live && block.at_barrier == block.live) release_barrier(block);
+  if (!group.waiting) return;
   unsigned lanes;
   Fiber *warp = warp_of(f, lanes);
   for (unsigned k = 0; k < lanes; k++)
@@ -549,6 +566,8 @@ void free_shared(void *memory) {
 void start_block(Block &block, Index place) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
+  block.warps.assign((threads + 31) / 32, Warp());
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that never were
   block.live = threads;
   block.at_barrier = 0;
   block.phase = 0;
@@ -849,13 +868,20 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
   if (!(mask >> lane & 1)) fault(name_of(f) + " is not in the mask of " + place_of(f));
   if (width < 1 || width > 32 || width & (width - 1))
     fault(name_of(f) + ": the width is no power of two up to 32: " + place_of(f));
+  Warp &group = f->home->warps[f->index / 32];
+  if (!group.waiting) {
+    group.kind = kind;
+    group.mask = mask;
+  }
+  group.alike &= group.kind == kind && group.mask == mask;
   unsigned lanes;
   Fiber *warp = warp_of(f, lanes);
-  for (unsigned k = 0; k < lanes; k++)
+  for (unsigned k = 0; k < lanes && !group.alike; k++)
     if (mask >> k & 1 && warp[k].state == AT_COLLECTIVE && warp[k].mask >> lane & 1 &&
         (warp[k].mask != mask || warp[k].kind != kind))
       fault("divergent collective: " + name_of(f) + " is at " + place_of(f) + ", " +
             name_of(&warp[k]) + " at " + place_of(&warp[k]));
+  group.waiting |= 1u << lane;
 #ifdef SIMULATOR_TSAN
   // Of all collectives __syncwarp alone orders memory. A token for each warp, even and odd times,
   // would miss little more than one for each warp.

@@ -216,6 +216,10 @@ SIMULATOR_INLINE int __clzll(long long x) {
   return x ? __builtin_clzll((unsigned long long)x) : 64;
 }
 template <class T> SIMULATOR_INLINE T __ldg(const T *at) { return *at; }
+template <class T> SIMULATOR_INLINE T __ldcs(const T *at) { return *at; }
+template <class T> SIMULATOR_INLINE T __ldcg(const T *at) { return *at; }
+template <class T> SIMULATOR_INLINE void __stcs(T *at, T value) { *at = value; }
+template <class T> SIMULATOR_INLINE void __stcg(T *at, T value) { *at = value; }
 SIMULATOR_INLINE int __float_as_int(float x) { return int(simulator::to_bits(x)); }
 SIMULATOR_INLINE float __int_as_float(int x) {
   return simulator::from_bits<float>(unsigned(x));

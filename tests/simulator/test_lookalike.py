@@ -47,6 +47,7 @@ def one_device():
         lambda x: cupy.arange(x[0]),
         lambda x: cupy.repeat(x, x),
         lambda x: cupy.sum(x, where=x > 0),
+        lambda x: x.min(out=x[0]),
         lambda x: cupy.unique(x, sorted=False),
         lambda x: x.__setitem__(slice(None), X),
         lambda x: hash(x),

@@ -96,6 +96,8 @@ vdot(a, b)
 vstack(tup, *, dtype=None, casting='same_kind')
 where(condition, x=None, y=None)
 allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)
+may_share_memory(a, b, max_work=None)
+shares_memory(a, b, max_work=None)
 isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)
 nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)
 """
@@ -124,6 +126,9 @@ full_like(a, fill_value, dtype=None, order='K', subok=None, shape=None)
 """
 
 IN_PLACE = {"copyto": 0, "put": 0, "putmask": 0, "place": 0}
+NO_OUT = ("sum", "prod", "max", "min", "amax", "amin")
+"""CuPy 14.2 takes their `out` for the dtype where CUB does the work, and raises."""
+
 HOST_WAITS = ("bincount", "nonzero", "flatnonzero", "argwhere", "unique", "extract", "isin")
 """Functions of whose results the size is data: CuPy's host waits for the device."""
 
@@ -147,6 +152,8 @@ def _lift(name: str, signature: inspect.Signature) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments  # refuses what CuPy does not know
         out = given.get("out")
+        if name in NO_OUT and out is not None:
+            raise TypeError(f"{name}: CuPy 14.2 fails with `out` on a card")
         args = tuple(unwrap(each) for each in args)
         kwargs = {key: unwrap(each) for key, each in kwargs.items()}
         if name in HOST_WAITS:
