@@ -96,7 +96,7 @@ class Running:
         self._name = name
         self._device = device_of(operands) if device is None else device
         self._read = operands
-        self._changed: list[tuple[Any, Any]] = []
+        self._changed: list[tuple[Any, Any, Any]] = []
         self._results: list[Any] = []
 
     def __enter__(self) -> Running:
@@ -109,9 +109,14 @@ class Running:
         self._read = (*self._read, forms)
 
     def changes(self, owner: Any) -> None:
-        """Someone whose forms are about to be others; these are not held, to be taken if alone."""
+        """Someone whose forms are about to be others.
+
+        These are not held, so that they are taken if they are alone; but memory in the order of
+        another stream is, as it must not be freed before that stream is told to wait.
+        """
         if self._device != "cpu":
-            self._changed.append((owner, owner._forms.stamps))
+            away = streams(self._device).foreign(owner._forms.stamps)
+            self._changed.append((owner, away, owner._forms if away else None))
 
     def gives(self, result: T) -> T:
         """The result, or one of them."""
@@ -135,8 +140,8 @@ class Running:
     def _depart(self, order: Any) -> None:
         read = [(x, order.foreign(x.stamps)) for x in self._read if isinstance(x, Collections)]
         away = [stamp for _, stamps in read for stamp in stamps]
-        for owner, stamps in self._changed:
-            away += order.foreign(stamps)
+        for owner, stamps, _ in self._changed:
+            away += stamps
             self._results.append(owner._forms)
         if not away:
             return

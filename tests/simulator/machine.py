@@ -73,6 +73,8 @@ class Machine:
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
     faults: list[str] = field(default_factory=list)  # found where nothing can be raised
+    failure: Exception | None = None  # what a card that fails for good says, and
+    fails_in: int = 0  # after how many launches from now it does; 0 for never
     strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
     new_track: Any = None  # of who uses a piece of memory, and what to ask when it is freed:
     freed: Any = None  # the streams know (cupy/cuda/stream.py)
@@ -90,6 +92,8 @@ class Machine:
 
     def raise_faults(self) -> None:
         """Of what came to light since the last call."""
+        if self.failure is not None and self.fails_in < 0:
+            raise self.failure
         if self.faults:
             text = "; ".join(self.faults)
             self.faults.clear()
@@ -149,6 +153,8 @@ def launch(
     """
     with lock:
         machine.raise_faults()
+        if machine.fails_in:
+            machine.fails_in -= 2 if machine.fails_in == 1 else 1
         seed = zlib.crc32(f"{machine.seed} {kernel} {grid} {block} {salt}".encode())
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
         resident = blocks if cooperative else max(1, min((1, 2, 3, 8)[seed % 4], 4096 // threads))

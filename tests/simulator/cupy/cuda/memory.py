@@ -15,6 +15,7 @@ class OutOfMemoryError(MemoryError):
         text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
         text += f", limit set to: {limit:,} bytes)." if limit else ")."
         super().__init__(text)
+        self._size, self._total, self._limit = size, total, limit
 
 
 class UnownedMemory:

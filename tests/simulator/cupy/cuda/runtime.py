@@ -15,6 +15,7 @@ class CUDARuntimeError(RuntimeError):
     words: ClassVar = {
         1: ("cudaErrorInvalidValue", "invalid argument"),
         100: ("cudaErrorNoDevice", "no CUDA-capable device is detected"),
+        700: ("cudaErrorIllegalAddress", "an illegal memory access was encountered"),
         101: ("cudaErrorInvalidDevice", "invalid device ordinal"),
     }
 
