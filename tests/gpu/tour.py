@@ -168,7 +168,7 @@ def indices() -> None:
                 A[rows, columns].new()
         A[more, more].new()
         A.T.new()
-        A.diag().new()
+        A.diag()
         B = matrix("FP64", 7)
         B[some, some] << A[some, some].new()
         B(mask=A.S)[:, :] << 3
@@ -183,7 +183,7 @@ def indices() -> None:
         u(gl.binary.plus)[some] << u[some].new()
         u[4] = 1
         del u[4]
-        u.diag().new()
+        u.diag()
 
 
 def writes() -> None:
