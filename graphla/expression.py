@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from graphla.backends import here
 from graphla.forms import ScalarForms, VectorForms
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
@@ -139,8 +140,11 @@ class Expression(Operand):
 
     def _empty(self, dtype: Any, name: str | None) -> Any:
         """A noun like the result, without entries."""
+        args = (self.dtype if dtype is None else dtype, *self._shape)
+        if self.device == here():  # a setting costs as much as the rest of a small operation
+            return self.noun(*args, name=name)
         with config.set(device=self.device):
-            return self.noun(self.dtype if dtype is None else dtype, *self._shape, name=name)
+            return self.noun(*args, name=name)
 
     def _read(self) -> Any:
         result = self._result
@@ -348,7 +352,7 @@ def assign(
     if value.device != device:
         refuse_mixed(device, value.device, "the output and what is assigned to it")
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
-        if isinstance(place, np.ndarray):
+        if place is not None and not isinstance(place, int):
             _refuse_duplicates(place, name)
     start = perf_counter() if recorders() else None
     lowered = None
@@ -491,7 +495,7 @@ def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
     """Two values for one place have no meaning: name the first such index."""
     if indices.size < 2 or bool((indices[1:] > indices[:-1]).all()):
         return
-    order = np.argsort(indices, kind="stable")
+    order = indices.argsort(kind="stable")
     ordered = indices[order]
     again = order[1:][ordered[1:] == ordered[:-1]]
     if again.size:
