@@ -61,7 +61,7 @@ def assign_vector(
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
     do, is_sorted = backend(owner._forms.device), _is_increasing(indices)
-    places = do.asarray(indices).astype(do.xp.int32)
+    places = indexing.located(owner._forms.device, indices).astype(do.xp.int32)
     t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
@@ -280,9 +280,9 @@ def _place_matrix(value: MatrixForms, c: MatrixForms, rows: Places, columns: Pla
         return value
     i, j, values = indexing.coordinates(value)
     if rows is not None:
-        i = backend(c.device).asarray(rows)[i]
+        i = indexing.located(c.device, rows)[i]
     if columns is not None:
-        j = backend(c.device).asarray(columns)[j]
+        j = indexing.located(c.device, columns)[j]
     return indexing.from_coordinates(c.device, value.dtype, c.nrows, c.ncols, i, j, values)
 
 
@@ -304,8 +304,16 @@ def _fill_matrix(
         if rows is None and columns is None:
             return t, True
         return _keep(t, _in_region(t, rows, columns)), True
-    i = xp.arange(c.nrows, dtype=xp.int32) if rows is None else xp.sort(xp.asarray(rows))
-    j = xp.arange(c.ncols, dtype=xp.int32) if columns is None else xp.sort(xp.asarray(columns))
+    i = (
+        xp.arange(c.nrows, dtype=xp.int32)
+        if rows is None
+        else xp.sort(indexing.located(device, rows))
+    )
+    j = (
+        xp.arange(c.ncols, dtype=xp.int32)
+        if columns is None
+        else xp.sort(indexing.located(device, columns))
+    )
     degrees = xp.zeros(c.nrows + 1, xp.int64)
     degrees[i + 1] = j.size
     indptr = xp.cumsum(degrees)
@@ -323,11 +331,11 @@ def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
     inside = xp.ones(csr.indices.size, bool)
     if rows is not None:
         chosen = xp.zeros(csr.nrows, bool)
-        chosen[do.asarray(rows)] = True
+        chosen[indexing.located(c.device, rows)] = True
         inside &= chosen[do.row_of_entry(csr)]
     if columns is not None:
         chosen = xp.zeros(csr.ncols, bool)
-        chosen[do.asarray(columns)] = True
+        chosen[indexing.located(c.device, columns)] = True
         inside &= chosen[csr.indices]
     return inside
 

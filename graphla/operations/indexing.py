@@ -8,11 +8,19 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
-from graphla.operations.operation import Operation
+from graphla.operations.operation import Operation, refuse_mixed
+from graphla.operations.values import is_on_card
 from graphla.storage import Csr, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # which rows or columns: None for all, in order
+
+
+def located(device: str, indices: Any) -> Any:
+    """Indices as an array of the device; those that are on another are refused."""
+    if is_on_card(indices) and device != f"cuda:{indices.device.id}":
+        refuse_mixed(device, f"cuda:{indices.device.id}", "the noun and the indices")
+    return backend(device).asarray(indices)
 
 
 def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:
@@ -20,7 +28,7 @@ def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:
     if indices is None:
         return v
     do = backend(v.device)
-    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), do.asarray(indices))
+    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), located(v.device, indices))
     return VectorForms(v.device, v.dtype, w)
 
 
@@ -31,8 +39,8 @@ def _extract_matrix(a: MatrixForms, rows: Places, columns: Places) -> MatrixForm
     do = backend(a.device)
     if rows is None and a.has_csc and not a.has_csr:
         return _extract_matrix(a.T, columns, None).T
-    i = None if rows is None else do.asarray(rows)
-    j = None if columns is None else do.asarray(columns)
+    i = None if rows is None else located(a.device, rows)
+    j = None if columns is None else located(a.device, columns)
     return MatrixForms(a.device, a.dtype, do.extract_matrix(a.csr, i, j))
 
 

@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend
+from graphla.backends import streams
 from graphla.expression import Operand
 from graphla.operations.moving import on_host
+from graphla.operations.operation import Running
 from graphla.operations.values import is_on_card
+from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
-"""One axis resolved: an int (that axis goes away), int64 indices, or None: all of it, in order."""
+"""One axis resolved: an int (that axis goes away), int64 indices, or None: all of it, in order.
+
+Indices that are given on a card stay there.
+"""
 
 
 def vector_axis(key: Any, size: int) -> Axis:
@@ -43,6 +48,10 @@ def axis(key: Any, size: int, name: str) -> Axis:
     if isinstance(key, Operand):
         key = _index_of(key, name)
     elif is_on_card(key):
+        key = streams("cuda").adopt(key)
+        if key.ndim:
+            with Running("index", (), f"cuda:{key.device.id}"):
+                return _checked(key, size, name)
         key = on_host(key)
     if isinstance(key, np.ndarray) and key.ndim == 0:
         key = key[()]
@@ -88,9 +97,6 @@ def _index_of(key: Operand, name: str) -> int:
 def _indices(key: Any, size: int, name: str) -> np.ndarray:
     if isinstance(key, (str, bytes, float, bool, np.bool_, tuple)) or key is None:
         raise TypeError(f"{name} must be an integer, slice or list of integers, not {_show(key)}")
-    if hasattr(key, "__cuda_array_interface__"):  # indices are checked where they are cheap to read
-        do = backend("cuda")
-        key = do.to_host(do.asarray(key))
     if not isinstance(key, np.ndarray):
         try:
             key = list(key)
@@ -100,13 +106,18 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
             ) from None
         key = [_index_of(k, name) if isinstance(k, Operand) else k for k in key]
         key = np.asarray(key, np.int64 if all(map(_is_integer, key)) else None)
+    return _checked(key, size, name)
+
+
+def _checked(key: Any, size: int, name: str) -> Any:
+    """An array of indices as int64 from 0 to size - 1; a copy, unless it is empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "
             f"{key.dtype}"
         )
     if key.size:
-        least, most = int(key.min()), int(key.max())
+        least, most = extremes(key)
         if least < -size or most >= size:
             worst = most if most >= size else least
             raise IndexOutOfBound(f"{name} {worst} is out of range: the size is {size}")

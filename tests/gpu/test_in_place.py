@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphla import Vector, replace
+from graphla import Matrix, Vector, replace
 from graphla.backends import backend
 from graphla.forms import VectorForms, take
 from graphla.storage import BitmapVector, Counted, FullVector
 from semirings.dtypes import INT64
+from semirings.exceptions import DeviceMismatch, DuplicateEntry, IndexOutOfBound
 
 do = backend("cuda")
 xp = do.xp
@@ -98,3 +99,20 @@ def test_elements_are_set_and_deleted_in_place():
     w = v.dup()
     v[0] = 5
     assert 0 not in w and v.get(0) == 5
+
+
+def test_indices_of_the_device_stay_there():
+    A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 2], [1, 2, 3, 4], nrows=3, ncols=3).to("cuda")
+    order = xp.asarray(np.array([2, -3, 1], np.int32))
+    B = A[order, order].new()
+    assert B.isequal(A[[2, 0, 1], [2, 0, 1]].new())
+    v = Vector.from_coo([0, 2], [5, 6], size=3).to("cuda")
+    assert v[order].new().to_dict() == {0: 6, 1: 5}
+    v[order[:2]] << 9
+    assert v.to_dict() == {0: 9, 2: 9}
+    with pytest.raises(IndexOutOfBound, match="index 3 is out of range"):
+        v[xp.asarray([3])]
+    with pytest.raises(DuplicateEntry, match="index 1 occurs twice"):
+        v[xp.asarray([1, 0, 1])] << 1
+    with pytest.raises(DeviceMismatch, match="the noun and the indices are on cpu and on cuda:0"):
+        v.to("cpu")[order].new()
