@@ -23,8 +23,13 @@ def is_scalar(value: Any) -> bool:
 
 
 def is_on_card(value: Any) -> bool:
-    """Whether `value` is an array, of any library, in the memory of a GPU."""
+    """Whether `value` is an array, of any library, in the memory of a GPU.
+
+    Our nouns are not, though they give themselves out by DLPack: they want no ufunc.
+    """
     if isinstance(value, (np.ndarray, list, tuple)) or is_scalar(value):
+        return False
+    if getattr(value, "__array_ufunc__", True) is None:
         return False
     if hasattr(value, "__cuda_array_interface__"):
         return True
