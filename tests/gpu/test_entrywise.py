@@ -25,8 +25,8 @@ from semirings import binary, indexunary, select, unary
 from semirings.dtypes import lookup_dtype
 
 data = st.data()
-SIZES = st.sampled_from((0, 1, 2, 33, 70))
-SHAPES = st.sampled_from(((0, 0), (0, 3), (3, 0), (1, 1), (1, 70), (9, 7), (40, 2)))
+SIZES = st.sampled_from((0, 1, 2, 33, 70, 3000))
+SHAPES = st.sampled_from(((0, 0), (0, 3), (3, 0), (1, 1), (1, 70), (9, 7), (40, 2), (150, 60)))
 FLOAT = (np.dtype("f4"),)
 NUMBERS = (np.dtype("i8"), np.dtype("f4"))
 JOINS = (binary.minus, binary.second, binary.pair, binary.eq, binary.secondi, binary.firstj)
@@ -111,6 +111,15 @@ def test_entries_that_are_flagged_are_kept(data: Any) -> None:
     flags = data.draw(dense_vectors(a.nvals, (np.dtype("?"),))).values
     kept = cuda().keep(to_device(a), to_device(FullVector(a.nvals, flags)).values)
     assert_same(kept, cpu().keep(a, flags))
+
+
+def test_many_flags_are_counted_by_cupys_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphla.backends.cuda.compaction.ONE_BLOCK", 1)
+    numbers = np.random.default_rng(3)
+    indices = numbers.choice(9000, 4000, replace=False)
+    a = SparseVector(9000, np.sort(indices).astype(np.int32), np.arange(4000))
+    flags = numbers.random(4000) < 0.3
+    assert_same(cuda().keep(to_device(a), cuda().asarray(flags)), cpu().keep(a, flags))
 
 
 @given(data)

@@ -199,7 +199,7 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """A fill as its operator takes it; any value where there is none."""
-    return scalar(0 if value is None else value, dtype)
+    return dtype.type(0) if value is None else scalar(value, dtype)
 
 
 def _share_places(a: Any, b: Any) -> bool:
