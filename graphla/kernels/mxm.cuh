@@ -93,18 +93,18 @@ template <class Offset> DEVICE i64 row_from(const Offset *__restrict__ indptr, i
 
 // --- the terms of a row -----------------------------------------------------------------------
 
-/// Lanes that work together, and where they are in the warp.
+/// Lanes that work together, and where they are in the warp. The groups of a warp keep in step:
+/// all of its lanes call, so that masks are whole and known when compiling (lanes that wait for
+/// their own group alone are run group after group).
 template <int LANES> struct Group {
   static constexpr u32 ONES = LANES == WARP ? ALL_LANES : (1u << (LANES & 31)) - 1;
-  int mine;   // number of the lane in it
-  int base;   // its first lane in the warp
-  u32 lanes;  // its lanes
-  DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES), lanes(ONES << base) {}
-  /// Which lanes of the group say yes, from bit 0 on; all of them call.
-  DEVICE u32 ballot(bool yes) const { return (__ballot_sync(lanes, yes) >> base) & ONES; }
-  /// What lane `from` of the group has; all of them call.
-  template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from, lanes); }
-  DEVICE void sync() const { __syncwarp(lanes); }
+  int mine;  // number of the lane in it
+  int base;  // its first lane in the warp
+  DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
+  /// Which lanes of the group say yes, from bit 0 on.
+  DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
+  /// What lane `from` of the group has.
+  template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
 /// Stands for values that nobody reads.
@@ -116,26 +116,30 @@ constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before the
 
 /// visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group take
 /// columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may cut
-/// the entries of a row of B. Loads for AHEAD rows of B are under way together.
+/// the entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of the
+/// warp call; the groups whose row `is_there` have one.
 template <int LANES, class OffsetA, class OffsetB, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const OffsetA *__restrict__ a_indptr,
                       const i32 *__restrict__ a_indices, const X &x_values, const OffsetB *__restrict__ b_indptr,
-                      const i32 *__restrict__ b_indices, const Y &y_values, i64 i, Narrow narrow, Visit visit) {
-  const i64 stop = a_indptr[i + 1];
-  for (i64 first = a_indptr[i]; first < stop; first += LANES) {
+                      const i32 *__restrict__ b_indices, const Y &y_values, i64 i, bool is_there, Narrow narrow,
+                      Visit visit) {
+  const i64 begin = is_there ? a_indptr[i] : 0;
+  const i32 entries = is_there ? i32(a_indptr[i + 1] - begin) : 0;
+  for (i32 first = 0; __any_sync(ALL_LANES, first < entries); first += LANES) {
     i32 k = 0;
     i64 from = 0, to = 0;
     auto x = x_values[0];
-    if (first + group.mine < stop) {
-      k = a_indices[first + group.mine];
-      x = x_values[first + group.mine];
+    if (first + group.mine < entries) {
+      const i64 in_a = begin + first + group.mine;
+      k = a_indices[in_a];
+      x = x_values[in_a];
       from = b_indptr[k];
       to = b_indptr[k + 1];
       narrow(from, to);
     }
     const i32 size = i32(to - from);
     u32 filled = group.ballot(size > 0);
-    while (filled) {
+    while (__any_sync(ALL_LANES, filled != 0)) {
       int entry[AHEAD];
       i64 at[AHEAD];
       i32 left[AHEAD], j[AHEAD];
@@ -161,7 +165,7 @@ DEVICE void each_term(const Group<LANES> &group, const OffsetA *__restrict__ a_i
         if (left[d] > 0) visit(its_k, its_x, j[d], y[d]);
         for (i32 step = LANES; step < left[d]; step += LANES)
           visit(its_k, its_x, b_indices[at[d] + step], y_values[at[d] + step]);
-        group.sync();
+        __syncwarp();
       }
     }
   }

@@ -25,7 +25,7 @@ template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) +
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
   u64 *pairs = (u64 *)table;  // two places at a time
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
-  group.sync();
+  __syncwarp();
 }
 
 /// Whether the mask lets column j of row i through.
@@ -45,58 +45,59 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, const Offse
                           const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
                           const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
                           const i32 *__restrict__ m_indices, i64 *__restrict__ sizes) {
-  constexpr int WORDS = few_words<BITS, GROUP>;
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
-  for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
-    const i64 i = listed[each];
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+    const i64 each = of_warp + group.base / GROUP;
+    const bool is_there = each < count;
+    const i64 i = is_there ? listed[each] : 0;
     clear_table<BITS>(group, table);
     int found = 0;
-    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, whole,
               [&](i32, i32, i32 j, i32) {
                 bool is_new;
                 put_key(table, BITS, j, is_new);
                 if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) found++;
               });
-    group.sync();
-    for (int apart = GROUP / 2; apart > 0; apart /= 2) found += __shfl_xor_sync(group.lanes, found, apart);
-    if (group.mine == 0) sizes[i] = found;
-    group.sync();
+    __syncwarp();
+    for (int apart = GROUP / 2; apart > 0; apart /= 2) found += __shfl_xor_sync(ALL_LANES, found, apart);
+    if (is_there && group.mine == 0) sizes[i] = found;
+    __syncwarp();
   }
 }
 
 /// The places of a table moved to its front, those alone that are taken and let through; how many.
-template <int BITS, int GROUP, bool HAS_VALUES, class Z, class Allows>
-DEVICE int gather_taken(const Group<GROUP> &group, i32 *table, Z *sums, Allows allows) {
+template <int BITS, bool HAS_VALUES, class Z, class Allows>
+DEVICE int gather_taken(i32 *table, Z *sums, Allows allows) {
   int taken = 0;
-  for (int slot = group.mine; slot < 1 << BITS; slot += GROUP) {
+  for (int slot = lane(); slot < 1 << BITS; slot += WARP) {
     const i32 j = table[slot];
     Z sum{};
     if (HAS_VALUES) sum = sums[slot];
     const bool stays = j != FREE && allows(j);
-    const u32 staying = group.ballot(stays);  // all have read before one writes
+    const u32 staying = __ballot_sync(ALL_LANES, stays);  // all have read before one writes
     if (stays) {
-      const int place = taken + __popc(staying & ((1u << group.mine) - 1));
+      const int place = taken + __popc(staying & ((1u << lane()) - 1));
       table[place] = j;
       if (HAS_VALUES) sums[place] = sum;
     }
     taken += __popc(staying);
-    group.sync();
+    __syncwarp();
   }
   return taken;
 }
 
 /// The first `count` pairs in order of their keys, by a bitonic network over a power of two.
-template <int GROUP, bool HAS_VALUES, class Z>
-DEVICE void sort_pairs(const Group<GROUP> &group, i32 *keys, Z *sums, int count) {
+template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, int count) {
   int size = 2;
   while (size < count) size *= 2;
-  for (int place = count + group.mine; place < size; place += GROUP) keys[place] = 0x7fffffff;
-  group.sync();
+  for (int place = count + lane(); place < size; place += WARP) keys[place] = 0x7fffffff;
+  __syncwarp();
   for (int run = 2; run <= size; run *= 2) {
     for (int apart = run / 2; apart > 0; apart /= 2) {
-      for (int t = group.mine; t < size / 2; t += GROUP) {
+      for (int t = lane(); t < size / 2; t += WARP) {
         const int low = (t / apart) * 2 * apart + t % apart, high = low + apart;
         const bool rises = (low & run) == 0;
         const i32 x = keys[low], y = keys[high];
@@ -110,7 +111,7 @@ DEVICE void sort_pairs(const Group<GROUP> &group, i32 *keys, Z *sums, int count)
           }
         }
       }
-      group.sync();
+      __syncwarp();
     }
   }
 }
@@ -140,7 +141,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
                          const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
-  constexpr int WORDS = few_words<BITS, GROUP>;
+  static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
   SHARED(u64, tables, WORDS / 2);
   SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;
@@ -153,8 +155,10 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
   i32 *table = (i32 *)tables + number * apart<BITS, GROUP>;
   Z *sums = all_sums + (HAS_VALUES ? number * apart<BITS, GROUP> : 0);
   i32 *columns = all_columns + (IS_RANKED ? number * COLUMNS : 0);
-  for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
-    const i64 i = listed[each];
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+    const i64 each = of_warp + group.base / GROUP;
+    const bool is_there = each < count;
+    const i64 i = is_there ? listed[each] : 0;
     if (IS_RANKED && group.mine == 0) all_taken[number] = 0;
     clear_table<BITS>(group, table);
     auto put = [&](i32 j, bool &is_new) {
@@ -166,7 +170,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
     };
     bool is_new;
     if constexpr (HAS_VALUES) {
-      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, whole,
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, is_there, whole,
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
                   const int slot = put(j, is_new);
                   bool found = !is_new;
@@ -175,40 +179,59 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
                   sums[slot] = sum;
                 });
     } else {
-      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, whole,
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, whole,
                 [&](i32, i32, i32 j, i32) { put(j, is_new); });
     }
-    group.sync();
-    const i64 first = room ? each * room : i64(indptr[i]);
+    __syncwarp();
+    const i64 first = !is_there ? 0 : room ? each * room : i64(indptr[i]);
     int taken;
     if constexpr (IS_RANKED) {
       taken = all_taken[number];
       write_ranked<BITS, GROUP, HAS_VALUES>(group, table, sums, columns, taken, first, indices, z);
     } else {
-      taken = gather_taken<BITS, GROUP, HAS_VALUES>(
-          group, table, sums, [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
-      sort_pairs<GROUP, HAS_VALUES>(group, table, sums, taken);
+      taken = gather_taken<BITS, HAS_VALUES>(
+          table, sums, [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
+      sort_pairs<HAS_VALUES>(table, sums, taken);
       for (int place = group.mine; place < taken; place += GROUP) {
         indices[first + place] = table[place];
         if (HAS_VALUES) z[first + place] = sums[place];
       }
     }
-    if (room && group.mine == 0) sizes[i] = taken;
-    group.sync();
+    if (room && is_there && group.mine == 0) sizes[i] = taken;
+    __syncwarp();
   }
 }
 
-/// The listed rows from their scratch into C.
-template <class Op, class Word, class OffsetC, int GROUP, bool HAS_VALUES>
-__global__ void move_few(const i32 *__restrict__ listed, i64 count, i64 room, const i32 *__restrict__ made_indices,
-                         const Word *__restrict__ made_z, const OffsetC *__restrict__ indptr, i32 *__restrict__ indices,
-                         Word *__restrict__ z) {
+/// Rows of all four lists from their scratch into C: lists[bin * room] of counts[bin] rows, each with
+/// 24, 96, 384 or 1,536 places, one list after the other.
+template <class Op, class Word, class OffsetC, bool HAS_VALUES>
+__global__ void move_few(const i32 *__restrict__ lists, i64 room, i64 count_24, i64 count_96, i64 count_384,
+                         i64 count_1536, const i32 *__restrict__ made_indices, const Word *__restrict__ made_z,
+                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, Word *__restrict__ z) {
+  constexpr int GROUP = 8;
   const int mine = lane() % GROUP;
+  const i64 count = count_24 + count_96 + count_384 + count_1536;
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
-    const i64 i = listed[each], first = indptr[i], taken = i64(indptr[i + 1]) - first;
+    i64 nth = each, begin = 0, places = 24;
+    const i32 *listed = lists;
+    auto pass = [&](i64 rows) {  // to the next list
+      nth -= rows;
+      begin += rows * places;
+      places *= 4;
+      listed += room;
+    };
+    if (nth >= count_24) {
+      pass(count_24);
+      if (nth >= count_96) {
+        pass(count_96);
+        if (nth >= count_384) pass(count_384);
+      }
+    }
+    begin += nth * places;
+    const i64 i = listed[nth], first = indptr[i], taken = i64(indptr[i + 1]) - first;
     for (i64 place = mine; place < taken; place += GROUP) {
-      indices[first + place] = made_indices[each * room + place];
-      if (HAS_VALUES) z[first + place] = made_z[each * room + place];
+      indices[first + place] = made_indices[begin + place];
+      if (HAS_VALUES) z[first + place] = made_z[begin + place];
     }
   }
 }

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     auto narrow = [&](i64 &from, i64 &to) {
       if (spans > 1) cut(b_indices, begin, end, from, to);
     };
-    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, narrow,
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
               [&](i32, i32, i32 j, i32) {
                 const u32 column = u32(j - begin), bit = 1u << (column % WARP);
                 if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
       if (tiles > 1) cut(b_indices, begin, end, from, to);
     };
     if constexpr (HAS_VALUES) {
-      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, narrow,
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, true, narrow,
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
                   const u32 column = u32(j - begin);
                   bool found = mark(column);
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
                   sums[column] = sum;
                 });
     } else {
-      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, narrow,
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
                 [&](i32, i32, i32 j, i32) { mark(u32(j - begin)); });
     }
     clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);

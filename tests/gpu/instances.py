@@ -362,7 +362,6 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_few", "MASK"), ("make_few", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
-    ("move_few", "GROUP"): (4, 8, 32),
     ("expand_rows", "MASK"): (0, 1),
     ("dot_products", "BITS"): (10, 11),
     ("pull_tiles", "EACH_THREAD"): (8,),
@@ -372,6 +371,8 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     # a tile of sums fits what shared memory a block may have
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
+    # long rows are sorted by whole warps; short ones, of which a block has many, have few lanes
+    "make_few": lambda _, row: (row["GROUP"] == 32) == (row["BITS"] > 7),
 }
 """What the parameters of one kernel are together, once all are chosen."""
 

@@ -106,14 +106,20 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 def _all_terms(a: Csr, bt: Csr) -> int:
     """Terms of the whole product, from the entries in each column of A and of Bᵗ."""
-    counts = xp.zeros((2, a.ncols), xp.int32)
-    kernel = load("mxm_plan.cu", "count_in_columns", NOTHING)
-    for of_matrix, matrix in zip(counts, (a, bt), strict=True):
-        kernel(blocks(matrix.nvals), BLOCK, matrix.indices, size(matrix.nvals), of_matrix)
+    in_a = _in_columns(a)
+    in_b = in_a if bt.indices is a.indices else _in_columns(bt)
     total = xp.zeros(1, xp.uint64)
     kernel = load("mxm_plan.cu", "add_products", NOTHING)
-    kernel(blocks(a.ncols), BLOCK, counts[0], counts[1], size(a.ncols), total)
+    kernel(blocks(a.ncols), BLOCK, in_a, in_b, size(a.ncols), total)
     return to_numbers(total)[0]
+
+
+def _in_columns(a: Csr) -> Array:
+    """The number of entries in each column."""
+    counts = xp.zeros(a.ncols, xp.int32)
+    kernel = load("mxm_plan.cu", "count_in_columns", NOTHING)
+    kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), counts)
+    return counts
 
 
 # --- the products -------------------------------------------------------------------------------

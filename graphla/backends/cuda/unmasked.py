@@ -40,6 +40,7 @@ BY_TILES, BY_SORTING = 4, 5
 FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
 """For each bin of few terms, the bits of a row's table and the lanes that fill it."""
 PLACES = 2048  # FEW_PLACES of mxm_few.cu
+MOVING = 8  # lanes that move a row
 MOST = (24, 96, 384, 1536)
 """Terms of a row of each of these bins, at most."""
 SCRATCH = 1 << 30
@@ -93,74 +94,85 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
-    lists, counts, of_rows = _list_rows(a, b, tile_count)
-    sizes = xp.zeros(a.nrows + 1, xp.int64)
-    made = _few_at_once(operands, lists, sizes[1:])
+    zeros = xp.zeros(2 * a.nrows + 1 + 2 * BINS, xp.int64)
+    ends_of_rows, sizes = zeros[: a.nrows + 1], zeros[1 : a.nrows + 1]
+    of_rows, counts = zeros[a.nrows + 1 : 2 * a.nrows + 1], zeros[2 * a.nrows + 1 :]
+    lists = _list_rows(a, b, tile_count, of_rows, counts)
+    made = _few_at_once(operands, lists, sizes)
+    if made is None:
+        for few in lists.few:
+            _count_few(operands, few, lists.rows(few), sizes)
     ends = runs = None
-    if counts[BY_TILES]:
-        ends = _count_tiles(operands, lists[BY_TILES], tile_count, tile_bits, sizes[1:])
-    if counts[BY_SORTING]:
-        runs = _sorted_runs(operands, lists[BY_SORTING], of_rows, sizes[1:])
-    add_up(sizes)
-    nvals = number(sizes[-1])
-    indptr = sizes.astype(offset_dtype(nvals), copy=False)
-    indices, sums = xp.empty(nvals, xp.int32), terms.room(nvals)
-    c = (indptr, indices, sums)
-    if nvals:
-        for few, rows in enumerate(lists[: len(FEW)]):
-            if counts[few] and made:
-                _move_few(terms, few, rows, made[few], c)
-            elif counts[few]:
-                _make_few(operands, few, rows, c, 0, sizes)
-        if ends is not None:
-            _make_tiles(operands, lists[BY_TILES], tile_count, tile_bits, ends, c)
-        if runs is not None:
-            _place_runs(operands, runs, c)
-    return Csr(a.nrows, b.ncols, indptr, indices, terms.values(sums, nvals))
+    if lists.counts[BY_TILES]:
+        ends = _count_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, sizes)
+    if lists.counts[BY_SORTING]:
+        runs = _sorted_runs(operands, lists.rows(BY_SORTING), of_rows, sizes)
+    add_up(ends_of_rows)
+    nvals = number(ends_of_rows[-1])
+    c = (ends_of_rows.astype(offset_dtype(nvals)), xp.empty(nvals, xp.int32), terms.room(nvals))
+    if made is not None:
+        _move_few(terms, lists, made, c)
+    else:
+        for few in lists.few:
+            _make_few(operands, few, lists.rows(few), c, 0, sizes)
+    if ends is not None:
+        _make_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, ends, c)
+    if runs is not None:
+        _place_runs(operands, runs, c)
+    return Csr(a.nrows, b.ncols, c[0], c[1], terms.values(c[2], nvals))
 
 
-def _list_rows(a: Csr, b: Csr, tile_count: int) -> tuple[list[Array], list[int], Array]:
-    """The rows of each bin, how many they are, and the terms of each row."""
-    terms = xp.zeros(a.nrows, xp.uint64)
+class _Lists(NamedTuple):
+    """The rows of each bin, one bin after the other, and how many they are."""
+
+    all_rows: Array
+    counts: list[int]
+
+    def rows(self, which: int) -> Array:
+        return self.all_rows[which, : self.counts[which]]
+
+    @property
+    def few(self) -> list[int]:
+        return [few for few in range(len(FEW)) if self.counts[few]]
+
+
+def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
+    """The rows by their numbers of terms, which go `of_rows`; both arrays are zero before."""
     kernel = load("mxm_plan.cu", "count_terms", NOTHING, a.indptr.dtype, b.indptr.dtype)
     kernel(
         tiles(a.nvals),
         BLOCK,
-        *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, terms),
+        *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, of_rows),
     )
     room = min(a.nrows, a.nvals)
-    lists, counts = xp.empty((BINS, room), xp.int32), xp.zeros(2 * BINS, xp.uint64)
+    rows = xp.empty((BINS, room), xp.int32)
     kernel = load("mxm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
     kernel(
         blocks(a.nrows),
         BLOCK,
-        *(a.indptr, size(a.nrows), terms, size(tile_count), size(SORTED), size(room)),
-        *(lists, counts),
+        *(a.indptr, size(a.nrows), of_rows, size(tile_count), size(SORTED), size(room)),
+        *(rows, counts),
     )
-    sizes = to_numbers(counts)[:BINS]
-    return [lists[k, :count] for k, count in enumerate(sizes)], sizes, terms
+    return _Lists(rows, to_numbers(counts)[:BINS])
 
 
 # --- rows of few terms --------------------------------------------------------------------------
 
 
-def _few_at_once(operands: _Operands, lists: list[Array], sizes: Array) -> list[Any]:
-    """The rows of few terms and their sizes, or, where they may be too large, their sizes alone."""
-    terms, lists = operands.terms, lists[: len(FEW)]
-    each = 4 + (terms.dtype.itemsize if terms.has_values else 0)
-    needed = sum(rows.size * most for rows, most in zip(lists, MOST, strict=True)) * each
-    made: list[Any] = []
-    for few, rows in enumerate(lists):
-        if needed > SCRATCH:
-            if rows.size:
-                _count_few(operands, few, rows, sizes)
-            continue
-        places = rows.size * MOST[few]
-        scratch = (NULL, xp.empty(places, xp.int32), terms.room(places))
-        if rows.size:
-            _make_few(operands, few, rows, scratch, MOST[few], sizes)
-        made.append(scratch)
-    return made
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Array, Array] | None:
+    """The rows of few terms, in scratch of the size they may have, and their sizes; None where
+    that is too much, or there are none."""
+    terms = operands.terms
+    places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
+    width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
+    if not lists.few or sum(places) * width > SCRATCH:
+        return None
+    indices, sums = xp.empty(sum(places), xp.int32), terms.room(sum(places))
+    for few in lists.few:
+        begin = sum(places[:few])
+        scratch = (NULL, indices[begin:], sums[begin:])
+        _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
+    return indices, sums
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
@@ -186,16 +198,13 @@ def _make_few(
     kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, *c)
 
 
-def _move_few(
-    terms: Terms, few: int, rows: Array, made: tuple[Any, ...], c: tuple[Any, ...]
-) -> None:
-    group, word = FEW[few][1], np.dtype(f"u{terms.dtype.itemsize}")
-    parts = (word, c[0].dtype, group, terms.has_values)
-    kernel = load("mxm_few.cu", "move_few", NOTHING, *parts)
+def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
+    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(FEW)]
+    kernel = load("mxm_few.cu", "move_few", NOTHING, word, c[0].dtype, terms.has_values)
     kernel(
-        blocks(rows.size * group),
+        blocks(sum(counts) * MOVING),
         BLOCK,
-        *(rows, size(rows.size), size(MOST[few]), *made[1:], *c),
+        *(lists.all_rows, size(lists.all_rows.shape[1]), *map(size, counts), *made, *c),
     )
 
 
@@ -253,7 +262,7 @@ class _Runs(NamedTuple):
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
     """The rows, in batches of SORTED terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
-    xp.cumsum(of_rows[rows].astype(xp.int64), out=ends[1:])
+    xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)
     runs, start = [], 0
     while start < rows.size:
