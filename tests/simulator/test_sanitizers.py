@@ -46,7 +46,7 @@ def run(mode: str, *command: str) -> subprocess.CompletedProcess[str]:
             "int here[4]; here[t % 5] = a; out[t] = here[t % 2];",
             "out of bounds|stack-buffer-overflow",
         ),
-        ("out[t] = 1 << a;", "shift exponent 32 is too large"),
+        ("out[t] = 1 << a;", "is too large for 32-bit type"),
         ("out[t] = a + 2147483647;", "signed integer overflow"),
     ],
 )

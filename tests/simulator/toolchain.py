@@ -109,7 +109,8 @@ def runtime() -> Path:
     sanitize = tuple(flag for flag in MODES[mode()] if "sanitize" not in flag)
     version = f"-DSIMULATOR_VERSION=simulator_version_{digest()}"
     flags = (*COMMON, *sanitize, "-O2", version, "-pthread")
-    return _make(folder() / "runtime.so", *flags, str(HERE / "runtime.cpp"))
+    libraries = ("-Wl,--no-as-needed", "-lm")
+    return _make(folder() / "runtime.so", *flags, str(HERE / "runtime.cpp"), *libraries)
 
 
 @cache
@@ -138,7 +139,8 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
         source = _put(folder() / f"{key}.cpp", text.encode())
         directories = [f"-I{each}" for each in (with_headers, *folders)]
         flags = (*COMMON, *MODES[mode()], "-include", str(_header()))
-        _make(path, *flags, *directories, str(source))
+        # The runtime has loaded what else a program calls: to look for it here would take longer.
+        _make(path, *flags, *directories, "-nostdlib", str(source), "-lgcc")
     return path.read_bytes()
 
 
