@@ -181,3 +181,12 @@ def test_kronecker_is_that_of_the_cpu(data: Any, m: int, n: int, is_positional: 
     b = data.draw(matrices(n, m, dtypes))
     wanted = backend("cpu").kronecker(a, b, op)
     assert_same(to_host(backend("cuda").kronecker(to_device(a), to_device(b), op)), wanted)
+
+
+def test_rows_of_b_are_asked_for_where_dots_are_dear() -> None:
+    semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
+    a = random_csr(rng, (64, 64), [1] * 64, np.float32)
+    full = random_csr(rng, (64, 64), [64] * 64, bool)
+    mask = MatrixMask(to_device(full), False)
+    assert backend("cuda").mxm(to_device(a), None, semiring, mask, to_device(a)) is None
+    check(semiring, a, a, MatrixMask(full, False), True)
