@@ -18,6 +18,7 @@ from graphla.backends import here
 from graphla.forms import ScalarForms, VectorForms
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
+from graphla.operations.moving import on_host
 from graphla.operations.operation import (
     Operation,
     Running,
@@ -344,6 +345,7 @@ def assign(
     submask: bool = False,
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
+    axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
     shape = target.shape
     pairs = zip(axes, shape, strict=True)
     sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))

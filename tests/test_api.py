@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import oracle
 import pytest
+from devices import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import (
@@ -132,7 +133,8 @@ def test_nothing_is_written_when_a_statement_is_refused():
 
 
 def test_an_unknown_device_or_setting_is_refused_by_name():
-    assert small().device == "cpu" and line().to("cpu").isequal(line())
+    assert small().device == ("cpu" if DEVICE == "cpu" else "cuda:0")
+    assert line().to("cpu").device == "cpu" and line().to("cpu").isequal(line().to("cpu"))
     with pytest.raises(ValueError, match="abacus"):
         small().to("abacus")
     with pytest.raises(AttributeError, match="colour"):

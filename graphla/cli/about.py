@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from graphla import datasets
+from graphla import cards, datasets
 from graphla.cli.answers import number
 from graphla.kernels import compiled
-from graphla.settings import config, devices
+from graphla.kernels.cache import cache_folder
+from graphla.settings import config
 from graphla.sparse import Matrix
 
 _OPTIONAL = {
@@ -27,7 +31,7 @@ def own_version() -> str:
 
 
 def installation() -> list[tuple[str, str]]:
-    """Versions, devices, settings, the folder of compiled loops, datasets."""
+    """Versions, cards, settings, the folders of compiled loops and kernels, datasets."""
     facts = [
         ("graphla", own_version()),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -38,7 +42,8 @@ def installation() -> list[tuple[str, str]]:
         for name, purpose in _OPTIONAL.items()
     ]
     facts += [
-        ("devices", ", ".join(devices)),
+        ("devices", f"{_devices()}; new matrices live on {config.device}"),
+        *_gpu(),
         ("compiled", _compiled()),
         ("threads", f"{config.threads} of {os.cpu_count()} cores"),
         ("datasets", ", ".join(datasets.names())),
@@ -84,6 +89,57 @@ def _spread(values: np.ndarray) -> str:
     if low == high:
         return f"all {number(low)}"
     return f"{number(low)} to {number(high)}, {number(values.mean(dtype=float))} on average"
+
+
+def _devices() -> str:
+    return ", ".join(["cpu", *(f"cuda:{k}" for k in range(0 if cards.missing() else _count()))])
+
+
+def _count() -> int:
+    from cupy.cuda import runtime
+
+    return runtime.getDeviceCount()
+
+
+def _gpu() -> list[tuple[str, str]]:
+    """The cards, the driver, CUDA, and where kernels are kept; or what is missing."""
+    why = cards.missing()
+    if why:
+        return [("gpu", f"none: {why}")]
+    import cupy
+    from cupy.cuda import nvrtc, runtime
+
+    facts = [(f"cuda:{k}", _card(runtime, k)) for k in range(_count())]
+    facts += [
+        ("driver", f"{_driver()}for CUDA {_cuda(runtime.driverGetVersion())}"),
+        ("cuda", f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_dotted(nvrtc.getVersion())}"),
+        ("cupy", cupy.__version__),
+        ("kernels", f"kept in {cache_folder()}"),
+    ]
+    return facts
+
+
+def _card(runtime: Any, k: int) -> str:
+    card = runtime.getDeviceProperties(k)
+    name, memory = card["name"].decode(), card["totalGlobalMem"] / 2**30
+    capability = f"{card['major']}.{card['minor']}"
+    return f"{name}, {memory:.0f} GiB, compute capability {capability}"
+
+
+def _driver() -> str:
+    """The driver's version, where the system tells it."""
+    with suppress(OSError, IndexError, StopIteration):
+        first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
+        return f"{next(word for word in first.split() if word[:1].isdigit() and '.' in word)}, "
+    return ""
+
+
+def _cuda(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def _compiled() -> str:

@@ -63,6 +63,13 @@ def on_host(array: Any) -> Any:
     return backend("cuda").to_host(streams("cuda").adopt(array))
 
 
+def beside(array: Any, device: str) -> Any:
+    """An array on a card as one on that device: itself, if it is there."""
+    if device == "cpu":
+        return on_host(array)
+    return array if f"cuda:{array.device.id}" == device else sent(array, device)
+
+
 def _storage(storage: Any, device: str) -> Any:
     """The same with its arrays elsewhere."""
     names = [each.name for each in fields(storage)]

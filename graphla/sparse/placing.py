@@ -52,7 +52,7 @@ def could_hold(device: str, given: Any) -> bool:
 
 
 def extremes(array: Any) -> tuple[int, int]:
-    """The least and the greatest of integers, 0 and -1 for none; a device is waited for once."""
+    """The least and the greatest of integers, 0 and -1 for none; a card is waited for once."""
     if not array.size:
         return 0, -1
     if isinstance(array, np.ndarray):
