@@ -32,7 +32,7 @@ def outcome(tool: str) -> str:
     program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if not Path(program).exists():
         return "skipped"
-    only = () if tool == "initcheck" else ("--kernel-regex", OURS)
+    only = () if tool == "initcheck" else ("--kernel-name", OURS)
     flags = ("--tool", tool, "--error-exitcode", str(FOUND), *OPTIONS.get(tool, ()), *only)
     begun = time.monotonic()
     done = subprocess.run(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -37,12 +39,29 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
     rng = np.random.default_rng(3)
     kept = gl.dtypes.lookup_dtype(dtype).np_type
     found = []
-    for entries in (FEW, n // 2, n):
+    for entries in (min(FEW, n), (n + 1) // 2, n):
         places = np.sort(rng.choice(n, entries, replace=False))
         values = rng.integers(1, 9, entries).astype(kept)
         found.append(gl.Vector.from_coo(places, values, size=n))
     found[1][int(found[1].to_coo()[0][0])] = 1  # an entry written makes it a bitmap
     return found
+
+
+@contextmanager
+def settings(name: str, **constants: int) -> Iterator[None]:
+    """Constants of a module of the backend, where that is at work, set so low that small inputs go
+    the way of large ones.
+    """
+    if not gl.config.device.startswith("cuda"):
+        yield
+        return
+    module = import_module(f"graphla.backends.cuda.{name}")
+    kept = {constant: getattr(module, constant) for constant in constants}
+    vars(module).update(constants)
+    try:
+        yield
+    finally:
+        vars(module).update(kept)
 
 
 def masks(noun: Any) -> Iterator[Any]:
@@ -75,16 +94,21 @@ def products() -> None:
                     op(A @ u).new()
                     op(u @ A).new()
         u, m, _ = vectors(dtype)
-        for mask in masks(m):
+        for mask in (*masks(m), u.S, ~u.S):
             for towards in ("push", "pull"):
                 with gl.direction(towards):
                     op(A @ u).new(mask=mask)
                     op(m @ A).new(mask=mask)
-    hubs = gl.Matrix.from_coo(np.zeros(SIZE, int), np.arange(SIZE), 1.0, nrows=SIZE, ncols=SIZE)
-    for u in vectors():
-        for A in (hubs, hubs.T.new(), pattern()):
-            gl.semiring.plus_times(A @ u).new()
-            gl.semiring.plus_times(u @ A).new()
+    wide = gl.Matrix.from_dense(np.arange(6000.0).reshape(2, 3000))
+    for A in (wide, wide.T.new(), pattern()):
+        for u, v in zip(vectors(n=A.ncols), vectors(n=A.nrows), strict=True):
+            for op in (gl.semiring.plus_times, gl.semiring.any_second):
+                op(A @ u).new()
+                op(v @ A).new()
+                op(A @ u).new(mask=~vectors(n=A.nrows)[0].S)
+    with settings("products", TILES_FROM=0, BRIEF=0), gl.direction("pull"):
+        for u in vectors():
+            gl.semiring.plus_times(matrix() @ u).new()
 
 
 def products_in_one_order() -> None:
@@ -109,10 +133,31 @@ def matrix_products() -> None:
             op(A @ B.T).new(mask=mask)
     L = gl.select.tril(pattern(), -1).new()
     gl.semiring.plus_pair(L @ L.T).new(mask=L.S)
-    dense = matrix(entries=SIZE * SIZE)
+    dense = gl.Matrix.from_dense(np.arange(1.0, 8101).reshape(90, 90))
     gl.semiring.plus_times(dense @ dense).new()
-    small = matrix(n=20, entries=60)
-    small.kronecker(pattern(n=20, entries=60), gl.binary.times).new()
+    small, iso = matrix(n=20, entries=60), pattern(n=20, entries=60)
+    small.kronecker(iso, gl.binary.times).new()
+    iso.kronecker(iso, gl.binary.pair).new()
+
+
+def matrix_products_of_large_ones() -> None:
+    """Rows of many terms in few places of many; the ways that only large inputs would take."""
+    op = gl.semiring.plus_times
+    rng = np.random.default_rng(8)
+    A = gl.Matrix.from_dense(np.arange(1.0, 101).reshape(1, 100))
+    rows, columns = np.repeat(np.arange(100), 40), rng.choice(1 << 24, 4000, replace=False)
+    B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
+    op(A @ B).new()
+    gl.semiring.any_pair(A @ B).new()
+    with settings("unmasked", SCRATCH=0):
+        op(matrix() @ matrix(seed=1)).new()
+    mask = matrix("INT8", 2).S
+    with settings("masked", FEW=0):
+        op(matrix() @ matrix(seed=1)).new(mask=mask)
+    with settings("masked", PER_ENTRY=0, TRANSPOSING=0):
+        op(matrix() @ matrix(seed=1).T.new().T).new(mask=mask)
+        by_columns = gl.Matrix.from_csc(*matrix(seed=1).to_csc(), nrows=SIZE)
+        op(matrix() @ by_columns).new(mask=mask)
 
 
 def entry_by_entry() -> None:
@@ -122,6 +167,8 @@ def entry_by_entry() -> None:
         A.ewise_mult(B, gl.binary.times).new()
         A.ewise_union(B, gl.binary.minus, 1, 2).new()
         A.ewise_mult(A, gl.binary.firsti).new()
+        A.ewise_union(gl.Matrix("INT8", SIZE, SIZE), gl.binary.minus, 1, 2).new()
+        gl.Matrix("INT8", SIZE, SIZE).ewise_union(A, gl.binary.minus, 1, 2).new()
     for u in vectors():
         for v in vectors("INT16"):
             u.ewise_add(v, gl.binary.plus).new()
@@ -234,7 +281,7 @@ def algorithms() -> None:
 
 STAGES: tuple[Callable[[], None], ...] = (
     *(building, maps, entry_by_entry, reductions, indices, writes, products),
-    *(products_in_one_order, matrix_products, algorithms),
+    *(products_in_one_order, matrix_products, matrix_products_of_large_ones, algorithms),
 )
 
 
