@@ -24,9 +24,10 @@ DEVICE void each_spot(Pattern<Offset> a, Pattern<Offset> b, i64 nrows, i64 limit
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < limit; begin += gridDim.x * tile) {
     const i64 end = least(begin + tile, a.count);
+    const i32 *rows = nullptr;
     if (begin < end) {
       if constexpr (WHERE == BY_ROWS) {
-        find_rows(a.indptr, nrows, begin, end, span);
+        rows = spread_rows(a.indptr, nrows, begin, end, span);
       } else {
         __syncthreads();  // whoever read span is done
         const int warp = warp_in_block();
@@ -46,7 +47,7 @@ DEVICE void each_spot(Pattern<Offset> a, Pattern<Offset> b, i64 nrows, i64 limit
       if (k < a.count) {
         i64 from = span[0], to = span[1];
         if constexpr (WHERE == BY_ROWS) {
-          i = row_among(a.indptr, from, to, k);
+          i = from + rows[k - begin];
           from = i64(b.indptr[i]), to = i64(b.indptr[i + 1]);
         }
         const i32 index = a.indices[k];

@@ -11,9 +11,8 @@ __global__ void rows_of_entries(const Offset *indptr, i64 nrows, i32 *rows, i64 
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
     const i64 end = least(begin + tile, count);
-    find_rows(indptr, nrows, begin, end, span);
-    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x)
-      rows[k] = i32(row_among(indptr, span[0], span[1], k));
+    const i32 *found = spread_rows(indptr, nrows, begin, end, span);
+    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x) rows[k] = i32(span[0] + found[k - begin]);
   }
 }
 

@@ -1,7 +1,8 @@
 // Where entries lie: the row of each entry of a matrix, found tile by tile.
 //
 // A tile is STEPS entries for each thread of the block. Two searches over all of indptr give the
-// rows that a tile touches; each entry is then sought among those alone, which lie in the L1 cache.
+// rows that a tile touches; each of those notes itself at its first entry, and a running maximum
+// tells the entries after it. One that is asked for by itself is sought among those rows.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "device.cuh"
@@ -9,6 +10,7 @@
 namespace graphla {
 
 constexpr int STEPS = 4;
+constexpr int TILE = 256 * STEPS;  // entries of a tile at most
 
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
@@ -55,6 +57,49 @@ DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
+/// The greatest of x of this lane and those before it; every lane of the warp calls.
+DEVICE i32 warp_running_greatest(i32 x) {
+#pragma unroll
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const i32 before = shuffle_up(x, delta);
+    if (lane() >= delta) x = greatest(x, before);
+  }
+  return x;
+}
+
+/// For entry k of a tile, at [k - begin] of what it returns (shared memory): its row less span[0].
+/// Every thread of the block calls, with tiles that begin at multiples of STEPS for each thread.
+template <class Offset>
+DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
+  SHARED(i32, rows, TILE);
+  SHARED(i32, warps, WARP);
+  find_rows(indptr, nrows, begin, end, span);
+  const int mine = int(threadIdx.x) * STEPS;
+#pragma unroll
+  for (int n = 0; n < STEPS; n++) rows[mine + n] = 0;
+  __syncthreads();
+  const i64 first = span[0], last = span[1];
+  if (first == last) return rows;
+  for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
+    const i64 from = i64(indptr[row]);
+    if (from < i64(indptr[row + 1])) rows[from - begin] = i32(row - first);  // no two begin at one entry
+  }
+  __syncthreads();
+  i32 found[STEPS];
+#pragma unroll
+  for (int n = 0; n < STEPS; n++) found[n] = n ? greatest(found[n - 1], rows[mine + n]) : rows[mine];
+  const i32 running = warp_running_greatest(found[STEPS - 1]);
+  if (lane() == WARP - 1) warps[warp_in_block()] = running;
+  __syncthreads();
+  i32 before = shuffle_up(running, 1);
+  if (lane() == 0) before = 0;
+  for (int warp = 0; warp < warp_in_block(); warp++) before = greatest(before, warps[warp]);
+#pragma unroll
+  for (int n = 0; n < STEPS; n++) rows[mine + n] = greatest(before, found[n]);
+  __syncthreads();
+  return rows;
+}
+
 /// visit(k, i, j) for k = 0..limit - 1, and on to the end of the last tile: whole warps call it
 /// together, with lane k mod 32. Places are those of the first `count` entries, else (0, 0); i is
 /// 0 unless NEEDS_ROW. `span` is shared memory for two.
@@ -63,8 +108,9 @@ DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows, const i32 *
                        i64 count, i64 limit, i64 *span, Visit visit) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < limit; begin += gridDim.x * tile) {
+    const i32 *rows = nullptr;
     if constexpr (WHERE == BY_ROWS && NEEDS_ROW) {
-      if (begin < count) find_rows(indptr, nrows, begin, least(begin + tile, count), span);
+      if (begin < count) rows = spread_rows(indptr, nrows, begin, least(begin + tile, count), span);
     }
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
@@ -74,7 +120,7 @@ DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows, const i32 *
         if constexpr (WHERE == DENSE) i = k;
         if constexpr (WHERE == LISTED) i = indices[k];
         if constexpr (WHERE == BY_ROWS) j = indices[k];
-        if constexpr (WHERE == BY_ROWS && NEEDS_ROW) i = row_among(indptr, span[0], span[1], k);
+        if constexpr (WHERE == BY_ROWS && NEEDS_ROW) i = span[0] + rows[k - begin];
       }
       visit(k, i, j);
     }
