@@ -169,12 +169,12 @@ class VectorForms:
             if bool(v.values[0]):
                 return self._structural_mask(v, complement)
             return _mask_of_none(v, complement)
-        true = v.values.astype(bool)
+        true = v.values.astype(bool, copy=False)
         if isinstance(v, SparseVector):
             indices = v.indices[true]
             return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
         if isinstance(v, BitmapVector):
-            true &= v.present
+            true = true & v.present
         return VectorMask(v.size, true, None, complement)
 
     def _structural_mask(self, v: AnyVector, complement: bool) -> VectorMask | None:

@@ -13,19 +13,6 @@ __global__ void row_sizes(const Offset *__restrict__ indptr, const i32 *__restri
   }
 }
 
-/// total += how many entries the listed rows of A have.
-template <class Op, class Offset>
-__global__ void total_size(const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count,
-                           u64 *total) {
-  SHARED(u64, scratch, WARP + 1);
-  u64 mine = 0, all;
-  for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
-    mine += u64(indptr[rows[i] + 1] - indptr[rows[i]]);
-  }
-  block_exclusive_sum(mine, scratch, all);
-  if (threadIdx.x == 0 && all) atomicAdd(total, all);
-}
-
 /// widest = how many entries the row of A with the most of them has.
 template <class Op, class Offset>
 __global__ void widest_row(const Offset *__restrict__ indptr, i64 nrows, u64 *widest) {

@@ -69,9 +69,10 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
     if (is_output) {
       if constexpr (MASK == MASK_LIST) row = list[mine];
       else row = i32(mine);
-      bool wanted = true;
-      if constexpr (MASK == MASK_FLAGS) wanted = flags[row] != complement;
-      if (wanted) begin = indptr[row], end = indptr[row + 1];
+      begin = indptr[row], end = indptr[row + 1];  // beside the flag, not after it
+      if constexpr (MASK == MASK_FLAGS) {
+        if (flags[row] == complement) end = begin;
+      }
     }
     Fold<Op> fold;
     const int few = int(least(end - begin, Offset(FEW)));

@@ -1,11 +1,12 @@
 """Push or pull: which way a matrix-vector product is cheaper, and why.
 
 Push scatters along the entries of u: it touches as many matrix entries as the degrees of u's
-entries add up to. Pull gathers the outputs that the mask leaves, and for a monoid that may stop
-early it expects to look at one in `density` neighbours only. What an entry, a row and a start cost
-either way, each backend says (`Backend.costs`). The rule costs O(entries of u or of the mask),
-never O(n), so that a thousand small levels stay cheap; on a device where reading a number means
-waiting for it, it asks for one only where what it knows without leaves the matter open.
+entries add up to. Pull gathers the outputs that the mask leaves; for a monoid that may stop early
+it expects to look at neighbours only until it meets one that u holds: as many as there are entries
+for each that u reaches. What an entry, a row and a start cost either way, each backend says
+(`Backend.costs`). The rule costs O(entries of u or of the mask), never O(n), so that a thousand
+small levels stay cheap; on a device where reading a number means waiting for it, it asks for one
+only where what it knows without leaves the matter open.
 
 A direction that needs the form of the matrix which is not there yet must pay for making it. Like
 one who rents skis until the rent paid reaches the price, we take the other direction, and keep
@@ -44,10 +45,13 @@ def choose(
     if m.has_csc and u.has_sparse:
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
         least = costs.pull_start + costs.pull_row * _visited(m, mask)
+        if mask is None and not _stops_early(semiring):
+            least += m.nvals
         if most <= least:
             return "push", f"push {most:,.0f} at most <= pull {least:,.0f} at least"
-    push = costs.push_start + each * _pushed(do, m, u)
-    pull = costs.pull_start + _pulled(do, m, u, semiring, mask)
+    reached = _pushed(do, m, u)
+    push = costs.push_start + each * reached
+    pull = costs.pull_start + _pulled(do, m, reached, semiring, mask)
     if push <= pull:
         if m.has_csc:
             return "push", f"push {push:,.0f} <= pull {pull:,.0f}"
@@ -90,9 +94,12 @@ def _pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
 
 
 def _pulled(
-    do: Backend, m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
+    do: Backend, m: MatrixForms, reached: float, semiring: TypedSemiring, mask: VectorMask | None
 ) -> float:
-    """What pull would cost: the entries it expects to gather, and the rows it visits."""
+    """What pull would cost: the entries it expects to gather, and the rows it visits.
+
+    Of all entries of m, `reached` meet one of u: a search that stops looks at as many on its way.
+    """
     nrows, nvals, costs = m.nrows, m.nvals, do.costs
     left = nrows
     if mask is not None:
@@ -100,7 +107,7 @@ def _pulled(
         left = nrows - listed if mask.complement else listed
     entries = left * nvals / max(nrows, 1)
     if _stops_early(semiring):
-        entries = costs.stopping * min(entries, left * u.size / max(u.nvals, 1))
+        entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
         entries = do.reached(m.csr, mask.indices)
     return costs.pull_row * _visited(m, mask) + entries

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from threading import local
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -158,13 +159,39 @@ def longest(a: Csr) -> int:
     return known
 
 
+class _Measured(local):
+    """The frontier whose edges this thread has counted, until its product is made."""
+
+    last: tuple[Csr, Array, Array, int] | None = None
+
+    def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
+        """What `_ends` gave for these rows, and their entries, if they are what was counted."""
+        last, self.last = self.last, None
+        if last is None or last[0] is not a or last[1] is not rows:
+            return None, 0
+        return last[2:]
+
+
+_measured = _Measured()
+
+
 def reached(a: Csr, rows: Array) -> int:
     """How many entries the given rows hold."""
-    count = counter()
-    if rows.size:
-        kernel = load("frontier.cu", "total_size", NOTHING, a.indptr.dtype)
-        kernel(_grid(rows.size), BLOCK, a.indptr, rows, size(rows.size), count)
-    return number(count)
+    if not rows.size:
+        return 0
+    ends = _ends(a, rows)
+    total = number(ends[-1])
+    _measured.last = a, rows, ends, total
+    return total
+
+
+def _ends(a: Csr, rows: Array) -> Array:
+    """How many entries the given rows hold up to each of them."""
+    ends = xp.empty(rows.size, xp.int64)
+    kernel = load("frontier.cu", "row_sizes", NOTHING, a.indptr.dtype)
+    kernel(blocks(ends.size), BLOCK, a.indptr, rows, size(ends.size), ends)
+    add_up(ends)
+    return ends
 
 
 def _grid(items: int) -> int:
@@ -197,7 +224,7 @@ def pull(
 ) -> SparseVector | BitmapVector:
     """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
     plan = _plan(semiring, side)
-    n = rows.nrows
+    n, _measured.last = rows.nrows, None
     if not n or not rows.nvals or not u.size or (mask is not None and _lets_none(mask)):
         return _none(n, plan.dtype)
     constant = _constant(plan, rows.values, u.values)
@@ -357,6 +384,8 @@ def push(
         return _none(n, plan.dtype)
     constant = _constant(plan, columns.values, u.values)
     edges = _Edges(columns, u, plan, mask)
+    if not edges.most:
+        return _none(n, plan.dtype)
     if constant is not None:
         indices, count = edges.claim(CLAIM_ALONE, NULL)
         return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
@@ -439,18 +468,11 @@ class _Edges:
         if mask is not None:
             self.flags, self.complement = _flags(mask), np.bool_(mask.complement)
         self.bits: Any = NULL
-        self.ends: Array | None = None
-        if self.most > (MODEST if self.longest <= SHORT else SMALL):
-            self._measure()
-
-    def _measure(self) -> None:
-        """How many edges the entries of u have up to each of them."""
-        columns, indices = self.columns, self.u.indices
-        ends = xp.empty(indices.size, xp.int64)
-        kernel = load("frontier.cu", "row_sizes", NOTHING, columns.indptr.dtype)
-        kernel(blocks(ends.size), BLOCK, columns.indptr, indices, size(ends.size), ends)
-        add_up(ends)
-        self.ends = ends
+        self.ends, total = _measured.take(columns, u.indices)
+        if self.ends is not None:
+            self.most, self.expected, self.room = total, total, min(total, self.n)
+        elif self.most > (MODEST if self.longest <= SHORT else SMALL):
+            self.ends = _ends(columns, u.indices)
 
     def in_order(self) -> int:
         """Take u's entries in order, and count their edges."""
@@ -459,8 +481,8 @@ class _Edges:
             values = self.u.values
             values = values if values.strides[0] == 0 else values[order]
             self.u = SparseVector(self.u.size, self.u.indices[order], values)
-        self._measure()
-        return number(self.ends[-1])  # pyright: ignore[reportOptionalSubscript]
+        self.ends = _ends(self.columns, self.u.indices)
+        return number(self.ends[-1])
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """The outputs that the edges reach, each once, in no order; and how many."""
