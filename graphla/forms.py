@@ -439,8 +439,8 @@ def _is_alone(owner: Owner) -> bool:
 
 def _is_of_other_streams(owner: Owner) -> bool:
     """Whether some of the forms were made on another stream: their memory is in its order."""
-    stamps = owner._forms.stamps
-    return bool(stamps) and bool(streams(owner._forms.device).foreign(stamps))
+    device = owner._forms.device
+    return device != "cpu" and bool(streams(device).foreign((owner._forms,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:

@@ -260,8 +260,8 @@ class Streams(Protocol):
         """Stamps for forms that may share memory with others."""
         ...
 
-    def foreign(self, stamps: Iterable[Any]) -> tuple[Any, ...]:
-        """Those of other streams than the current one."""
+    def foreign(self, operands: Iterable[Any]) -> list[Any]:
+        """The stamps of these forms that are of other streams than the current one."""
         ...
 
     def arrive(self, stamps: tuple[Any, ...]) -> None:

@@ -25,6 +25,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self.launched = ""
+        self.operation = ""
         self.fault = ""
 
 
@@ -48,12 +49,16 @@ def culprit(error: Any, kernel: str) -> Exception:
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
     """What a user should read for an error of CuPy's inside an operation; None to let it be."""
     status = getattr(error, "status", None)
+    if isinstance(error, DeviceFault) and not seen.operation:  # of a kernel that was waited for
+        seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
+        return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
         clear_frames(error.__traceback__)  # what they hold is memory of the device
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None
     last = f"; the last kernel launched was {seen.launched}" if seen.launched else ""
+    seen.operation = name
     seen.fault = (
         f"{name} on {device} met a GPU that had failed ({error}){last}; the process must be "
         "restarted, and graphla.config.debug = True then names the kernel to blame"

@@ -90,7 +90,7 @@ class Running:
     memory wait for this one, and a result that shares memory with them keeps their stamps.
     """
 
-    __slots__ = ("_before", "_changed", "_device", "_name", "_read", "_results")
+    __slots__ = ("_before", "_changed", "_device", "_name", "_order", "_read", "_results")
 
     def __init__(self, name: str, operands: tuple[Any, ...], device: str | None = None):
         self._name = name
@@ -101,7 +101,8 @@ class Running:
 
     def __enter__(self) -> Running:
         if self._device != "cpu":
-            self._before = streams(self._device).enter(self._device)
+            self._order = streams(self._device)
+            self._before = self._order.enter(self._device)
         return self
 
     def reads(self, forms: Any) -> None:
@@ -115,7 +116,7 @@ class Running:
         another stream is, as it must not be freed before that stream is told to wait.
         """
         if self._device != "cpu":
-            away = streams(self._device).foreign(owner._forms.stamps)
+            away = self._order.foreign((owner._forms,))
             self._changed.append((owner, away, owner._forms if away else None))
 
     def gives(self, result: T) -> T:
@@ -128,34 +129,32 @@ class Running:
             if isinstance(error, MemoryError) and not isinstance(error, OutOfMemory):
                 raise OutOfMemory(f"{self._name} ran out of memory: {error}") from error
             return
-        order = streams(self._device)
         try:
             if error is None:
-                self._depart(order)
+                self._depart()
             else:
-                self._fail(order, error)
+                self._fail(error)
         finally:
-            order.leave(self._before)
+            self._order.leave(self._before)
 
-    def _depart(self, order: Any) -> None:
-        read = [(x, order.foreign(x.stamps)) for x in self._read if isinstance(x, Collections)]
-        away = [stamp for _, stamps in read for stamp in stamps]
+    def _depart(self) -> None:
+        away = self._order.foreign(self._read)
         for owner, stamps, _ in self._changed:
             away += stamps
             self._results.append(owner._forms)
         if not away:
             return
-        order.depart(away)
+        self._order.depart(away)
         for result in self._results:
             if isinstance(result, Collections):
-                result.owe_to(order.foreign(away))
+                result.owe_to(away)
 
-    def _fail(self, order: Any, error: BaseException) -> None:
-        ours = order.explain(error, self._name, self._device)
+    def _fail(self, error: BaseException) -> None:
+        ours = self._order.explain(error, self._name, self._device)
         if ours is not None:
             raise ours from error
         with suppress(RuntimeError):
-            self._depart(order)
+            self._depart()
 
 
 def note(

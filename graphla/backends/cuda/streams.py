@@ -28,7 +28,7 @@ import cupy as xp
 from cupy.cuda import Event, get_current_stream, runtime
 
 from graphla import cards
-from graphla.kernels.faults import explain, refuse_after_fault
+from graphla.kernels.faults import explain, refuse_after_fault, seen
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2
@@ -124,10 +124,15 @@ def depart(stamps: Iterable[Stamp]) -> None:
         each.stream.wait_event(event)
 
 
-def foreign(stamps: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Those of other streams than the current one."""
+def foreign(operands: Iterable[Any]) -> list[Stamp]:
+    """The stamps of these forms that are of other streams than the current one."""
     now = get_current_stream()
-    return tuple([s for s in stamps if s.stream is not now and s.is_foreign_to(now)])
+    return [
+        each
+        for x in operands
+        for each in getattr(x, "stamps", ())
+        if each.stream is not now and each.is_foreign_to(now)
+    ]
 
 
 def adopt(array: Any) -> Any:
@@ -199,7 +204,8 @@ def number_of(device: str) -> int:
 
 def enter(device: str) -> int | None:
     """Makes a card the current one; the number of the one before, if that is another."""
-    refuse_after_fault()
+    if seen.fault:
+        refuse_after_fault()
     number, before = number_of(device), runtime.getDevice()
     if number == before:
         return None
