@@ -147,7 +147,7 @@ class Running:
         self._order.depart(away)
         for result in self._results:
             if isinstance(result, Collections):
-                result.owe_to(away)
+                result.owe_to(tuple(away))
 
     def _fail(self, error: BaseException) -> None:
         ours = self._order.explain(error, self._name, self._device)

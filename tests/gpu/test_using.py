@@ -113,7 +113,7 @@ def test_mixed_devices_are_refused_by_name():
         lambda: v.S & mask.S,
     ):
         with pytest.raises(DeviceMismatch, match=r"cuda:0.*cpu|cpu.*cuda:0"):
-            result = mixed()
+            result: Any = mixed()
             result.new()
 
 
