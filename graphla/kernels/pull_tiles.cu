@@ -65,7 +65,7 @@ DEVICE Fold<Op> fold_before(Fold<Op> mine, bool ended, Fold<Op> &of_block) {
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int EACH_THREAD>
-__global__ void __launch_bounds__(THREADS, 6)
+__global__ void __launch_bounds__(THREADS, U_FULL ? 6 : 5)
 pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
            const A *a_values, const bool *__restrict__ u_present, const U *u_values,
            const i64 *__restrict__ cuts,

@@ -17,7 +17,7 @@ from graphla.operations.indexing import (
 )
 from graphla.operations.operation import Operation, note
 from graphla.settings import recorders
-from graphla.storage import FullVector, MatrixMask, VectorMask
+from graphla.storage import DenseVector, FullVector, MatrixMask, SparseVector, VectorMask
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedSemiring
 
@@ -50,11 +50,21 @@ def _matrix_vector(
         narrow = extract_matrix.compute(m, None, v.indices)
         w = do.pull(narrow.csr, FullVector(v.nvals, v.values), semiring, side, mask)
     else:
-        w = do.pull(m.csr, u.dense(), semiring, side, mask)
+        w = do.pull(m.csr, _spread(u, semiring, side), semiring, side, mask)
     t = VectorForms(m.device, semiring.return_type, w)
     if start is not None:
         note(side, (m, u, semiring), t.nvals, perf_counter() - start, direction, reason)
     return t
+
+
+def _spread(u: VectorForms, semiring: TypedSemiring, side: Side) -> DenseVector:
+    """u by index; a list whose values nobody reads spreads its places alone."""
+    op = semiring.binaryop
+    if u.has_dense or (op.reads_y if side == "mxv" else op.reads_x) or not u.nvals:
+        return u.dense()
+    do, v = backend(u.device), u.sparse(sorted=False)
+    value = do.xp.broadcast_to(v.values[:1], (v.nvals,))
+    return do.to_bitmap(SparseVector(v.size, v.indices, value, v.is_sorted))
 
 
 def _mxm(
