@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 
-def empty_pinned(shape: Any, dtype: Any = float, order: str = "C") -> np.ndarray:
+def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> np.ndarray:
     """Memory of the host."""
     return np.empty(shape, dtype, order)
 
 
-def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> np.ndarray:
+def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> np.ndarray:
     """Memory of the host."""
     return np.zeros(shape, dtype, order)

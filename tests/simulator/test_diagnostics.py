@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -141,7 +143,7 @@ def test_a_store_out_of_bounds_of_shared_memory_is_caught(place):
 
 def test_a_store_by_other_hands_shows_when_the_array_is_freed():
     x = cupy.zeros(4, np.uint8)
-    (np.ctypeslib.ctypes.c_ubyte * 1).from_address(x.data.ptr + 4)[0] = 1
+    (ctypes.c_ubyte * 1).from_address(x.data.ptr + 4)[0] = 1
     del x
     with pytest.raises(SimulatorFault, match="found when it was freed"):
         cupy.zeros(1)

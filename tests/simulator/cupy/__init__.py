@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functions, special
-from .array import install_methods, ndarray
+from .arrays import install_methods, ndarray
 
 __version__ = "14.2.0"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import ndarray, unwrap, wrap
+from .arrays import ndarray, unwrap, wrap
 from .cuda import stream as streams
 
 TABLE = """
@@ -208,7 +208,7 @@ class ufunc:
         casting: str = "same_kind",
     ) -> Any:
         if len(args) == self.nin + 1 and out is None:
-            *args, out = args
+            args, out = args[:-1], args[-1]
         if len(args) != self.nin:
             raise TypeError(f"Wrong number of arguments for {self.name}")
         for each in args:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import allocate, ndarray, on_device, unwrap, wrap
+from .arrays import allocate, ndarray, on_device, unwrap, wrap
 from .cuda import stream as streams
 from .functions import created, lifted
 
@@ -17,7 +17,7 @@ def array(
     obj: Any,
     dtype: Any = None,
     copy: bool = True,
-    order: str = "K",
+    order: Any = "K",
     subok: bool = False,
     ndmin: int = 0,
     *,
@@ -57,12 +57,12 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     return result if result.flags.c_contiguous else result.copy("C")
 
 
-def copy(a: ndarray, order: str = "K") -> ndarray:
+def copy(a: ndarray, order: Any = "K") -> ndarray:
     return array(a, order=order)
 
 
 def asnumpy(
-    a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
+    a: Any, stream: Any = None, order: Any = "C", out: Any = None, *, blocking: bool = True
 ) -> np.ndarray:
     """A copy on the host."""
     if isinstance(a, ndarray):
@@ -70,7 +70,7 @@ def asnumpy(
     return np.asarray(a, order=order)
 
 
-def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     """Holds anything."""
     if isinstance(shape, ndarray):
         raise TypeError("empty: an array of the device is no number")
@@ -78,7 +78,7 @@ def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
 
 
 def empty_like(
-    prototype: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None
+    prototype: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
 ) -> ndarray:
     """Holds anything."""
     host = prototype._host if isinstance(prototype, ndarray) else np.asarray(prototype)

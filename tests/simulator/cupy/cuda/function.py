@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import toolchain
 from ...machine import SimulatorFault, launch, library, local, machine
-from .. import array as arrays
+from .. import arrays
 from . import driver, memory
 from . import stream as streams
 
@@ -142,8 +142,8 @@ class Function:
 
 
 def _may_be_pointer(argument: Any) -> bool:
-    kinds = (memory.MemoryPointer, int, np.uint64, np.int64)
-    return argument is None or isinstance(argument, kinds)
+    is_address = isinstance(argument, int) or getattr(argument, "dtype", None) in ("i8", "u8")
+    return argument is None or is_address or isinstance(argument, memory.MemoryPointer)
 
 
 def _value(argument: Any) -> np.ndarray:

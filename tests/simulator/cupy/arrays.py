@@ -24,7 +24,7 @@ def _owner(array: Any) -> Memory | None:
     return array
 
 
-def allocate(shape: Any, dtype: Any, order: str = "C") -> np.ndarray:
+def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
     """A NumPy array in new memory of the current device, holding anything."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufc":
@@ -235,7 +235,7 @@ class ndarray:
     # --- to the host
 
     def get(
-        self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
+        self, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
     ) -> np.ndarray:
         """A copy on the host, which waits for it."""
         machine.raise_faults()
@@ -264,7 +264,7 @@ class ndarray:
     def tolist(self) -> Any:
         return self.get().tolist()
 
-    def tobytes(self, order: str = "C") -> bytes:
+    def tobytes(self, order: Any = "C") -> bytes:
         return self.get().tobytes(order)
 
     def __bool__(self) -> bool:
@@ -351,14 +351,14 @@ class ndarray:
     def view(self, dtype: Any = None, type: Any = None) -> ndarray:
         return self._view(self._host.view() if dtype is None else self._host.view(dtype))
 
-    def reshape(self, *shape: Any, order: str = "C") -> ndarray:
+    def reshape(self, *shape: Any, order: Any = "C") -> ndarray:
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return self._view(unwrap(self).reshape(shape, order=order))
 
-    def ravel(self, order: str = "C") -> ndarray:
+    def ravel(self, order: Any = "C") -> ndarray:
         return self._view(unwrap(self).ravel(order))
 
-    def flatten(self, order: str = "C") -> ndarray:
+    def flatten(self, order: Any = "C") -> ndarray:
         return wrap(np.array(unwrap(self).flatten(order)))
 
     def transpose(self, *axes: Any) -> ndarray:
@@ -375,7 +375,7 @@ class ndarray:
 
     # --- copies
 
-    def copy(self, order: str = "C") -> ndarray:
+    def copy(self, order: Any = "C") -> ndarray:
         """On the current device, wherever it lies."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
@@ -383,7 +383,7 @@ class ndarray:
     def astype(
         self,
         dtype: Any,
-        order: str = "K",
+        order: Any = "K",
         casting: Any = None,
         subok: Any = None,
         copy: bool = True,
