@@ -190,3 +190,53 @@ def test_rows_of_b_are_asked_for_where_dots_are_dear() -> None:
     mask = MatrixMask(to_device(full), False)
     assert backend("cuda").mxm(to_device(a), None, semiring, mask, to_device(a)) is None
     check(semiring, a, a, MatrixMask(full, False), True)
+
+
+def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: Any) -> Csr:
+    """Entries drawn so that few rows and few columns hold most."""
+    nrows, ncols = shape
+    rows = (nrows * rng.random(count) ** 3).astype(np.int64)
+    columns = (ncols * rng.random(count) ** 3).astype(np.int64)
+    keys = np.unique(rows * ncols + columns)
+    indptr = keys.searchsorted(np.arange(nrows + 1) * ncols).astype(np.int32)
+    values = rng.integers(0, 5, keys.size).astype(dtype)
+    return Csr(nrows, ncols, indptr, (keys % ncols).astype(np.int32), values)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "name", ["plus_times INT32", "min_plus FP64", "any_pair BOOL", "max_first INT8"]
+)
+@pytest.mark.parametrize("shape", [(3000, 2000, 4000), (300, 20000, 3_000_000), (40000, 500, 900)])
+def test_large_products(name: str, shape: tuple[int, int, int]) -> None:
+    """Every way to make a row, each kind of mask, with and without B by columns."""
+    semiring, rng = typed(name), np.random.default_rng(sum(shape))
+    m, k, n = shape
+    dtype = own(semiring)[0]
+    a = skewed(rng, (m, k), 60000, dtype)
+    b = skewed(rng, (k, n), 60000, semiring.binaryop.type2.np_type)
+    pattern = skewed(rng, (m, n), 80000, bool)
+    check(semiring, a, b, None, False)
+    check(semiring, a, b, MatrixMask(pattern, True), False)
+    check(semiring, a, b, MatrixMask(pattern, False), False)
+    check(semiring, a, b, MatrixMask(pattern, False), True)
+    check(semiring, a, b, MatrixMask(pattern, False), True, with_rows=False)
+    bt, wanted = backend("cpu").transpose(b), None
+    for way, right in (("dots", bt), ("rows", b)):
+        found = to_host(
+            masked._at_pattern(way, to_device(a), to_device(right), semiring, to_device(pattern))
+        )
+        if wanted is not None and not semiring.monoid.is_any:
+            assert_same(found, wanted)
+        wanted = found
+
+
+@pytest.mark.gpu
+def test_products_are_the_same_bit_by_bit_run_by_run() -> None:
+    semiring, rng = typed("plus_times FP32"), np.random.default_rng(5)
+    a = skewed(rng, (3000, 3000), 60000, np.float32)
+    a = to_device(Csr(a.nrows, a.ncols, a.indptr, a.indices, rng.random(a.nvals).astype("f4")))
+    first = to_host(backend("cuda").mxm(a, a, semiring, None, None))
+    for _ in range(5):
+        again = to_host(backend("cuda").mxm(a, a, semiring, None, None))
+        np.testing.assert_array_equal(again.values, first.values)
