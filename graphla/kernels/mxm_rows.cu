@@ -3,8 +3,8 @@
 //
 // A warp takes tiles of the pattern's entries, at most MOST_LISTED. The columns of one row in its
 // tile are hashed in shared memory; each row k of B, cut to their range, is streamed past them in
-// the order of k, or searched for them where it is much longer. Columns of one row of B differ, so
-// each lane alone adds to the sum of its column: no atomics, and the same order always.
+// the order of k; then those that are much longer are searched for them. Columns of one row of B
+// differ, so each lane alone adds to the sum of its column: no atomics, and the same order always.
 // `present` must arrive filled with false; z is written where a term is, or not at all where all
 // sums are known to be equal (HAS_VALUES is false).
 #include "mxm.cuh"
@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
   u32 *found_bits = all_found + warp_in_block() * (MOST_LISTED / WARP);
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
   const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Group<WARP> group;
 
   for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
     const i64 end = least(first + tile, nvals);
@@ -42,9 +43,8 @@ __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
       i = row_from(indptr, nrows, i, p);
       const i64 stop = least(end, i64(indptr[i + 1]));
       const i64 a_stop = a_indptr[i + 1];
-      const int listed = int(stop - p);
+      const int listed = int(stop - p), bits = bits_for(2 * listed, 5, LISTED_BITS);
       if (i64(a_indptr[i]) < a_stop) {
-        const int bits = bits_for(2 * listed, 5, LISTED_BITS);
         __syncwarp();  // the row before is done with
         for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
         for (int word = lane(); word * WARP < listed; word += WARP) found_bits[word] = 0;
@@ -57,51 +57,58 @@ __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
         __syncwarp();
       }
       const i32 least_j = indices[p], greatest_j = indices[stop - 1];
-      auto add = [&](int place, i32 k, i64 in_a, i64 in_b, i32 j) {
+      auto mark = [&](int place) {
         const u32 bit = 1u << (place % WARP);
-        bool found = (load_relaxed(found_bits + place / WARP) & bit) != 0;
+        const bool found = (load_relaxed(found_bits + place / WARP) & bit) != 0;
         if (!found) atomicOr(found_bits + place / WARP, bit);
-        if constexpr (HAS_VALUES) {
-          if (Op::IS_ANY && found) return;
-          Z sum = sums[place];
-          add_term<Op>(sum, found, x[in_a], y[in_b], i, k, j);
-          sums[place] = sum;
-        }
+        return found;
       };
-      for (i64 a_first = a_indptr[i]; a_first < a_stop; a_first += WARP) {
-        i32 k = 0;
-        i64 from = 0, to = 0;
-        if (a_first + lane() < a_stop) {
-          k = a_indices[a_first + lane()];
-          from = b_indptr[k];
-          to = b_indptr[k + 1];
-          if (to - from > WARP) {
-            from = lower_bound<i32, i64>(b_indices, from, to, least_j);
-            to = upper_bound<i32, i64>(b_indices, from, to, greatest_j);
-          }
+      auto add = [&](int place, typename Op::X x, typename Op::Y y, i32 k, i32 j) {
+        bool found = mark(place);
+        if (Op::IS_ANY && found) return;
+        Z sum = sums[place];
+        add_term<Op>(sum, found, x, y, i, k, j);
+        sums[place] = sum;
+      };
+      auto cut = [&](i64 &from, i64 &to) {
+        if (to - from <= WARP) return;
+        from = lower_bound<i32, i64>(b_indices, from, to, least_j);
+        to = upper_bound<i32, i64>(b_indices, from, to, greatest_j);
+      };
+      bool has_long = false;
+      auto only_short = [&](i64 &from, i64 &to) {
+        cut(from, to);
+        if ((to - from) / LONGER <= listed) return;
+        has_long = true;
+        to = from;
+      };
+      if constexpr (HAS_VALUES) {
+        each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, true, only_short,
+                  [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+                    const int slot = find_key(table, bits, j);
+                    if (slot >= 0) add(places[slot], x, y, k, j);
+                  });
+      } else {
+        each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, only_short,
+                  [&](i32, i32, i32 j, i32) {
+                    const int slot = find_key(table, bits, j);
+                    if (slot >= 0) mark(places[slot]);
+                  });
+      }
+      const bool searches = __any_sync(ALL_LANES, has_long);
+      for (i64 in_a = a_indptr[i]; searches && in_a < a_stop; in_a++) {
+        const i32 k = a_indices[in_a];
+        i64 from = b_indptr[k], to = b_indptr[k + 1];
+        cut(from, to);
+        if ((to - from) / LONGER <= listed) continue;
+        for (int t = lane(); t < listed; t += WARP) {
+          const i32 j = indices[p + t];
+          const i64 in_b = lower_bound<i32, i64>(b_indices, from, to, j);
+          if (in_b == to || b_indices[in_b] != j) continue;
+          if constexpr (HAS_VALUES) add(t, x[in_a], y[in_b], k, j);
+          else mark(t);
         }
-        u32 filled = __ballot_sync(ALL_LANES, from < to);
-        while (filled) {
-          const int e = __ffs(int(filled)) - 1;
-          filled &= filled - 1;
-          const i32 its_k = shuffle(k, e);
-          const i64 begin = shuffle(from, e), last = shuffle(to, e), in_a = a_first + e;
-          if ((last - begin) / LONGER > listed) {
-            for (int t = lane(); t < listed; t += WARP) {
-              const i32 j = indices[p + t];
-              const i64 in_b = lower_bound<i32, i64>(b_indices, begin, last, j);
-              if (in_b < last && b_indices[in_b] == j) add(t, its_k, in_a, in_b, j);
-            }
-          } else {
-            const int bits = bits_for(2 * listed, 5, LISTED_BITS);
-            for (i64 in_b = begin + lane(); in_b < last; in_b += WARP) {
-              const i32 j = b_indices[in_b];
-              const int slot = find_key(table, bits, j);
-              if (slot >= 0) add(places[slot], its_k, in_a, in_b, j);
-            }
-          }
-          __syncwarp();
-        }
+        __syncwarp();
       }
       if (i64(a_indptr[i]) < a_stop) {
         for (int t = lane(); t < listed; t += WARP) {

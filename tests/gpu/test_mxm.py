@@ -173,6 +173,18 @@ def test_masked_products_of_skewed_rows(with_rows: bool) -> None:
     check(semiring, a, b, MatrixMask(pattern, False), True, with_rows)
 
 
+@pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
+def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
+    semiring, rng = typed(name), np.random.default_rng(6)
+    dtype = own(semiring)[0]
+    a = random_csr(rng, (4, 50), [50, 30, 0, 1], dtype)
+    b = random_csr(rng, (50, 2000), [900, 3] * 25, dtype)
+    pattern = random_csr(rng, (4, 2000), [3, 20, 5, 2], bool)
+    wanted = backend("cpu").mxm(a, b, semiring, MatrixMask(pattern, False), None)
+    found = masked._at_pattern("rows", *map(to_device, (a, b)), semiring, to_device(pattern))
+    assert_same(to_host(found), wanted)
+
+
 @given(st.data(), st.sampled_from((0, 1, 5)), st.sampled_from((0, 1, 4)), st.booleans())
 def test_kronecker_is_that_of_the_cpu(data: Any, m: int, n: int, is_positional: bool) -> None:
     op = binary.firstj["INT64"] if is_positional else binary.minus["FP32"]
