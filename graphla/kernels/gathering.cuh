@@ -44,17 +44,27 @@ template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
 
 /// The fold over all lanes in their order; every lane calls and every lane has it.
 template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
-  for (int delta = 1; delta < WARP; delta *= 2) {
-    const Fold<Op> after = fold_down(mine, delta);
-    if (lane() % (2 * delta) == 0) mine.append(after);
+  if constexpr (Op::IS_ANY) {
+    for (int delta = 1; delta < WARP; delta *= 2) {
+      const Fold<Op> after = fold_down(mine, delta);
+      if (lane() % (2 * delta) == 0) mine.append(after);
+    }
+    return fold_of(mine, 0);
+  } else {
+    // A lane without a term holds the identity.
+    for (int delta = 1; delta < WARP; delta *= 2) {
+      const typename Op::Z after = shuffle_down(mine.sum, delta);
+      if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
+    }
+    return Fold<Op>(shuffle(mine.sum, 0), __any_sync(ALL_LANES, mine.has));
   }
-  return fold_of(mine, 0);
 }
 
 /// The rows of A and the vector u: the terms of a stretch of entries of one row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int ENDS>
 struct Rows {
   static constexpr int BATCH = 4;  // loads in flight
+  static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
   const i32 *__restrict__ columns;
   const Values<typename Op::A, A, KEPT_A> a;
   const Values<typename Op::U, U, KEPT_U> u;
@@ -70,36 +80,49 @@ struct Rows {
     else return false;
   }
 
-  /// Folds entries from, from + STEP, ... of the stretch of `length` at `begin`, up to BATCH of
+  /// Folds the first `few` entries of a row, by one thread. Loads of threads side by side lie far
+  /// apart: what may settle the row is looked at before more is read.
+  DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
+    int from = 0;
+    if constexpr (MAY_SETTLE) {
+      if (few > 0) fold_batch<1, 1>(fold, begin, 0, few, row);
+      if (few > 1 && !is_settled(fold)) fold_batch<1, BATCH - 1>(fold, begin, 1, few, row);
+      from = BATCH;
+    }
+#pragma unroll 1
+    for (; from < few && !is_settled(fold); from += BATCH) fold_batch<1, BATCH>(fold, begin, from, few, row);
+  }
+
+  /// Folds entries from, from + STEP, ... of the stretch of `length` at `begin`, up to COUNT of
   /// them, in this order. A stretch is short: places in it are ints.
-  template <int STEP> DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
-    i32 k[BATCH];
-    bool there[BATCH];
+  template <int STEP, int COUNT> DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
+    i32 k[COUNT];
+    bool there[COUNT];
 #pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
+    for (int i = 0; i < COUNT; ++i) {
       there[i] = from + i * STEP < length;
       const i32 *column = &columns[begin + Offset(from + i * STEP)];
       k[i] = !there[i] ? 0 : STEP == WARP ? load_once(column) : *column;
     }
     if constexpr (!U_FULL) {
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) there[i] = there[i] && u_present[k[i]];
+      for (int i = 0; i < COUNT; ++i) there[i] = there[i] && u_present[k[i]];
     }
     if constexpr (ENDS == AT_LAST) {
-      typename Op::U x[BATCH];
-      typename Op::A y[BATCH];
+      typename Op::U x[COUNT];
+      typename Op::A y[COUNT];
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) {
+      for (int i = 0; i < COUNT; ++i) {
         const i64 entry = i64(begin + Offset(from + i * STEP));
         if (there[i]) x[i] = u[k[i]], y[i] = STEP == WARP ? a.once(entry) : a[entry];
       }
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) {
+      for (int i = 0; i < COUNT; ++i) {
         if (there[i]) fold.sum = Op::fold(fold.sum, y[i], x[i], row, k[i]), fold.has = true;
       }
     } else {
 #pragma unroll
-      for (int i = 0; i < BATCH; ++i) {
+      for (int i = 0; i < COUNT; ++i) {
         if (there[i] && !fold.has) {
           fold.has = true;
           if constexpr (ENDS == AT_FIRST) fold.sum = term(begin + Offset(from + i * STEP), k[i], row);
@@ -116,9 +139,10 @@ struct Rows {
   /// it is the first in order.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
+#pragma unroll 1
     for (int from = 0; from < length; from += BATCH * WARP) {
       if constexpr (ENDS == AT_LAST) {
-        fold_batch<WARP>(mine, begin, from + lane(), length, row);
+        fold_batch<WARP, BATCH>(mine, begin, from + lane(), length, row);
         if constexpr (Op::HAS_TERMINAL) {
           if (__any_sync(ALL_LANES, is_settled(mine))) break;
         }

@@ -75,10 +75,9 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
       }
     }
     Fold<Op> fold;
-    const int few = int(least(end - begin, Offset(FEW)));
-    for (int from = 0; from < few && !rows.is_settled(fold); from += rows.BATCH) {
-      rows.template fold_batch<1>(fold, begin, from, few, row);
-    }
+    int few = int(least(end - begin, Offset(FEW)));
+    if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
+    rows.fold_few(fold, begin, few, row);
     begin += Offset(few);
     const i64 place = by_place ? mine : i64(row);
     u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));

@@ -12,20 +12,23 @@
 namespace graphla {
 
 constexpr int THREADS = 256;  // of a block
+constexpr int SECTOR = 8;     // indices that memory moves at once
 
-/// cuts[t] = how many rows end before tile t begins; it has passed t * tile - cuts[t] entries.
+/// cuts[t] = how many rows end before tile t begins; it has passed t * tile - cuts[t] entries. A
+/// warp searches, in 32 parts at a time.
 template <class Op, class Offset>
 __global__ void cut_tiles(const Offset *__restrict__ indptr, i64 nrows, i64 nvals, i64 tile, i64 tiles,
                           i64 *__restrict__ cuts) {
-  for (i64 t = thread_in_grid(); t <= tiles; t += threads_in_grid()) {
+  for (i64 t = thread_in_grid() / WARP; t <= tiles; t += threads_in_grid() / WARP) {
     const i64 passed = least(t * tile, nrows + nvals);
     i64 low = greatest(passed - nvals, i64(0)), high = least(passed, nrows);
     while (low < high) {
-      const i64 middle = (low + high) / 2;
-      if (i64(indptr[middle + 1]) <= passed - middle - 1) low = middle + 1;
-      else high = middle;
+      const i64 step = (high - low + WARP - 1) / WARP, last = low + (lane() + 1) * step - 1;
+      const bool is_passed = last < high && i64(indptr[last + 1]) <= passed - last - 1;
+      low += __popc(__ballot_sync(ALL_LANES, is_passed)) * step;
+      high = least(high, low + step - 1);
     }
-    cuts[t] = low;
+    if (lane() == 0) cuts[t] = low;
   }
 }
 
@@ -65,7 +68,7 @@ DEVICE Fold<Op> fold_before(Fold<Op> mine, bool ended, Fold<Op> &of_block) {
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int EACH_THREAD>
-__global__ void __launch_bounds__(THREADS, U_FULL ? 6 : 5)
+__global__ void __launch_bounds__(THREADS, U_FULL ? 6 : 4)
 pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
            const A *a_values, const bool *__restrict__ u_present, const U *u_values,
            const i64 *__restrict__ cuts,
@@ -75,7 +78,7 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
   constexpr int TILE = THREADS * EACH_THREAD;
   SHARED(Z, slots, TILE);              // terms of the tile's entries, then results of its rows
   SHARED(i32, row_ends, TILE + 1);     // within the tile
-  SHARED(u32, there, TILE / WARP);     // a bit for each term
+  SHARED(u32, there, TILE / WARP + 1); // a bit for each term, as they are loaded
   SHARED(bool, row_has, TILE);         // whether a row that ends here has a term
   const Values<typename Op::A, A, KEPT_A> a(a_values);
   const Values<typename Op::U, U, KEPT_U> u(u_values);
@@ -86,37 +89,41 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
   const int rows = int(last_row - first_row);
   const int entries = int(least(passed + TILE, nrows + nvals) - last_row - first_entry);
 
-  i32 k[EACH_THREAD];
+  // A warp reads from a multiple of 32 bytes on, or it would touch a sector more each time: a few
+  // entries are left over for the last step.
+  constexpr int LOADS = EACH_THREAD + 1;
+  const int shift = int(first_entry % SECTOR);
+  const auto place = [&](int i) { return i * THREADS + int(threadIdx.x) - shift; };
+  i32 k[LOADS];
 #pragma unroll
-  for (int i = 0; i < EACH_THREAD; ++i) {
-    const int at = i * THREADS + int(threadIdx.x);
-    k[i] = at < entries ? load_once(&indices[first_entry + at]) : -1;
-  }
-  if constexpr (!U_FULL) {
-    bool has[EACH_THREAD];
-#pragma unroll
-    for (int i = 0; i < EACH_THREAD; ++i) has[i] = k[i] >= 0 && u_present[k[i]];
-#pragma unroll
-    for (int i = 0; i < EACH_THREAD; ++i) {
-      const u32 bits = __ballot_sync(ALL_LANES, has[i]);
-      if (lane() == 0) there[i * (THREADS / WARP) + warp_in_block()] = bits;
-      if (!has[i]) k[i] = -1;
-    }
-  }
-  typename Op::U x[EACH_THREAD];
-#pragma unroll
-  for (int i = 0; i < EACH_THREAD; ++i) {
-    if (k[i] >= 0) x[i] = u[k[i]];
-  }
-#pragma unroll
-  for (int i = 0; i < EACH_THREAD; ++i) {
-    const int at = i * THREADS + int(threadIdx.x);
-    if (k[i] >= 0) slots[at] = Op::term(a.once(first_entry + at), x[i], 0, k[i]);
+  for (int i = 0; i < LOADS; ++i) {
+    k[i] = place(i) >= 0 && place(i) < entries ? load_once(&indices[first_entry + place(i)]) : -1;
   }
   for (int r = int(threadIdx.x); r < rows; r += THREADS) {
     row_ends[r] = i32(i64(indptr[first_row + r + 1]) - first_entry);
   }
   if (threadIdx.x == 0) row_ends[rows] = 0x7fffffff;
+  if constexpr (!U_FULL) {
+    bool has[LOADS];
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) has[i] = k[i] >= 0 && u_present[k[i]];
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+      const u32 bits = __ballot_sync(ALL_LANES, has[i]);
+      const int word = i * (THREADS / WARP) + warp_in_block();
+      if (lane() == 0 && word <= TILE / WARP) there[word] = bits;
+      if (!has[i]) k[i] = -1;
+    }
+  }
+  typename Op::U x[LOADS];
+#pragma unroll
+  for (int i = 0; i < LOADS; ++i) {
+    if (k[i] >= 0) x[i] = u[k[i]];
+  }
+#pragma unroll
+  for (int i = 0; i < LOADS; ++i) {
+    if (k[i] >= 0) slots[place(i)] = Op::term(a.once(first_entry + place(i)), x[i], 0, k[i]);
+  }
   __syncthreads();
 
   // This thread's share of the tile: where it begins, then step by step.
@@ -143,7 +150,7 @@ pull_tiles(i64 nrows, i64 nvals, const Offset *__restrict__ indptr, const i32 *_
       ++row;
     } else {
       bool has = true;
-      if constexpr (!U_FULL) has = there[entry / WARP] >> (entry % WARP) & 1;
+      if constexpr (!U_FULL) has = there[(entry + shift) / WARP] >> ((entry + shift) % WARP) & 1;
       fold.append(Fold<Op>(slots[entry], has));
       ++entry;
     }

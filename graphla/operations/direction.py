@@ -23,6 +23,9 @@ from semirings.structures import TypedSemiring
 
 Choice = tuple[str, str]
 
+SURE = 1.25
+"""What is known without asking the device settles a choice that loses no more than this."""
+
 
 def choose(
     m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
@@ -42,13 +45,17 @@ def choose(
             return "push", "small: columns and a sparse vector at hand"
     first = semiring.monoid.is_any
     each = config.push_cost or (costs.push_first if first else costs.push_entry)
-    if m.has_csc and u.has_sparse:
+    if m.has_csc and m.has_csr and u.has_sparse:
+        stops = _stops_early(semiring)
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
         least = costs.pull_start + costs.pull_row * _visited(m, mask)
-        if mask is None and not _stops_early(semiring):
-            least += m.nvals
-        if most <= least:
-            return "push", f"push {most:,.0f} at most <= pull {least:,.0f} at least"
+        whole = least + m.nvals * (costs.stopping if stops else 1.0)
+        if mask is None and not stops:
+            least = whole
+        if most <= SURE * least:
+            return "push", f"push {most:,.0f} at most, pull {least:,.0f} at least"
+        if whole <= SURE * costs.push_start:
+            return "pull", f"pull {whole:,.0f} at most, push {costs.push_start:,.0f} at least"
     reached = _pushed(do, m, u)
     push = costs.push_start + each * reached
     pull = costs.pull_start + _pulled(do, m, reached, semiring, mask)

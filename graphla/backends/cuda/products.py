@@ -56,11 +56,11 @@ costs = Costs(
     push_entry=2.4,
     push_first=1.2,
     push_ordered=10.0,
-    pull_row=2.5,
+    pull_row=0.6,
     stopping=0.45,
     transpose_entry=12.0,
-    push_start=5e6,
-    pull_start=3e6,
+    push_start=10e6,
+    pull_start=6e6,
     transpose_start=2e7,
     small=1 << 14,
 )
@@ -339,12 +339,13 @@ def _pull_tiles(rows: Csr, u: DenseVector, plan: _Plan, a: Any, v: Any) -> Bitma
     n, nvals = rows.nrows, rows.nvals
     tile = BLOCK * EACH_THREAD
     tiles = -(-(n + nvals) // tile)
-    present, w, count = xp.empty(n, bool), xp.empty(n, plan.dtype), counter()
     cuts = xp.empty(tiles + 1, xp.int64)
-    carry_has, carries = xp.empty(tiles, bool), xp.empty(tiles, plan.dtype)
     load("pull_tiles.cu", "cut_tiles", NOTHING, rows.indptr.dtype)(
-        blocks(tiles + 1), BLOCK, rows.indptr, size(n), size(nvals), size(tile), size(tiles), cuts
+        *(blocks((tiles + 1) * 32), BLOCK, rows.indptr, size(n), size(nvals)),
+        *(size(tile), size(tiles), cuts),
     )
+    present, w, count = xp.empty(n, bool), xp.empty(n, plan.dtype), counter()
+    carry_has, carries = xp.empty(tiles, bool), xp.empty(tiles, plan.dtype)
     u_full = isinstance(u, FullVector)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
     types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full, EACH_THREAD)
