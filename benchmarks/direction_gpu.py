@@ -43,7 +43,8 @@ def frontier(n: int, share: float) -> Vector:
 def constants(A: Any) -> None:
     """One line for each constant, in nanoseconds and in entries gathered by pull."""
     n, nvals = A.nrows, A.nvals
-    full, few, many = Vector.from_dense(cupy.ones(n, cupy.float32)), frontier(n, 0.01), None
+    values = cupy.random.RandomState(4).random_sample(n, dtype=cupy.float32)
+    full, few = Vector.from_dense(values), frontier(n, 0.01)
     many = frontier(n, 0.1)
     edges = [
         backend("cuda").reached(A._read().csr, v._read().sparse().indices) for v in (few, many)
