@@ -25,7 +25,9 @@
 #undef blockDim
 #undef gridDim
 
-#if !defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SIMULATOR_UCONTEXT)
+#define SIMULATOR_SWITCH  // of our own: swapcontext asks the system, and takes ten times as long
+#else
 #include <ucontext.h>
 #endif
 #ifdef SIMULATOR_ASAN
@@ -54,7 +56,7 @@ constexpr size_t stack_bytes = 64 << 10;
 constexpr size_t page = 4096;
 
 struct Context {
-#if defined(__x86_64__)
+#ifdef SIMULATOR_SWITCH
   void *stack_pointer = nullptr;
 #else
   ucontext_t machine;
@@ -65,7 +67,7 @@ struct Context {
   size_t size = 0;
 };
 
-#if defined(__x86_64__)
+#ifdef SIMULATOR_SWITCH
 extern "C" void simulator_switch(void **save, void *load);
 asm(R"(
 .text
@@ -96,7 +98,7 @@ void prepare(Context &context, char *bottom, void (*entry)()) {
   context.bottom = bottom;
   context.size = stack_bytes;
   context.fake_stack = nullptr;
-#if defined(__x86_64__)
+#ifdef SIMULATOR_SWITCH
   // Tops at one place of a page would share few lines of the cache.
   const size_t colour = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
   void **top = reinterpret_cast<void **>(bottom + stack_bytes - colour);
@@ -121,7 +123,7 @@ void change(Context &from, Context &to, bool leaves_for_good = false) {
   __tsan_switch_to_fiber(to.fiber, __tsan_switch_to_fiber_no_sync);
 #endif
   (void)leaves_for_good;
-#if defined(__x86_64__)
+#ifdef SIMULATOR_SWITCH
   simulator_switch(&from.stack_pointer, to.stack_pointer);
 #else
   swapcontext(&from.machine, &to.machine);
@@ -496,7 +498,7 @@ constexpr size_t fence = 64;
 constexpr unsigned char fence_byte = 0xc5;
 
 #ifdef SIMULATOR_TSAN
-std::vector<char *> arenas;  // never given out twice in a launch: a block is not ordered by the last
+std::vector<char *> arenas;  // given out once in a launch: blocks are not ordered
 size_t arena_left;
 #endif
 
@@ -511,7 +513,8 @@ void *take_shared(Block &block, size_t bytes, size_t alignment, const char *name
   const size_t aligned = std::max<size_t>(alignment, 16);
   void *memory = nullptr;
 #if defined(SIMULATOR_ASAN)
-  if (posix_memalign(&memory, aligned, std::max<size_t>(1, (bytes + 3) & ~size_t(3)))) return nullptr;
+  const size_t words = (bytes + 3) & ~size_t(3);
+  if (posix_memalign(&memory, aligned, std::max<size_t>(1, words))) return nullptr;
 #elif defined(SIMULATOR_TSAN)
   const size_t whole = (bytes + 127) & ~size_t(127);
   (void)aligned;

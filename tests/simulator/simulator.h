@@ -230,7 +230,14 @@ SIMULATOR_INLINE long long __double_as_longlong(double x) {
 SIMULATOR_INLINE double __longlong_as_double(long long x) {
   return simulator::from_bits<double>((unsigned long long)x);
 }
-SIMULATOR_INLINE long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+SIMULATOR_INLINE long long clock64() {
+#if defined(__x86_64__)
+  return (long long)__builtin_ia32_rdtsc();
+#else
+  static long long ticks = 0;
+  return ++ticks;
+#endif
+}
 
 // --- atomics: the types that CUDA has, and no others --------------------------------------------
 
@@ -243,7 +250,7 @@ SIMULATOR_INLINE long long clock64() { return (long long)__builtin_ia32_rdtsc();
   SIMULATOR_ATOMIC(atomicAnd, T, old &value)                                                     \
   SIMULATOR_ATOMIC(atomicOr, T, old | value)                                                     \
   SIMULATOR_ATOMIC(atomicXor, T, old ^ value)                                                    \
-  SIMULATOR_ATOMIC(atomicAdd, T, (T)(uint64_t(old) + uint64_t(value)))                                           \
+  SIMULATOR_ATOMIC(atomicAdd, T, (T)(uint64_t(old) + uint64_t(value))) \
   SIMULATOR_INLINE T atomicCAS(T *at, T compare, T value, SIMULATOR_SITE) {                      \
     return simulator::atomic(                                                                    \
         at, [compare, value](T old) -> T { return old == compare ? value : old; }, file, line);  \
