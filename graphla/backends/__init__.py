@@ -226,6 +226,10 @@ class Backend(Protocol):
         """C<mask, replace> = accum(C, T), of numpy dtype `dtype`; may write into c if in_place."""
         ...
 
+    def one_entry(self, size: int, i: int, value: Any) -> SparseVector:
+        """The vector whose one entry is v(i) = value, a NumPy scalar of its dtype."""
+        ...
+
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
         """v(i) = value, a scalar of v's dtype, in v's own arrays; None deletes."""
         ...

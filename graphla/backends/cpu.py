@@ -257,5 +257,6 @@ keep = partial(entries.keep, np)
 find = indices.find
 extract_vector = partial(indices.extract_vector, np)
 extract_matrix = partial(indices.extract_matrix, np)
+one_entry = writing.one_entry
 set_element = writing.set_element
 write_matrix = partial(writing.write_matrix, np)

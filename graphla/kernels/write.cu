@@ -52,6 +52,14 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, const i32
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
+/// The one entry of a sparse vector; by one thread.
+template <class Op, class Stored>
+__global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
+  if (thread_in_grid() != 0) return;
+  indices[0] = i;
+  values[0] = value;
+}
+
 /// C(i) = value, or nothing where it is not `there`; by one thread.
 template <class Op, class Stored>
 __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there, i64 *counter,

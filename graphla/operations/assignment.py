@@ -174,7 +174,9 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
     """w(i) = value, a scalar of the dtype of w; None deletes."""
     if not owner._forms.has_dense:
         if value is not None and not owner._forms.nvals:
-            owner._forms = _with_one_entry(owner._forms, i, value)
+            v: VectorForms = owner._forms
+            value = v.dtype.np_type.type(value)
+            owner._forms = v.successor(backend(v.device).one_entry(v.size, i, value))
             return
         if value is not None:
             owner._forms.base_for_write(1)
@@ -185,13 +187,6 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
         return
     written = backend(owner._forms.device).set_element(taken, i, value)
     owner._forms = owner._forms.successor(written)
-
-
-def _with_one_entry(v: VectorForms, i: int, value: Any) -> VectorForms:
-    """The forms of the empty v once v(i) = value."""
-    xp = backend(v.device).xp
-    indices, values = xp.full(1, i, xp.int32), xp.full(1, value, v.dtype.np_type)
-    return v.successor(SparseVector(v.size, indices, values))
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:

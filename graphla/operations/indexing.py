@@ -8,7 +8,8 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
-from graphla.operations.operation import Operation, refuse_mixed
+from graphla.operations.moving import beside
+from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
 from graphla.storage import Csr, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
@@ -17,10 +18,8 @@ Places = np.ndarray | None  # which rows or columns: None for all, in order
 
 
 def located(device: str, indices: Any) -> Any:
-    """Indices as an array of the device; those that are on another are refused."""
-    if is_on_card(indices) and device != f"cuda:{indices.device.id}":
-        refuse_mixed(device, f"cuda:{indices.device.id}", "the noun and the indices")
-    return backend(device).asarray(indices)
+    """Indices as an array of the device, wherever they were given."""
+    return beside(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
 def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:

@@ -138,3 +138,8 @@ def test_a_matrix_is_written_by_the_rule(data):
     written = cuda.write_matrix(w, there_t, there_mask, accum, replace, dtype)
     assert_same(written, cpu.write_matrix(c, t, mask, accum, replace, dtype))
     assert_same(w, c)
+
+
+def test_one_entry_makes_a_vector():
+    for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
+        assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

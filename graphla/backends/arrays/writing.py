@@ -152,6 +152,11 @@ def write_vector(
     return _copy_into(xp, c, t, mask, accum, replace, dtype, in_place)
 
 
+def one_entry(size: int, i: int, value: Any) -> SparseVector:
+    """The vector whose one entry is v(i) = value."""
+    return SparseVector(size, np.full(1, i, np.int32), np.full(1, value, value.dtype))
+
+
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
     """v(i) = value, in v's own arrays; None deletes."""
     there = value is not None

@@ -25,7 +25,7 @@ from graphla.backends.cuda.mxm import kronecker, mxm
 from graphla.backends.cuda.products import costs, longest, pull, push, reached
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.transposing import transpose
-from graphla.backends.cuda.writing import set_element, write_matrix, write_vector
+from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
 from graphla.storage import Array
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "longest",
     "merge",
     "mxm",
+    "one_entry",
     "owns",
     "pull",
     "push",

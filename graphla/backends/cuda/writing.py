@@ -208,6 +208,14 @@ def _is_empty(v: AnyVector) -> bool:
 # --- dense C ------------------------------------------------------------------------------------
 
 
+def one_entry(length: int, i: int, value: Any) -> SparseVector:
+    """The vector whose one entry is v(i) = value."""
+    indices, values = xp.empty(1, xp.int32), xp.empty(1, value.dtype)
+    kernel = load("write.cu", "put_entry", NOTHING, value.dtype)
+    kernel(1, 1, indices, values, np.int32(i), value)
+    return SparseVector(length, indices, values)
+
+
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
     """v(i) = value, in v's own arrays; None deletes. One launch, no wait."""
     there = value is not None
