@@ -15,6 +15,8 @@ account of what that costs more, until the account would have bought the form.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphla.backends import Backend, Costs, backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.settings import config, forced_direction
@@ -37,14 +39,14 @@ def choose(
     if config.deterministic and semiring.monoid.type.is_float:
         return _fixed(m, u)
     do = backend(m.device)
-    costs = do.costs
+    costs = _costs(do)
     if m.nvals < costs.small:
         if m.has_csr and u.has_dense:
             return "pull", "small: rows and a dense vector at hand"
         if m.has_csc and u.has_sparse:
             return "push", "small: columns and a sparse vector at hand"
     first = semiring.monoid.is_any
-    each = config.push_cost or (costs.push_first if first else costs.push_entry)
+    each = costs.push_first if first else costs.push_entry
     if m.has_csc and m.has_csr and u.has_sparse:
         stops = _stops_early(semiring)
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
@@ -68,10 +70,27 @@ def choose(
     return _unless_paid("pull", "push", push, pull, m, costs)
 
 
+def _costs(do: Backend) -> Costs:
+    """As the backend says; `config.push_cost`, where it is set, decides by entries alone."""
+    cost = config.push_cost
+    return do.costs if cost is None else _by_entries(do.costs, cost)
+
+
+@lru_cache(maxsize=64)
+def _by_entries(costs: Costs, cost: float) -> Costs:
+    return costs._replace(
+        push_entry=cost,
+        push_first=cost,
+        push_ordered=cost,
+        push_start=0.0,
+        pull_start=0.0,
+        small=min(costs.small, 4096),
+    )
+
+
 def _fixed(m: MatrixForms, u: VectorForms) -> Choice:
     """A choice by the sizes of the operands, whatever forms they have: sums of floats show it."""
-    costs = backend(m.device).costs
-    push = (config.push_cost or costs.push_ordered) * u.nvals
+    push = _costs(backend(m.device)).push_ordered * u.nvals
     if push <= u.size:
         return "push", f"deterministic: push {push:,.0f} <= {u.size:,}"
     return "pull", f"deterministic: push {push:,.0f} > {u.size:,}"
@@ -107,7 +126,7 @@ def _pulled(
 
     Of all entries of m, `reached` meet one of u: a search that stops looks at as many on its way.
     """
-    nrows, nvals, costs = m.nrows, m.nvals, do.costs
+    nrows, nvals, costs = m.nrows, m.nvals, _costs(do)
     left = nrows
     if mask is not None:
         listed = _listed(mask)
