@@ -1,6 +1,6 @@
 """Folds of all values and of rows, the same bits in every run. Kernels: reduce.cu.
 
-Waits: once for the result, in `reduce`; none in `reduce_rows`, whose count stays on the device.
+Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in `reduce_rows`, whose count stays on the device.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.arrays.layout import repeat_value
-from graphla.backends.cuda.launching import ISO, NULL, blocks, counter, read, size, tiles
+from graphla.backends.cuda.launching import ISO, NULL, blocks, counter, number, read, size, tiles
 from graphla.backends.cuda.maps import cast_values
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
@@ -36,7 +36,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
             return _on_host(cast_values(values[:1], dtype))
         return _on_host(cast_values(values[present.argmax().reshape(1)], dtype))
     if is_iso(values):
-        times = values.size if present is None else int(present.sum())
+        times = values.size if present is None else number(xp.count_nonzero(present))
         result = xp.empty(1, dtype)
         kernel = load("reduce.cu", "fold_repeated", (structs.folding, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
