@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
@@ -47,12 +48,21 @@ def loops(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a card is skipped without one, whatever was asked for."""
-    if has_card():
-        return
+    """What needs a card is skipped without one, and elsewhere what holds on the CPU alone."""
     for item in items:
-        if item.get_closest_marker("gpu"):
+        if item.get_closest_marker("gpu") and not has_card():
             item.add_marker(pytest.mark.skip(reason="needs a card"))
+        if item.get_closest_marker("cpu") and DEVICE != "cpu":
+            item.add_marker(pytest.mark.skip(reason="holds on the CPU alone"))
+
+
+@pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
+def schedule(request: pytest.FixtureRequest) -> None:
+    """Simulated threads take turns in an order of the test's own, the same each time."""
+    if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
+        from simulator import machine
+
+        machine.seed = crc32(request.node.nodeid.encode())
 
 
 # --- what ran, for verified.json -----------------------------------------------------------------

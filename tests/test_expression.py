@@ -146,6 +146,7 @@ def test_a_pull_that_needs_the_columns_waits_until_they_have_paid():
     assert A._read().has_csc
 
 
+@pytest.mark.cpu
 def test_push_cost_moves_the_choice():
     n = 5000
     A, u = ring(n), Vector.from_coo(np.arange(0, n, 4), 1, size=n)
@@ -182,6 +183,7 @@ def test_an_output_may_be_its_own_operand_and_mask():
     assert A.to_dicts() == {0: {0: 2, 1: 2}, 1: {1: 12}}
 
 
+@pytest.mark.cpu
 def test_a_scalar_statement_costs_what_its_mask_lists():
     levels = Vector(int, 1 << 20)
     levels[5] = 0
@@ -235,7 +237,11 @@ def test_updates_compare_to_nothing_and_are_neither_true_nor_false():
         (lambda A, u: A.power(2), "A must be square.*3 x 5"),
         (lambda A, u: Matrix(int, 2**31, 1), r"nrows is 2147483648.*2\^31"),
         (lambda A, u: Vector(int, -1), "size is -1"),
-        (lambda A, u: A.kronecker(Matrix(int, 2**30, 1)), r"number of rows.*2\^31"),
+        pytest.param(
+            lambda A, u: A.kronecker(Matrix(int, 2**30, 1)),
+            r"number of rows.*2\^31",
+            marks=pytest.mark.cpu,  # its offsets alone are 4 GB
+        ),
     ],
 )
 def test_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
@@ -308,6 +314,7 @@ def test_an_empty_scalar_refuses_to_be_a_number():
         Vector(int, 2).apply(binary.plus, right=Scalar(int))
 
 
+@pytest.mark.cpu
 def test_an_operation_too_large_says_so_and_leaves_its_operands():
     u = Vector.from_scalar(1, 1 << 21)
     with pytest.raises(gl.exceptions.OutOfMemory, match=r"outer ran out of memory.*allocate"):

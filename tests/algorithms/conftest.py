@@ -1,15 +1,18 @@
-"""Every algorithm on NumPy alone, and compiled."""
+"""Every algorithm on NumPy alone, and compiled; or on CUDA."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from devices import DEVICE
 
 import graphla as gl
 
+ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
-@pytest.fixture(scope="module", params=["numpy", "compiled"], autouse=True)
+
+@pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     """Runs each module twice: by NumPy alone, and on the compiled loops however small the graph."""
     if request.param == "compiled":
