@@ -1,6 +1,7 @@
 """Folds of all values and of rows, the same bits in every run. Kernels: reduce.cu.
 
-Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in `reduce_rows`, whose count stays on the device.
+Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in
+`reduce_rows`, whose count stays on the device.
 """
 
 from __future__ import annotations
