@@ -47,7 +47,7 @@ def choose(
             return "push", "small: columns and a sparse vector at hand"
     first = semiring.monoid.is_any
     each = costs.push_first if first else costs.push_entry
-    if m.has_csc and m.has_csr and u.has_sparse:
+    if costs.push_start and m.has_csc and m.has_csr and u.has_sparse:
         stops = _stops_early(semiring)
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
         least = costs.pull_start + costs.pull_row * _visited(m, mask)

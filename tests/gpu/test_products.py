@@ -329,7 +329,7 @@ def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
         A = gl.Matrix.from_coo([*rows, *rows + 1], [*rows + 1, *rows], 1, nrows=n, ncols=n)
         B, u = A.T.new(), gl.Vector.from_coo([5, 9], 1, size=n)
         B._read().csc, B._read().csr
-    cheap = products.costs._replace(small=0, push_start=0.0, pull_start=0.0)
+    cheap = products.costs._replace(small=0, push_start=1.0, pull_start=1.0)
     with pytest.MonkeyPatch.context() as patch, gl.Recorder() as recorder:
         patch.setattr(backend("cuda"), "costs", cheap)
         catalog.plus_times(B @ u).new()
