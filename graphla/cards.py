@@ -27,7 +27,10 @@ def count() -> int:
 
 def has_cupy() -> bool:
     """Whether CuPy is installed, which is not imported to see it."""
-    return "cupy" in sys.modules or find_spec("cupy") is not None
+    try:
+        return "cupy" in sys.modules or find_spec("cupy") is not None
+    except ImportError:
+        return False
 
 
 def missing() -> str | None:

@@ -405,12 +405,14 @@ def test_a_fault_of_a_card_is_named(debug: bool):
         f"""
         import numpy as np, cupy, graphla as gl
         from graphla.kernels.cuda import NOTHING, load
+        from graphla.operations.operation import Running
         from semirings.exceptions import DeviceFault
         gl.config.debug = {debug}
         v = gl.Vector.from_dense(np.ones(1000)).to("cuda")
-        bad = load("map.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32), 2)
+        bad = load("map.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
         try:
-            bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
+            with Running("test", (v._forms,)):
+                bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
             (v + v).new().to_dense()
         except DeviceFault as error:
             print(error)
@@ -422,7 +424,7 @@ def test_a_fault_of_a_card_is_named(debug: bool):
     )
     first, second = said.strip().split("\n")
     assert "must be restarted" in first and second.startswith("no GPU can be used any more")
-    assert first.startswith("the kernel cast_values of map.cu") == debug
+    assert first.startswith("test on cuda:0: the kernel cast_values of map.cu") == debug
 
 
 # --- what is missing ----------------------------------------------------------------------------
