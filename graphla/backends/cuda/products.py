@@ -77,8 +77,8 @@ EACH_THREAD = 11
 threads that walk side by side then read from different banks of shared memory."""
 PUSHED = 256 * 8
 """Edges of a tile of push.cu."""
-LONGEST = 8 + 128 + 512
-"""A row of more entries may be cut into chunks, as in pull.cu: FEW + STRIP + CHUNK."""
+LONGEST = 128 + 512
+"""A row of more entries may be cut into chunks, as in pull.cu: STRIP + CHUNK."""
 CHUNK = 512
 SHORT, MODEST = 64, 1 << 17
 """Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
