@@ -139,6 +139,10 @@ class Backend(Protocol):
         """How many entries the given rows of a hold."""
         ...
 
+    def filled(self, a: Csr) -> int:
+        """How many rows of a may have entries; a bound is enough."""
+        ...
+
     def longest(self, a: Csr) -> int:
         """How many entries a row of a may hold; a bound is enough."""
         ...

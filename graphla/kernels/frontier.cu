@@ -13,15 +13,24 @@ __global__ void row_sizes(const Offset *__restrict__ indptr, const i32 *__restri
   }
 }
 
-/// widest = how many entries the row of A with the most of them has.
+/// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows have
+/// any.
 template <class Op, class Offset>
-__global__ void widest_row(const Offset *__restrict__ indptr, i64 nrows, u64 *widest) {
-  u64 mine = 0;
+__global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *facts) {
+  u64 widest = 0, filled = 0;
   for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
-    mine = greatest(mine, u64(indptr[i + 1] - indptr[i]));
+    const u64 entries = u64(indptr[i + 1] - indptr[i]);
+    widest = greatest(widest, entries);
+    filled += entries > 0;
   }
-  for (int delta = WARP / 2; delta; delta /= 2) mine = greatest(mine, shuffle_down(mine, delta));
-  if (lane() == 0 && mine > load_relaxed(widest)) atomicMax(widest, mine);
+  for (int delta = WARP / 2; delta; delta /= 2) {
+    widest = greatest(widest, shuffle_down(widest, delta));
+    filled += shuffle_down(filled, delta);
+  }
+  if (lane() == 0 && filled) {
+    if (widest > load_relaxed(facts)) atomicMax(facts, widest);
+    atomicAdd(facts + 1, filled);
+  }
 }
 
 /// flags[indices[i]] = true.

@@ -131,7 +131,11 @@ def _pulled(
     if mask is not None:
         listed = _listed(mask)
         left = nrows - listed if mask.complement else listed
-    entries = left * nvals / max(nrows, 1)
+    filled = do.filled(m.csr) if m.has_csr else nrows
+    # Rows without entries are never found: in the end they are all that is left.
+    left = max(left - (nrows - filled), 0) if mask is not None and mask.complement else left
+    left = min(left, filled)
+    entries = left * nvals / max(filled, 1)
     if _stops_early(semiring):
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:

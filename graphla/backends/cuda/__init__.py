@@ -22,7 +22,7 @@ from graphla.backends.cuda.layout import (
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
-from graphla.backends.cuda.products import costs, longest, pull, push, reached
+from graphla.backends.cuda.products import costs, filled, longest, pull, push, reached
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
@@ -41,6 +41,7 @@ __all__ = [
     "costs",
     "extract_matrix",
     "extract_vector",
+    "filled",
     "find",
     "intersection",
     "keep",

@@ -144,19 +144,30 @@ def _none(n: int, dtype: np.dtype[Any]) -> SparseVector:
 
 # --- facts about matrices and frontiers -----------------------------------------------------------
 
-_longest: WeakKeyDictionary[Csr, int] = WeakKeyDictionary()
+_facts: WeakKeyDictionary[Csr, tuple[int, int]] = WeakKeyDictionary()
+
+
+def _facts_of(a: Csr) -> tuple[int, int]:
+    """The entries of the longest row, and how many rows have any: once for each matrix."""
+    known = _facts.get(a)
+    if known is None:
+        facts = xp.zeros(2, xp.int64)
+        if a.nrows:
+            kernel = load("frontier.cu", "row_facts", NOTHING, a.indptr.dtype)
+            kernel(_grid(a.nrows), BLOCK, a.indptr, size(a.nrows), facts)
+        longest, filled = xp.asnumpy(facts).tolist()
+        known = _facts[a] = longest, filled
+    return known
 
 
 def longest(a: Csr) -> int:
-    """The entries of the row with the most of them: counted once for each matrix."""
-    known = _longest.get(a)
-    if known is None:
-        count = counter()
-        if a.nrows:
-            kernel = load("frontier.cu", "widest_row", NOTHING, a.indptr.dtype)
-            kernel(_grid(a.nrows), BLOCK, a.indptr, size(a.nrows), count)
-        known = _longest[a] = number(count)
-    return known
+    """The entries of the row with the most of them."""
+    return _facts_of(a)[0]
+
+
+def filled(a: Csr) -> int:
+    """How many rows have entries."""
+    return _facts_of(a)[1]
 
 
 class _Measured(local):
