@@ -15,7 +15,7 @@ namespace graphla {
 constexpr int DOT_WARPS = 4;
 constexpr int GROUP = 8;        // lanes that stream a short list
 constexpr i32 SHORT_LIST = 64;  // entries of a list that a group streams
-constexpr i32 SKEW = 16;        // times as long as row i, and row j is searched, not streamed
+constexpr i32 SKEW = 4;         // times as long as row i, and row j is searched, not streamed
 
 /// One side of a product: rows of (k, value).
 template <class Offset_, class In, class Stored, int KEPT> struct Side {
