@@ -169,7 +169,7 @@ class VectorForms:
             if bool(v.values[0]):
                 return self._structural_mask(v, complement)
             return _mask_of_none(v, complement)
-        true = v.values.astype(bool, copy=False)
+        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy would flush subnormals
         if isinstance(v, SparseVector):
             indices = v.indices[true]
             return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
@@ -333,7 +333,8 @@ class MatrixForms:
         if not structural:
             values = pattern.values
             if not is_iso(values) or not bool(values[0]):
-                pattern = backend(self.device).keep(pattern, values.astype(bool))
+                do = backend(self.device)
+                pattern = do.keep(pattern, do.cast(pattern, BOOL.np_type).values)
         return MatrixMask(pattern, complement)
 
 
