@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from toolkit import nvrtc as installed
 
 from graphla.kernels import nvrtc, structs
 from semirings import binary, indexunary, monoid, select, semiring, unary
-from semirings.dtypes import ALL, DataType
+from semirings.dtypes import ALL, FP32, DataType
 from semirings.exceptions import GraphblasException
 
 PART = 60
@@ -200,12 +201,14 @@ def test_every_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe
 
 
 def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrtc):
-    kernel = next(kernel for kernel in KERNELS if kernel.name == "map_values")
-    spec = (structs.folding, monoid.plus["FP32"])  # no X, no call
-    each = Instance(kernel, spec, ("float", 2), "sm_90")
+    kernel = next(kernel for kernel in KERNELS if kernel.name == "combine_dense")
+    first = {name: values[0] for name, values in kernel.factors().items()}
+    row = {**first, "operator": "plus", "dtype": FP32}
+    wrong = (structs.entry_by_entry, binary.plus["FP32"])  # it has no `accumulate`
+    each = replace(kernel.instance(row), spec=wrong)
     with pytest.raises(GraphblasException) as caught:
         list(compile_all(toolkit, [each]))
-    for words in (r"map\.cu\(\d+\): error", r"map_values", r"plus\[FP32\]", "sm_90"):
+    for words in (r"dense\.cu\(\d+\): error", r"combine_dense", r"plus\[FP32\]", "sm_"):
         assert re.search(words, str(caught.value))
 
 
