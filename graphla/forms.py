@@ -40,6 +40,7 @@ class VectorForms:
     """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
 
     __slots__ = (
+        "_abroad",
         "_bitmap",
         "_counted",
         "_full",
@@ -63,6 +64,7 @@ class VectorForms:
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = _stamps(device)
+        self._abroad: tuple[Any, ...] = ()
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
@@ -206,9 +208,15 @@ class VectorForms:
         return self.at_hand
 
     def _ready(self, form: Any) -> Any:
-        """One of the forms, once it is made as far as the current stream can see."""
-        if self.stamps:
-            streams(self.device).arrive(self.stamps)
+        """One of the forms, once it is made as far as the current stream can see.
+
+        One that another stream than its own reads is kept as long as these are, even if they come
+        to do without it: its memory may be freed when its stream has been told to wait, not sooner.
+        """
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            with self._lock:
+                if all(form is not each for each in self._abroad):
+                    self._abroad = (*self._abroad, form)
         return form
 
     def _stamp(self) -> None:

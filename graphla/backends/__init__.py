@@ -272,8 +272,11 @@ class Streams(Protocol):
         """The stamps of these forms that are of other streams than the current one."""
         ...
 
-    def arrive(self, stamps: tuple[Any, ...]) -> None:
-        """The current stream waits until storage with these stamps is made."""
+    def arrive(self, stamps: tuple[Any, ...]) -> bool:
+        """The current stream waits until storage with these stamps is made.
+
+        Whether some of it is of another stream.
+        """
         ...
 
     def depart(self, stamps: Iterable[Any]) -> None:

@@ -99,12 +99,17 @@ def joined(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, .
     return stamps
 
 
-def arrive(stamps: tuple[Stamp, ...]) -> None:
-    """The current stream waits until storage with these stamps is made."""
-    now = get_current_stream()
+def arrive(stamps: tuple[Stamp, ...]) -> bool:
+    """The current stream waits until storage with these stamps is made.
+
+    Whether some of it is of another stream.
+    """
+    now, is_abroad = get_current_stream(), False
     for each in stamps:
         if each.stream is not now and each.is_foreign_to(now):
             each.precede(now)
+            is_abroad = True
+    return is_abroad
 
 
 def depart(stamps: Iterable[Stamp]) -> None:

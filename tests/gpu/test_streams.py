@@ -1,0 +1,86 @@
+"""Any statements on any streams, with memory freed as they go: the order of streams is kept.
+
+The simulated card tells of whatever is read before it is written, or freed while it is read.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+
+import cupy
+import numpy as np
+import pytest
+from devices import has_card
+
+import graphla as gl
+from graphla.backends.cuda import launching
+
+N = 30
+SEEDS = (*range(15), 124, 398)
+
+
+def graph(seed: int) -> gl.Matrix:
+    r = np.random.default_rng(seed)
+    i, j, x = r.integers(0, N, (3, 4 * N))
+    return gl.Matrix.from_coo(i, j, x % 8 + 1.0, nrows=N, ncols=N, dup_op="plus")
+
+
+def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) -> list[float]:
+    """A random program; what it has in the end. Without streams, on the CPU."""
+    rng = random.Random(seed)
+    A = graph(seed)
+    pool = [gl.Vector.from_dense(np.arange(float(N))), gl.Vector.from_coo([1, 5], [1.0, 2], size=N)]
+    for _ in range(steps):
+        k, turn = rng.randrange(13), rng.randrange(3)
+        v, u = rng.choice(pool), rng.choice(pool)
+        if streams:
+            streams[turn].use()
+        if k == 0:
+            pool.append(gl.semiring.min_plus(A @ v).new())
+        elif k == 1:
+            pool.append(gl.semiring.max_plus(v @ A).new(mask=~u.S))
+        elif k == 2:
+            v(u.V, gl.replace) << gl.semiring.max_plus(v @ A)
+        elif k == 3:
+            v[turn] = 2.5
+        elif k == 4:
+            pool.append(gl.Vector.from_scalar(float(v.nvals), N))
+        elif k == 5:
+            pool.append((v + u).new())
+        elif k == 6:
+            pool.append(v.select(">", 2).new())
+        elif k == 7:
+            A = (A.apply(gl.unary.ainv), A.T, A.select("tril"))[turn].new()
+        elif k == 8:
+            v(accum=gl.binary.max) << u
+        elif k == 9:
+            v[1] = v.reduce(gl.monoid.max).new().get(0.0)
+        elif k == 10:
+            v = u = pool.pop() if len(pool) > 2 else v
+        elif k == 11:
+            pool.append(v.to("cpu").to(A.device))
+        else:
+            pool += [A.reduce_rowwise(gl.monoid.max).new(), v.dup()]
+        del v, u
+    return [x for v in pool for x in v.to_dense(-1.0).tolist()]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_streams_are_in_order_whatever_runs_on_them(seed: int, monkeypatch: pytest.MonkeyPatch):
+    # The simulated card knows who uses an allocation, not who uses a word of it.
+    monkeypatch.setattr(launching, "COUNTERS", 1)
+    with gl.config.set(device="cpu"):
+        expected = statements(seed, 14, None)
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
+    try:
+        with gl.config.set(device="cuda"):
+            found = statements(seed, 14, streams)
+    finally:
+        cupy.cuda.Stream.null.use()
+    np.testing.assert_allclose(found, expected)
+    gc.collect()
+    if not has_card():
+        from simulator import machine
+
+        machine.raise_faults()
