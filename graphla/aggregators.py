@@ -19,7 +19,7 @@ from graphla.operations.operation import Operation
 from graphla.operations.reductions import values_of
 from graphla.storage import Csr, SparseVector
 from semirings import monoid
-from semirings.dtypes import ALL, FP64, INT64, DataType, lookup_dtype
+from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 
@@ -45,8 +45,9 @@ class Rows:
 
     def values(self, dtype: DataType | None = None) -> Any:
         """The value of each entry."""
-        values = self.csr.values
-        return values if dtype is None else values.astype(dtype.np_type)
+        # By the backend: CuPy's own casts and comparisons take subnormal floats for zero.
+        a = self.csr if dtype is None else self._do.cast(self.csr, dtype.np_type)
+        return a.values
 
     def fold(self, op: Any, values: Any) -> Any:
         """⊕ over each row, of values given for each entry."""
@@ -228,7 +229,7 @@ def count(rows: Rows) -> Any:
 
 def count_nonzero(rows: Rows) -> Any:
     """How many entries differ from zero."""
-    return rows.fold(monoid.plus, (rows.values() != 0).astype(rows.xp.int64))
+    return rows.fold(monoid.plus, rows.values(BOOL).astype(rows.xp.int64))
 
 
 def count_zero(rows: Rows) -> Any:
