@@ -14,7 +14,7 @@ import numpy as np
 from graphla.backends.cuda.compaction import keep
 from graphla.backends.cuda.launching import BLOCK, NULL, blocks, counter, size, tiles
 from graphla.backends.cuda.layout import sort, to_sparse
-from graphla.backends.cuda.maps import cast
+from graphla.backends.cuda.maps import cast, cast_values
 from graphla.backends.cuda.merging import merge
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
@@ -352,4 +352,5 @@ def _step(values: Array) -> np.int64:
 
 def _own(values: Array, dtype: np.dtype[Any]) -> Array:
     """A copy of the values, one for each index."""
-    return values.copy() if values.dtype == dtype else values.astype(dtype)
+    new = cast_values(values, dtype)
+    return new.copy() if new is values or is_iso(new) else new
