@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends import backend
+from graphla.storage import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2
@@ -111,6 +113,10 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
         return values
     if not np.can_cast(values.dtype, np_type, "same_kind") or values.dtype.kind in "iuf":
         _refuse_first_unfit(values, dtype, name)
+    if is_on_card(values):  # by our kernel: CuPy's own flushes subnormal numbers
+        flat = values if values.ndim == 1 else values.ravel()
+        cast = backend("cuda").cast(FullVector(flat.size, flat), np_type)
+        return cast.values.reshape(values.shape)
     with np.errstate(all="ignore"):
         return values.astype(np_type)
 

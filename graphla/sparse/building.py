@@ -15,7 +15,16 @@ from graphla.operations.operation import Running
 from graphla.operations.values import array_of, dtype_of, fit, is_on_card, is_scalar
 from graphla.sparse.expressions import bound, dimension
 from graphla.sparse.operators import binary_of
-from graphla.sparse.placing import could_hold, extremes, found, own, put, put_indices, shares
+from graphla.sparse.placing import (
+    could_hold,
+    extremes,
+    found,
+    own,
+    put,
+    put_indices,
+    put_whole,
+    shares,
+)
 from graphla.storage import Csr, FullVector, SparseVector
 from semirings import binary
 from semirings.dtypes import FP64, DataType, lookup_dtype
@@ -147,8 +156,8 @@ def _compressed(
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
     in_order = _rises_in_rows(offsets, places)
     copies = copy and could_hold(device, indptr), copy and could_hold(device, indices)
-    offsets = put(device, offsets.astype(_offset_dtype(places.size), copy=copies[0]))
-    places = put(device, places.astype(np.int32, copy=copies[1]))
+    offsets = put_whole(device, offsets.astype(_offset_dtype(places.size), copy=copies[0]))
+    places = put_whole(device, places.astype(np.int32, copy=copies[1]))
     if copy and could_hold(device, values) and shares(values, entries):
         entries = own(entries)
     a = Csr(nrows, ncols, offsets, places, put(device, entries))
@@ -369,6 +378,11 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
+    if is_on_card(array) and missing == missing:  # CuPy takes subnormal numbers for zeros
+        flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
+        differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))
+        there = backend("cuda").apply_bound(flat, differs, missing, "right")
+        return there.values.reshape(array.shape)
     return array == array if missing != missing else array != missing
 
 

@@ -26,7 +26,8 @@ def found(*given: Any) -> tuple[str, list[Any]]:
     if not any(there):
         return here(), list(given)
     order = streams("cuda")
-    arrays = [order.adopt(x) if on_card else x for x, on_card in zip(given, there, strict=True)]
+    pairs = zip(given, there, strict=True)
+    arrays = [_in_a_row(order.adopt(x)) if on_card else x for x, on_card in pairs]
     cards = {f"cuda:{x.device.id}" for x in arrays if is_on_card(x)}
     if len(cards) > 1:
         one, other, *_ = sorted(cards)
@@ -34,15 +35,29 @@ def found(*given: Any) -> tuple[str, list[Any]]:
     return cards.pop(), arrays
 
 
+def _in_a_row(array: Any) -> Any:
+    """An array as kernels read it: element after element, or one element for all."""
+    if array.flags.c_contiguous or (array.ndim == 1 and is_iso(array)):
+        return array
+    return array.copy("C")
+
+
 def put(device: str, array: Any) -> Any:
     """An array on that device: itself, or a copy if it is of the host and the device is not."""
     return array if device == "cpu" or is_on_card(array) else sent(array, device)
+
+
+def put_whole(device: str, array: Any) -> Any:
+    """The same with each element held, on a card: indices are read one by one."""
+    return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 
 def put_indices(device: str, places: Any) -> Any:
     """Indices that have been checked, on that device; signed, so that they mix with others."""
     if device != "cpu" and not is_on_card(places):
         return sent(places.astype(np.int32), device)
+    if device != "cpu" and is_iso(places):
+        places = places.copy()
     return places.astype(np.int64) if places.dtype.kind == "u" else places
 
 

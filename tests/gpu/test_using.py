@@ -186,6 +186,21 @@ def test_coordinates_in_order_are_not_shared_with_the_giver():
     assert v.to_dict() == {0: 1.0, 2: 2.0}
 
 
+def test_arrays_with_gaps_are_read_as_they_are():
+    x, edges = cupy.arange(10.0), cupy.asarray([[3, 1], [0, 2], [2, 2], [1, 0]])
+    for part in (x[::2], x[::-1], x[1::3], cupy.asarray(edges, float)[:, 1]):
+        for copy in (False, True):
+            v = gl.Vector.from_dense(part, copy=copy)
+            assert v.apply(gl.unary.ainv).new().to_dense().tolist() == (-part).tolist()
+    a = gl.Matrix.from_coo(edges[::-1, 0], edges[::-1, 1], x[:8][::-2], nrows=4, ncols=3)
+    there = {(3, 1): 1.0, (0, 2): 3.0, (2, 2): 5.0, (1, 0): 7.0}
+    assert a.isequal(gl.Matrix.from_coo(*zip(*there, strict=True), list(there.values())))
+    indptr, indices = cupy.asarray([0, 9, 1, 9, 3, 9]), cupy.asarray([2, 9, 0, 9, 2, 9], "int32")
+    for copy in (False, True):
+        b = gl.Matrix.from_csr(indptr[::2], indices[::2], x[:6:2], ncols=3, copy=copy)
+        assert b.reduce_columnwise("plus").new().to_dict() == {0: 2.0, 2: 4.0}
+
+
 def test_csr_is_shared_if_it_may_and_sorted_if_it_must():
     indptr, indices = cupy.asarray([0, 2, 3], np.int32), cupy.asarray([0, 2, 1], np.int32)
     values = cupy.asarray([1.0, 2.0, 3.0])
@@ -523,3 +538,24 @@ def test_a_hidden_card_is_said_to_be_hidden():
 def test_where_a_card_is_cuda_is_the_default():
     said = run_apart("import graphla as gl; print(gl.config.device, gl.Vector(int, 2).device)")
     assert said == "cuda cuda:0\n"
+
+
+def test_arrays_of_a_card_may_be_strided_and_subnormal():
+    x = cupy.arange(10.0)[::3]
+    assert gl.Vector.from_dense(x, copy=False).to_dense().tolist() == [0, 3, 6, 9]
+    square = cupy.arange(6.0).reshape(2, 3)
+    assert gl.Matrix.from_dense(square.T).to_dense().tolist() == square.T.tolist()
+    v = gl.Vector.from_coo(cupy.arange(8)[::2], cupy.arange(8.0)[1::2], size=9)
+    assert v.to_dict() == {0: 1, 2: 3, 4: 5, 6: 7}
+    tiny = cupy.asarray([0.0, 1e-45, 1.0], np.float32)
+    assert gl.Vector.from_dense(tiny, 0).nvals == 2
+    small = gl.Vector.from_dense(cupy.asarray([1e-45, 1.0]), dtype="FP32")
+    assert small.to_dense().tolist() == np.float32([1e-45, 1.0]).tolist()
+    one = gl.Vector.from_coo([0, 1, 2], cupy.broadcast_to(cupy.asarray([2.5]), (3,)))
+    assert one.to_dict() == {0: 2.5, 1: 2.5, 2: 2.5}
+    rows = np.broadcast_to(np.int32(1), (3,))
+    for i in (rows, cupy.broadcast_to(cupy.asarray([1], np.int32), (3,))):
+        A = gl.Matrix.from_coo(i, [0, 1, 2], 1.0)
+        assert A.to_dicts() == {1: {0: 1, 1: 1, 2: 1}}
+        B = gl.Matrix.from_csr([0, 1, 2, 3], i, 1.0, copy=False)
+        assert B.to_dicts() == {0: {1: 1}, 1: {1: 1}, 2: {1: 1}}
