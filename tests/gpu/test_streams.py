@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gc
 import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import cupy
 import numpy as np
@@ -17,6 +19,7 @@ import graphla as gl
 from graphla.backends.cuda import launching
 
 N = 30
+SIMULATED = not has_card()
 SEEDS = (*range(15), 124, 398)
 
 
@@ -84,3 +87,91 @@ def test_streams_are_in_order_whatever_runs_on_them(seed: int, monkeypatch: pyte
         from simulator import machine
 
         machine.raise_faults()
+
+
+def square(n: int = 40) -> gl.Matrix:
+    i = np.arange(n)
+    rows, columns = np.concatenate([i, i, i]), np.concatenate([(i + 1) % n, (i * 7) % n, i])
+    values = np.arange(1.0, 3 * n + 1)
+    return gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n, dup_op="plus")
+
+
+@pytest.fixture
+def on_cuda() -> Iterator[None]:
+    with gl.config.set(device="cuda"):
+        yield
+
+
+def loop(A: gl.Matrix, rounds: int) -> list[float]:
+    """Products by rows and by columns, writes in place, masks, a transpose."""
+    v = gl.Vector.from_dense(np.ones(A.nrows))
+    frontier = gl.Vector.from_coo([0, 3], [1.0, 1.0], size=A.nrows)
+    for _ in range(rounds):
+        v << gl.semiring.min_plus(A @ v)
+        frontier(v.S, gl.replace) << gl.semiring.min_plus(frontier @ A)
+        v(frontier.S, accum=gl.binary.plus) << frontier
+        v[0] = 1.0
+    return v.to_dense(0.0).tolist()
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_four_threads_on_four_streams_share_one_matrix():
+    rounds = 3 if SIMULATED else 50
+    expected = loop(square().to("cpu").to("cuda"), rounds)
+    for _ in range(2 if SIMULATED else 20):
+        A = square()
+
+        def work(_: int, A: gl.Matrix = A) -> list[float]:
+            with gl.config.set(device="cuda"), cupy.cuda.Stream(non_blocking=True) as stream:
+                found = loop(A, rounds)
+                stream.synchronize()
+            return found
+
+        with ThreadPoolExecutor(4) as pool:
+            for found in pool.map(work, range(4)):
+                assert found == expected
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_a_vector_made_on_one_stream_is_read_and_changed_on_others():
+    one, two = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    with one:
+        A = square()
+        v = gl.Vector.from_dense(np.ones(40))
+    with two:
+        w = A.mxv(v).new()
+        v(w.S) << w  # not in place: the memory is in the order of the other stream
+        del w
+    with one:
+        v[0] = 1.0
+        u = (v + v).new()
+    total = u.reduce().new().value
+    del u, v
+    with two:
+        again = gl.Vector.from_dense(np.ones(40))
+        assert again.reduce().new().value == 40
+    rows = A.to("cpu").reduce_rowwise().new()
+    assert total == 2 * (rows.reduce().new().value - rows[0].new().value + 1)
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_what_shares_memory_with_another_streams_matrix_outlives_it():
+    one, two = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    with one:
+        A = square()
+    with two:
+        B = A.apply(gl.unary.ainv).new()  # shares where its entries are
+        del A
+        total = B.reduce_scalar().new().value
+        C = (B @ B).new()
+        del B
+    with one:
+        square()
+    assert total == -float(np.arange(1.0, 121).sum()) and C.nvals > 0
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_stamps_are_one_on_one_stream():
+    A = square()
+    A.T.new()
+    assert len(A._forms.stamps) == 1 and A._forms.stamps[0].event is None

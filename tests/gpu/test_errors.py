@@ -1,0 +1,201 @@
+"""What goes wrong on a GPU, and what is missing where there is none, in words a user can act on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+
+import cupy
+import numpy as np
+import pytest
+from devices import has_card
+
+import graphla as gl
+from graphla.kernels import faults
+from semirings.exceptions import DeviceFault, OutOfMemory
+
+simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alone")
+
+
+@pytest.fixture(autouse=True)
+def on_cuda() -> Iterator[None]:
+    with gl.config.set(device="cuda"):
+        yield
+
+
+def square(n: int = 40) -> gl.Matrix:
+    i = np.arange(n)
+    rows, columns = np.concatenate([i, i, i]), np.concatenate([(i + 1) % n, (i * 7) % n, i])
+    values = np.arange(1.0, 3 * n + 1)
+    return gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n, dup_op="plus")
+
+
+def test_out_of_memory_says_how_much_and_leaves_all_intact():
+    pool = cupy.get_default_memory_pool()
+    A = square()
+    entries = A.to_dicts()
+    before = pool.get_limit()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (1 << 20))
+    try:
+        with pytest.raises(OutOfMemory, match=r"ran out of memory on cuda:0.*bytes.*free") as told:
+            gl.Vector.from_scalar(1.0, 1 << 20).apply(gl.unary.exp).new()[::-1].new()
+        assert "operands are as they were" in str(told.value)
+        assert A.to_dicts() == entries and (A @ A).new().nvals > 0
+    finally:
+        pool.set_limit(size=before)
+
+
+@simulated
+def test_a_card_that_fails_for_good_is_named_once_and_then_refuses():
+    from simulator import machine
+
+    A, v = square(), gl.Vector.from_dense(np.ones(40))
+    machine.failure = cupy.cuda.runtime.CUDARuntimeError(700)
+    try:
+        for debug in (False, True):
+            machine.fails_in = 1
+            with gl.config.set(debug=debug), pytest.raises(DeviceFault) as told:
+                A.mxv(v).new().to_dense(0)
+            text = str(told.value)
+            assert "must be restarted" in text and ".cu" in text, text
+            assert text.startswith("mxv on cuda:0: the kernel pull" if debug else "to_dense on")
+            machine.fails_in = 0
+            with pytest.raises(DeviceFault, match="no GPU can be used any more"):
+                A.mxv(v).new()
+            with gl.config.set(device="cpu"):
+                assert square().nvals == A._forms.csr.nvals  # the CPU goes on
+            faults.seen.fault = faults.seen.operation = ""
+    finally:
+        machine.fails_in, machine.failure = 0, None
+        faults.seen.fault = faults.seen.operation = ""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_of_a_card_is_named(debug: bool):
+    said = run_apart(
+        f"""
+        import numpy as np, cupy, graphla as gl
+        from graphla.kernels.cuda import NOTHING, load
+        from graphla.operations.operation import Running
+        from semirings.exceptions import DeviceFault
+        gl.config.debug = {debug}
+        v = gl.Vector.from_dense(np.ones(1000)).to("cuda")
+        bad = load("map.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
+        try:
+            with Running("test", (v._forms,)):
+                bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
+            (v + v).new().to_dense()
+        except DeviceFault as error:
+            print(error)
+        try:
+            (v + v).new()
+        except DeviceFault as error:
+            print(error)
+        """
+    )
+    first, second = said.strip().split("\n")
+    assert "must be restarted" in first and second.startswith("no GPU can be used any more")
+    assert first.startswith("test on cuda:0: the kernel cast_values of map.cu") == debug
+
+
+# --- what is missing ----------------------------------------------------------------------------
+
+
+def run_apart(program: str, **environment: str) -> str:
+    """What another process says; without the simulator."""
+    told = {k: v for k, v in os.environ.items() if not k.startswith("GRAPHLA_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        env={**told, **environment},
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "cupy":
+            raise ModuleNotFoundError("No module named 'cupy'", name="cupy")
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def test_without_cupy_all_else_works_and_cuda_says_how_to_get_it():
+    said = run_apart(
+        BLOCKED
+        + textwrap.dedent(
+            """
+            import graphla as gl
+            v = gl.Vector.from_dense([1.0, 2.0])
+            assert gl.config.device == "cpu" and v.device == "cpu" and (v + v).new().nvals == 2
+            try:
+                v.to("cuda")
+            except RuntimeError as error:
+                print(type(error).__name__, error)
+            """
+        )
+    )
+    assert said.startswith("DeviceUnavailable") and "CuPy is not installed" in said
+    assert 'pip install "graphla[cuda13]"' in said
+
+
+def test_import_asks_for_no_card_and_no_cupy():
+    said = run_apart(
+        """
+        import sys, graphla as gl
+        gl.config.device = "cpu"
+        v = gl.Vector.from_dense([1.0, 2.0])
+        print("cupy" in sys.modules, gl.Vector(int, 3).device)
+        """
+    )
+    assert said == "False cpu\n"
+
+
+@pytest.mark.skipif(has_card(), reason="there is a card")
+def test_without_a_card_the_default_is_the_cpu_and_cuda_says_what_is_missing():
+    said = run_apart(
+        """
+        import sys, graphla as gl
+        v = gl.Vector.from_dense([1.0, 2.0])
+        print(v.device, "cupy" in sys.modules)
+        try:
+            v.to("cuda")
+        except gl.exceptions.DeviceUnavailable as error:
+            print(error)
+        """
+    )
+    first, second = said.strip().split("\n")
+    assert first == "cpu False"
+    assert '"cuda" cannot be used' in second and ("driver" in second or "CuPy" in second)
+
+
+@pytest.mark.gpu
+def test_a_hidden_card_is_said_to_be_hidden():
+    said = run_apart(
+        """
+        import graphla as gl
+        v = gl.Vector.from_dense([1.0, 2.0])
+        try:
+            v.to("cuda")
+        except gl.exceptions.DeviceUnavailable as error:
+            print(v.device, error)
+        """,
+        CUDA_VISIBLE_DEVICES="",
+    )
+    assert said.startswith("cpu") and "CUDA_VISIBLE_DEVICES" in said
+
+
+@pytest.mark.gpu
+def test_where_a_card_is_cuda_is_the_default():
+    said = run_apart("import graphla as gl; print(gl.config.device, gl.Vector(int, 2).device)")
+    assert said == "cuda cuda:0\n"
