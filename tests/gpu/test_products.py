@@ -332,6 +332,17 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
     assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
 
 
+def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
+    a = gl.Matrix.from_coo([0, 1, 1, 3], [5, 5, 990, 7], [1.0, 2.0, 3.0, 4.0], nrows=4, ncols=1000)
+    u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
+    columns, v = on_device(a._forms.csr), on_device(u._forms.sparse())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(products, "HUGE", 100)
+        patch.setattr(products, "_cells", None)
+        w = products.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
+    assert w.indices.tolist() == [5, 7, 990] and w.values.tolist() == [4.0, 12.0, 6.0]
+
+
 def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
     """Short columns and few entries: push, whatever they are."""
     n = 400

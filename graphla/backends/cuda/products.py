@@ -5,7 +5,7 @@ alone decide; where push folds by atomics instead and that could show in the bit
 `config.deterministic` asks, edges are sorted by output and folded in order.
 
 Waits: the longest row of a matrix, once for each matrix of more than SMALL entries; `push`, for the
-number of entries of a sparse result (deterministic: also for the number of edges); `reached`, for
+number of entries of a sparse result (deterministic, or huge: also for the number of edges); `reached`, for
 the number of edges; `pull` under a short list of outputs of a huge vector, for its entries.
 """
 
@@ -409,6 +409,8 @@ def push(
         return SparseVector(n, indices, _cut(values, count), False)
     if edges.expected * DENSE >= n:
         return _push_dense(edges, semiring.monoid)
+    if n > HUGE and edges.most * 16 < n:
+        return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
     indices, count = edges.claim(CLAIM_IDENTITY, whole)
     edges.run(FOLD, w=whole)
