@@ -43,7 +43,8 @@ def test_forms_of_a_vector(data):
     there = moved(v)
     for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
         is_valid(brought(form))
-        assert is_iso(form.values) == (is_iso(v.values) and form.values.size > 0)
+        if form.values.size > 1:  # of one element, CuPy gives no stride 0
+            assert is_iso(form.values) == is_iso(v.values)
         assert_same(form, v)
     assert isinstance(cuda.to_bitmap(there), BitmapVector)
 
@@ -63,7 +64,8 @@ def test_entries_are_sorted(data):
 def test_a_transpose(data):
     a = data.draw(matrices(*data.draw(SHAPES.filter(lambda shape: shape[1] < 100)), DTYPES))
     t = cuda.transpose(moved(a))
-    assert is_iso(t.values) == is_iso(a.values)
+    if a.nvals > 1:  # of one element, CuPy gives no stride 0
+        assert is_iso(t.values) == is_iso(a.values)
     assert_same(t, cpu.transpose(a))
 
 

@@ -45,12 +45,13 @@ def owns(array: Array) -> bool:
     )
 
 
-def _holders(array: Array) -> int:
-    return getrefcount(array.data.mem)
+def _holders(array: Array) -> tuple[int, int]:
+    """References to its pointer, which arrays may share, and to the allocation behind that."""
+    return getrefcount(array.data), getrefcount(array.data.mem)
 
 
 @cache
-def _holders_when_alone() -> int:
+def _holders_when_alone() -> tuple[int, int]:
     return _holders(xp.empty(1, bool))
 
 
