@@ -178,7 +178,7 @@ class Kernel:
 
     def allows(self, row: Row) -> bool:
         """Whether the row's operator has the row's dtype, as far as both are chosen."""
-        if not {"operator", "dtype"} <= row.keys():
+        if self.operators != "nothing" and not {"operator", "dtype"} <= row.keys():
             return True
         spec = self.spec(row)
         return spec is not None and (row.keys() < self.factors().keys() or self.obeys(spec, row))
@@ -368,7 +368,12 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
+FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py
+
 RULES: dict[str, Callable[[Any, Row], bool]] = {
+    **dict.fromkeys(
+        ("count_few", "make_few"), lambda spec, row: (row["BITS"], row["GROUP"]) in FEW_ROWS
+    ),
     # a tile of sums fits what shared memory a block may have
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
     # long rows are sorted by whole warps; short ones, of which a block has many, have few lanes
