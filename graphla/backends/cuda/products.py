@@ -5,7 +5,7 @@ alone decide; where push folds by atomics instead and that could show in the bit
 `config.deterministic` asks, edges are sorted by output and folded in order.
 
 Waits: the longest row of a matrix, once for each matrix of more than SMALL entries; `push`, for the
-number of entries of a sparse result (deterministic, or huge: also for the number of edges); `reached`, for
+number of entries of a sparse result (where edges are sorted, also for their number); `reached`, for
 the number of edges; `pull` under a short list of outputs of a huge vector, for its entries.
 """
 
