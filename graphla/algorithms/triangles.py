@@ -42,6 +42,6 @@ def triangle_count(A: Matrix) -> int:
 
 def _lower(A: Matrix) -> Matrix:
     """L = tril(A(p, p)): the edges, where p lists the vertices by falling degree."""
-    degrees = np.diff(A.to_csr()[0])
+    degrees = np.diff(A.to_csr(copy=False)[0])  # where A is, as `order` is then
     order = np.argsort(-degrees, kind="stable")
     return select.tril(A[order, order], -1).new()
