@@ -296,6 +296,10 @@ class Streams(Protocol):
         """An array of any library on a card as one of ours, without a copy."""
         ...
 
+    def truths(self, array: Array) -> Array:
+        """The same, truth values as bytes 0 and 1."""
+        ...
+
     def overlap(self, one: Array, other: Array) -> bool:
         """Whether they lie in one allocation, or over one another."""
         ...

@@ -78,7 +78,7 @@ def matrix_coo(
 
 def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorForms:
     """v(i) = values[i], except where that is the missing value."""
-    device, (values,) = found(values)
+    device, (values,) = found(values, shared=not copy)
     with Running("build", (), device):
         array, wanted = _dense(values, dtype, 1)
         if missing_value is not None:
@@ -123,7 +123,7 @@ def compressed(
 
     And the device that they are on.
     """
-    device, arrays = found(indptr, indices, values)
+    device, arrays = found(indptr, indices, values, shared=not copy)
     with Running("build", (), device):
         return device, *_compressed(device, arrays, dtype, shape, name, copy)
 

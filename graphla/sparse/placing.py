@@ -20,14 +20,17 @@ from graphla.operations.values import is_on_card
 from graphla.storage import is_iso
 
 
-def found(*given: Any) -> tuple[str, list[Any]]:
-    """Where what is made of these is to live, and they: those on a card as CuPy's arrays."""
+def found(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
+    """Where what is made of these is to live, and they: those on a card as CuPy's arrays.
+
+    Unless they may be `shared`, truth values are bytes 0 and 1 afterwards, whatever they were.
+    """
     there = [is_on_card(x) and not isinstance(x, Operand) for x in given]
     if not any(there):
         return here(), list(given)
     order = streams("cuda")
     pairs = zip(given, there, strict=True)
-    arrays = [_in_a_row(order.adopt(x)) if on_card else x for x, on_card in pairs]
+    arrays = [_in_a_row(order.adopt(x), shared) if on_card else x for x, on_card in pairs]
     cards = {f"cuda:{x.device.id}" for x in arrays if is_on_card(x)}
     if len(cards) > 1:
         one, other, *_ = sorted(cards)
@@ -35,11 +38,12 @@ def found(*given: Any) -> tuple[str, list[Any]]:
     return cards.pop(), arrays
 
 
-def _in_a_row(array: Any) -> Any:
+def _in_a_row(array: Any, shared: bool) -> Any:
     """An array as kernels read it: element after element, or one element for all."""
-    if array.flags.c_contiguous or (array.ndim == 1 and is_iso(array)):
-        return array
-    return array.copy("C")
+    with array.device:
+        if not (array.flags.c_contiguous or (array.ndim == 1 and is_iso(array))):
+            array = array.copy("C")
+        return array if shared else streams("cuda").truths(array)
 
 
 def put(device: str, array: Any) -> Any:

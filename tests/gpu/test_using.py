@@ -308,3 +308,25 @@ def test_arrays_of_a_card_may_be_strided_and_subnormal():
         assert A.to_dicts() == {1: {0: 1, 1: 1, 2: 1}}
         B = gl.Matrix.from_csr([0, 1, 2, 3], i, 1.0, copy=False)
         assert B.to_dicts() == {0: {1: 1}, 1: {1: 1}, 2: {1: 1}}
+
+
+def test_strided_arrays_stay_on_their_card(two_cards: None):
+    with cupy.cuda.Device(1):
+        x = cupy.arange(6.0)[::2]
+    for copy in (False, True):
+        v = gl.Vector.from_dense(x, copy=copy)
+        assert v.device == "cuda:1" and v.to_dense().tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("xp", [np, cupy])
+def test_truth_values_of_any_byte_are_true(xp: Any):
+    v = gl.Vector.from_dense(xp.asarray([0, 2, 1, 255, 0], np.uint8).view(bool))
+    falses = v.apply(gl.unary.lnot).new()
+    assert v.device == "cuda:0" and falses.to_dense().tolist() == [1, 0, 0, 0, 1]
+    assert v.dup(dtype=int).to_dense().tolist() == [0, 1, 1, 1, 0]
+    w = gl.Vector(float, 5)
+    w(v.V) << 7.0
+    assert w.nvals == 3 and w.to_dict() == {1: 7.0, 2: 7.0, 3: 7.0}
+    u = gl.Vector.from_coo([4, 0, 2], xp.asarray([2, 0, 4], np.uint8).view(bool), size=5)
+    assert u.reduce("lxor").value == 0
+    assert u.apply(gl.unary.lnot).new().to_dict() == {4: 0, 0: 1, 2: 0}

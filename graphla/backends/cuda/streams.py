@@ -29,6 +29,7 @@ from cupy.cuda import Event, get_current_stream, runtime
 
 from graphla import cards
 from graphla.kernels.faults import explain, refuse_after_fault, seen
+from graphla.storage import is_iso
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2
@@ -149,6 +150,15 @@ def adopt(array: Any) -> Any:
     return xp.from_dlpack(array)
 
 
+def truths(array: Any) -> Any:
+    """Truth values as bytes 0 and 1, in memory of their own: views of integers may hold others."""
+    if array.dtype != bool:
+        return array
+    one = array[:1] if array.ndim == 1 and is_iso(array) else array
+    clean = one.view("u1") != 0
+    return clean if one is array else xp.broadcast_to(clean, array.shape)
+
+
 def overlap(one: Any, other: Any) -> bool:
     """Whether they lie in one allocation, or over one another."""
     a, b = adopt(one), adopt(other)
@@ -168,7 +178,7 @@ def _span(array: Any) -> tuple[int, int]:
 def sent(array: Any) -> Any:
     """A copy on the card that is current, from another card (both are waited for) or the host."""
     if not isinstance(array, xp.ndarray):
-        return xp.asarray(array)
+        return truths(xp.asarray(array))
     with array.device:
         get_current_stream().synchronize()
     copied = array.copy()
