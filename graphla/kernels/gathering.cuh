@@ -25,18 +25,10 @@ template <class Op> struct Fold {
     if (next.has) sum = has ? Op::add(sum, next.sum) : next.sum;
     has = has || next.has;
   }
-  /// Fold what came before.
-  DEVICE void prepend(const Fold &before) {
-    if (before.has) sum = has ? Op::add(before.sum, sum) : before.sum;
-    has = has || before.has;
-  }
 };
 
 template <class Op> DEVICE Fold<Op> fold_down(const Fold<Op> &mine, int delta) {
   return Fold<Op>(shuffle_down(mine.sum, delta), bool(__shfl_down_sync(ALL_LANES, int(mine.has), delta)));
-}
-template <class Op> DEVICE Fold<Op> fold_up(const Fold<Op> &mine, int delta) {
-  return Fold<Op>(shuffle_up(mine.sum, delta), bool(__shfl_up_sync(ALL_LANES, int(mine.has), delta)));
 }
 template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
   return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));

@@ -11,7 +11,7 @@ namespace graphla {
 
 constexpr int FEW = 8;             // entries that one thread looks at
 constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
-constexpr int CHUNK = 512;         // entries of a chunk; a long row has more than these left
+constexpr int CHUNK = 2048;        // entries of a chunk; a long row has more than these left
 
 /// What is left of a long row.
 struct Long {

@@ -22,11 +22,12 @@ from semirings.dtypes import ALL, DataType
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 
 OWN = "own"
+MANY = 32
+"""Rows of one of the named semirings from which a plain run takes all pairs, not all rows."""
+
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
 KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
-MANY = 32
-"""Beyond so many values of the rest a named semiring is compiled with each pair of them."""
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
 """Dtypes that values are stored in, beside the operator's own: each width, each kind."""
 
@@ -202,12 +203,21 @@ class Kernel:
             for dtype, side in zip(dtypes, itertools.cycle(("mxv", "vxm")), strict=False)
         ]
         turns = itertools.cycle(ARCHITECTURES)
-        values = [dict(zip(rest, row, strict=True)) for row in itertools.product(*rest.values())]
-        if len(values) > MANY:
-            values = list(covering(rest, lambda _: True))
-        for (operator, dtype), row in itertools.product(operators, values):
-            row = {"operator": operator, "dtype": _lookup(dtype), **row}
-            yield self.instance({**row, "architecture": next(turns)})
+        for operator, dtype in operators:
+            base = {"operator": operator, "dtype": _lookup(dtype)}
+            for row in self._with(base, rest):
+                yield self.instance({**row, "architecture": next(turns)})
+
+    def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
+        """Rows of one operator: with all values of the rest, or where those are many, all pairs."""
+        spec = self.spec(base)
+
+        def comes_up(row: Row) -> bool:
+            return len(row) < len(rest) or (_is_asked_for(spec, row) and self.obeys(spec, row))
+
+        product = (dict(zip(rest, row, strict=True)) for row in itertools.product(*rest.values()))
+        rows = [row for row in product if comes_up(row)]
+        return [{**base, **row} for row in (covering(rest, comes_up) if len(rows) > MANY else rows)]
 
     def campaign(self) -> list[Instance]:
         """All that a plain run of the tests compiles."""
@@ -263,7 +273,7 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
     if spec[2:] == ("vxm",):
         reads_a, reads_u = reads_u, reads_a
-    reads = {"A_KEPT": reads_a, "U_KEPT": reads_u, "KEPT_X": reads_a, "KEPT_Y": reads_u}
+    reads = {"KEPT_A": reads_a, "KEPT_U": reads_u, "KEPT_X": reads_a, "KEPT_Y": reads_u}
     kept = all((row[name] != KEPT[0]) == is_read for name, is_read in reads.items() if name in row)
     widths = {value for name, value in row.items() if "Offset" in name}
     return (
@@ -341,7 +351,6 @@ OPERATORS_OF = {
     "pull.cu": dict.fromkeys(
         ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
     ),
-    "pull_tiles.cu": dict.fromkeys(("pull_tiles", "join_tiles"), "matrix_vector"),
     "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
     "layout.cu": {"fold_runs": "accumulating"},
 }
@@ -349,7 +358,7 @@ OPERATORS_OF = {
 
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
-    *("pull_rows", "pull_chunks", "pull_tiles", "push_columns", "push_tiles"),
+    *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
     *("dot_products", "make_few", "masked_rows", "make_tiles"),
 }
 """The kernels of which a step's time consists."""
@@ -364,7 +373,6 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
     ("dot_products", "BITS"): (10, 11),
-    ("pull_tiles", "EACH_THREAD"): (8,),
 }
 """Domains of one kernel's parameter."""
 
@@ -376,8 +384,6 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     ),
     # a tile of sums fits what shared memory a block may have
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
-    # long rows are sorted by whole warps; short ones, of which a block has many, have few lanes
-    "make_few": lambda _, row: (row["GROUP"] == 32) == (row["BITS"] > 7),
 }
 """What the parameters of one kernel are together, once all are chosen."""
 

@@ -18,7 +18,7 @@ import cupy  # noqa: E402
 
 import graphla as gl  # noqa: E402
 from graphla.backends import backend  # noqa: E402
-from graphla.backends.cuda import products  # noqa: E402
+from graphla.backends.cuda import frontiers, pulling, pushing  # noqa: E402
 from graphla.storage import (  # noqa: E402
     BitmapVector,
     Csr,
@@ -176,7 +176,7 @@ def cases(draw: st.DrawFn) -> Case:
     name = draw(st.sampled_from(SEMIRINGS))
     semiring, side = typed(name), draw(st.sampled_from(("mxv", "vxm")))
     shape = draw(
-        st.sampled_from(((1, 1), (3, 5), (40, 33), (70, 700), (5, 900), (4, 644), (300, 9)))
+        st.sampled_from(((1, 1), (3, 5), (40, 33), (70, 700), (5, 900), (3, 2300), (300, 9)))
     )
     op = semiring.binaryop
     types = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
@@ -200,7 +200,7 @@ def test_pull_gives_what_the_cpu_gives(case: Case) -> None:
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
     wanted = backend("cpu").pull(a, v, semiring, side, mask)
-    ours = products.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
+    ours = pulling.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
         check_any(ours, a, u, present, semiring, side)
@@ -218,9 +218,9 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
     wanted = backend("cpu").push(a, v, semiring, side, mask)
     with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=deterministic):
         if not small:  # as if the matrix were large
-            patch.setattr(products, "SMALL", 0)
-            patch.setattr(products, "MODEST", 0)
-        ours = products.push(on_device(a), on_device(v), semiring, side, on_device(mask))
+            patch.setattr(pushing, "SMALL", 0)
+            patch.setattr(pushing, "MODEST", 0)
+        ours = pushing.push(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
         check_any(ours, rows, u, present, semiring, side)
@@ -229,8 +229,8 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 @pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
 @pytest.mark.parametrize("full", [True, False])
 @given(seed=st.integers(0, 2**32))
-def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None:
-    """Rows of no entry, of a few, and of more than several tiles hold."""
+def test_rows_of_any_length_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None:
+    """Rows of no entry, of a few, and of more than several chunks hold."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
@@ -248,10 +248,7 @@ def test_tiles_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None
         else BitmapVector(ncols, present, values, int(present.sum()))
     )
     wanted = backend("cpu").pull(a, v, semiring, "mxv", None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "TILES_FROM", 0)
-        patch.setattr(products, "BRIEF", 0)
-        ours = products.pull(on_device(a), on_device(v), semiring, "mxv", None)
+    ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", None)
     check(ours, wanted, semiring)
 
 
@@ -273,14 +270,13 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
     for grid, order in ((1, None), (3, np.argsort(listed)), (64, None)):
         w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
         with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=True):
-            patch.setattr(products, "_resident", lambda _, grid=grid: grid)
-            patch.setattr(products, "TILES_FROM", 0)
-            pushed = products.push(on_device(columns), on_device(w), semiring, "mxv", None)
-            pulled = products.pull(
+            patch.setattr(frontiers, "_resident", lambda _, grid=grid: grid)
+            pushed = pushing.push(on_device(columns), on_device(w), semiring, "mxv", None)
+            pulled = pulling.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", None
             )
             masked = VectorMask(a.nrows, np.arange(a.nrows) % 2 == 0, None, False)
-            rows = products.pull(
+            rows = pulling.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", on_device(masked)
             )
         found.append((bits(pushed), bits(pulled), bits(rows)))
@@ -302,8 +298,8 @@ def test_a_deterministic_any_is_the_first_in_order(seed: int) -> None:
     bitmap = BitmapVector(300, present, u, listed.size)
     sparse = SparseVector(300, listed, u[: listed.size], False)
     with gl.config.set(deterministic=True):
-        pulled = products.pull(on_device(a), on_device(bitmap), semiring, "mxv", None)
-        pushed = products.push(
+        pulled = pulling.pull(on_device(a), on_device(bitmap), semiring, "mxv", None)
+        pushed = pushing.push(
             on_device(backend("cpu").transpose(a)), on_device(sparse), semiring, "mxv", None
         )
     assert entries(pulled) == wanted == entries(pushed)
@@ -314,9 +310,9 @@ def test_operands_without_entries_give_nothing() -> None:
     for shape in ((0, 0), (0, 3), (3, 0), (2, 2)):
         a = Csr(*shape, np.zeros(shape[0] + 1, np.int32), np.empty(0, np.int32), ones[:0])
         v = FullVector(shape[1], np.ones(shape[1], np.float32))
-        assert entries(products.pull(on_device(a), on_device(v), semiring, "mxv", None)) == {}
+        assert entries(pulling.pull(on_device(a), on_device(v), semiring, "mxv", None)) == {}
         s = SparseVector(shape[0], np.arange(min(shape[0], 1), dtype=np.int32), ones[: shape[0]])
-        assert entries(products.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
+        assert entries(pushing.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
 
 
 def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
@@ -327,8 +323,8 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
     mask = VectorMask(n, None, listed, False, False, 3)
     wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "HUGE", 100)
-        ours = products.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
+        patch.setattr(pulling, "HUGE", 100)
+        ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
 
 
@@ -337,9 +333,9 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
     u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
     columns, v = on_device(a._forms.csr), on_device(u._forms.sparse())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "HUGE", 100)
-        patch.setattr(products, "_cells", None)
-        w = products.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
+        patch.setattr(pushing, "HUGE", 100)
+        patch.setattr(pushing, "_cells", None)
+        w = pushing.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
     assert w.indices.tolist() == [5, 7, 990] and w.values.tolist() == [4.0, 12.0, 6.0]
 
 
@@ -351,7 +347,7 @@ def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
         A = gl.Matrix.from_coo([*rows, *rows + 1], [*rows + 1, *rows], 1, nrows=n, ncols=n)
         B, u = A.T.new(), gl.Vector.from_coo([5, 9], 1, size=n)
         B._read().csc, B._read().csr
-    cheap = products.costs._replace(small=0, push_start=1.0, pull_start=1.0)
+    cheap = frontiers.costs._replace(small=0, push_start=1.0, pull_start=1.0)
     with pytest.MonkeyPatch.context() as patch, gl.Recorder() as recorder:
         patch.setattr(backend("cuda"), "costs", cheap)
         catalog.plus_times(B @ u).new()

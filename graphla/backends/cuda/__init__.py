@@ -10,6 +10,7 @@ import numpy as np
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
+from graphla.backends.cuda.frontiers import costs, filled, longest, reached
 from graphla.backends.cuda.gathering import extract_matrix, extract_vector, find
 from graphla.backends.cuda.launching import rows_of as row_of_entry
 from graphla.backends.cuda.layout import (
@@ -22,7 +23,8 @@ from graphla.backends.cuda.layout import (
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
-from graphla.backends.cuda.products import costs, filled, longest, pull, push, reached
+from graphla.backends.cuda.pulling import pull
+from graphla.backends.cuda.pushing import push
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
