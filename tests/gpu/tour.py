@@ -106,9 +106,6 @@ def products() -> None:
                 op(A @ u).new()
                 op(v @ A).new()
                 op(A @ u).new(mask=~vectors(n=A.nrows)[0].S)
-    with settings("products", TILES_FROM=0, BRIEF=0), gl.direction("pull"):
-        for u in vectors():
-            gl.semiring.plus_times(matrix() @ u).new()
 
 
 def products_in_one_order() -> None:
