@@ -46,5 +46,7 @@ def test_a_wrong_argument_is_refused():
         run(turn, 1, 8, x, x, x, 8)
     with pytest.raises(SimulatorFault, match=r"argument 0 .* is an array of int64"):
         run(turn, 1, 8, cupy.arange(8), x, x, np.int32(8))
+    with pytest.raises(SimulatorFault, match=r"argument 1 .* with strides \(8,\)"):
+        run(turn, 1, 4, x, x[::2], x, np.int32(4))
     with pytest.raises(TypeError, match="Unsupported type"):
         run(turn, 1, 8, np.arange(8), x, x, np.int32(8))

@@ -134,6 +134,11 @@ class Function:
                 f"argument {k} of {self.kernel} is an array of {array.dtype}, "
                 f"but the parameter points to {pointee} bytes"
             )
+        if not array.flags.c_contiguous and array.strides != (0,):
+            raise SimulatorFault(
+                f"argument {k} of {self.kernel} is an array with strides {array.strides}, but a "
+                "kernel reads element after element"
+            )
         if array._memory is not None and array._memory.device_id != local.device:
             raise SimulatorFault(
                 f"argument {k} of {self.kernel} lies on device {array._memory.device_id}, "
