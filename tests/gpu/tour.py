@@ -6,6 +6,7 @@ so that a tool sees where each one ends; and fails if a kernel of the sources ha
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -71,15 +72,9 @@ def masks(noun: Any) -> Iterator[Any]:
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (
-    *(("plus_times", "FP32"), ("min_plus", "FP64"), ("min_plus", "INT32"), ("lor_land", "BOOL")),
-    *(
-        ("any_pair", "BOOL"),
-        ("any_secondi", "INT32"),
-        ("plus_pair", "INT64"),
-        ("max_first", "INT8"),
-    ),
-    *(("times_second", "INT16"), ("bxor_band", "UINT64"), ("min_second", "UINT32")),
+SEMIRINGS = (  # folded by hardware, by compare and swap, by plain stores; with values and without
+    *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
+    *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
 
 
@@ -232,15 +227,18 @@ def indices() -> None:
 
 def writes() -> None:
     """C⟨mask, replace⟩ = accum(C, T), with all of its parts in turn."""
-    for C_of in range(3):
-        for T in (*vectors("INT16"), vectors()[0].apply(gl.unary.one).new()):
-            for mask_of in vectors("INT8"):
-                for mask in masks(mask_of):
-                    for accum in (None, gl.binary.plus, gl.binary.second):
-                        for replace in (False, True) if mask is not None else (False,):
-                            C = vectors()[C_of]
-                            given = {"mask": mask, "accum": accum, "replace": replace}
-                            C(**{k: x for k, x in given.items() if x is not None}) << T
+    turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
+    for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
+        for C_of, mask_of in itertools.product(range(3), vectors("INT8")):
+            for mask in masks(mask_of):
+                C, (accum, replace) = vectors()[(C_of + k) % 3], next(turns)
+                given = {"mask": mask, "accum": accum, "replace": replace and mask is not None}
+                C(**{name: x for name, x in given.items() if x is not None}) << T
+    sparse = [vectors(dtype, 1 << 20)[0] for dtype in ("FP32", "INT16", "INT8")]
+    for mask in (sparse[2].S, ~sparse[2].V):
+        for given in ({}, {"accum": gl.binary.plus}, {"replace": True}):
+            C = sparse[0].dup()
+            C(mask, **given) << sparse[1]
     for mask in masks(matrix("INT8", 2)):
         for accum in (None, gl.binary.plus):
             C = matrix()
