@@ -77,7 +77,8 @@ DEVICE int gather_taken(i32 *table, Z *sums, Allows allows) {
     Z sum{};
     if (HAS_VALUES) sum = sums[slot];
     const bool stays = j != FREE && allows(j);
-    const u32 staying = __ballot_sync(ALL_LANES, stays);  // all have read before one writes
+    const u32 staying = __ballot_sync(ALL_LANES, stays);
+    __syncwarp();  // all have read before one writes
     if (stays) {
       const int place = taken + __popc(staying & ((1u << lane()) - 1));
       table[place] = j;

@@ -128,7 +128,8 @@ def _in_columns(a: Csr) -> Array:
 def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
     """C at the pattern's entries, of which those without a term go; `b` is Bᵗ for dots."""
     terms = terms_of(a, b, semiring)
-    sums, present = terms.room(pattern.nvals), xp.zeros(pattern.nvals, bool)
+    sums = terms.room(pattern.nvals, is_filled=False)
+    present = xp.zeros(pattern.nvals, bool)
     _launch(way, a, b, terms, pattern, sums, present)
     ncols = b.nrows if way == "dots" else b.ncols
     values = terms.values(sums, pattern.nvals)

@@ -29,9 +29,10 @@ class Terms(NamedTuple):
         """Whether sums have to be computed."""
         return self.constant is None
 
-    def room(self, count: int) -> Array:
-        """Where kernels put `count` sums, or nothing."""
-        return xp.empty(count if self.has_values else 0, self.dtype)
+    def room(self, count: int, *, is_filled: bool = True) -> Array:
+        """Where kernels put `count` sums, or nothing; zeros, if not all of them are put."""
+        make = xp.empty if is_filled else xp.zeros
+        return make(count if self.has_values else 0, self.dtype)
 
     def values(self, sums: Array, count: int) -> Array:
         """The sums, iso where they are known to be equal."""
