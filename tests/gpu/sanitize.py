@@ -22,7 +22,8 @@ OPTIONS = {
     "memcheck": ("--leak-check", "no"),
 }
 OURS = "kernel_substring=graphla"
-"""CuPy's own kernels are not ours to judge; but initcheck must see what they write."""
+"""CuPy's kernels are not ours to judge (they read values of absent entries, which may be anything,
+and what comes of them is masked); but initcheck must see what they write."""
 
 FOUND = 9
 """The exit code that means the tool found something."""
@@ -34,6 +35,7 @@ def outcome(tool: str) -> str:
     if not Path(program).exists():
         return "skipped"
     only = () if tool == "initcheck" else ("--kernel-name", OURS)
+    only += ("--show-backtrace", "no", "--print-limit", "100000")
     flags = ("--tool", tool, "--error-exitcode", str(FOUND), *OPTIONS.get(tool, ()), *only)
     begun = time.monotonic()
     done = subprocess.run(
@@ -43,7 +45,8 @@ def outcome(tool: str) -> str:
         text=True,
     )
     seconds = time.monotonic() - begun
-    found = "passed" if done.returncode == 0 else "failed"
+    is_ours = tool != "initcheck" or done.returncode != FOUND or "graphla::" in done.stdout
+    found = "failed" if done.returncode and is_ours else "passed"
     print(f"compute-sanitizer {tool}: {found} in {seconds:.0f} s", flush=True)
     if found == "failed":
         print(f"{done.stdout[:6000]}\n...\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
