@@ -88,3 +88,11 @@ def test_one_value_many_times_is_folded_in_few_steps() -> None:
     w = to_host(cuda().reduce_rows(to_device(a), monoid.plus["INT64"]))
     assert isinstance(w, BitmapVector) and w.nvals == 1 and w.values[1] == 1000
     assert cuda().reduce(to_device(a).values, monoid.plus["INT64"]) == 1000
+
+
+def test_equal_values_that_are_not_there_fold_to_the_identity() -> None:
+    xp = cuda().xp
+    values = xp.broadcast_to(xp.asarray([2]), (3,))
+    for op in MONOIDS:
+        if not op.is_any:
+            assert cuda().reduce(values, op["INT64"], xp.zeros(3, bool)) == op["INT64"].identity

@@ -31,13 +31,16 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
     """The fold of all values, or of those that are present, a scalar; the identity for none."""
     if not values.size:
         return monoid.identity
-    dtype = monoid.type.np_type
+    dtype, times = monoid.type.np_type, values.size
+    if is_iso(values) and present is not None:
+        times = number(xp.count_nonzero(present))
+        if not times:
+            return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
         if present is None or is_iso(values):
             return _on_host(cast_values(values[:1], dtype))
         return _on_host(cast_values(values[present.argmax().reshape(1)], dtype))
     if is_iso(values):
-        times = values.size if present is None else number(xp.count_nonzero(present))
         result = xp.empty(1, dtype)
         kernel = load("reduce.cu", "fold_repeated", (structs.folding, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
