@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,12 +47,23 @@ def outcome(tool: str) -> str:
         text=True,
     )
     seconds = time.monotonic() - begun
-    is_ours = tool != "initcheck" or done.returncode != FOUND or "graphla::" in done.stdout
-    found = "failed" if done.returncode and is_ours else "passed"
+    found = "failed" if done.returncode and _is_ours(tool, done) else "passed"
     print(f"compute-sanitizer {tool}: {found} in {seconds:.0f} s", flush=True)
     if found == "failed":
-        print(f"{done.stdout[:6000]}\n...\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+        for kernel, count in _kernels(done.stdout).most_common():
+            print(f"{count:8,} in {kernel}")
+        print(f"{done.stdout[:3000]}\n...\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}")
     return found
+
+
+def _is_ours(tool: str, done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether a failure is one of our kernels, or of the tour itself."""
+    return tool != "initcheck" or done.returncode != FOUND or bool(_kernels(done.stdout))
+
+
+def _kernels(text: str) -> Counter[str]:
+    """How often each of our kernels is named."""
+    return Counter(re.findall(r"graphla::(\w+)<", text))
 
 
 def main(file: str, *tools: str) -> None:

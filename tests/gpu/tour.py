@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import graphla as gl
+from graphla.backends import backend
 
 SIZE, FEW, MANY = 300, 40, 3000
 
@@ -223,6 +224,8 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
+    owned = vectors()[1]._forms  # whoever else may hold its arrays
+    backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
 def writes() -> None:
