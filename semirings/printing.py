@@ -258,6 +258,7 @@ def _numba_constant(value: Any, dtype: DataType) -> str:
 
 
 def cuda_constant(value: Any, dtype: DataType) -> str:
+    """A value of a dtype as C++ says it."""
     if dtype is BOOL:
         return "true" if value else "false"
     if not dtype.is_float:

@@ -289,7 +289,8 @@ def test_nothing_to_do(shape: tuple[int, int]) -> None:
         assert cpu.pull(a, full, s, "mxv", None).nvals == 0
         empty = SparseVector(ncols, a.indices, none)
         assert cpu.push(columns, empty, s, "mxv", None).nvals == 0
-        assert cpu.mxm(a, columns, s, None, None).nvals == 0
+        c = cpu.mxm(a, columns, s, None, None)
+        assert c is not None and c.nvals == 0
         assert cpu.union(a, Csr(nrows, ncols, a.indptr, none, none), s.binaryop).nvals == 0
 
 

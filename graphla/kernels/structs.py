@@ -100,7 +100,7 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
 
 
 def pairing(op: TypedBinaryOp) -> str:
-    """`call(x, y, i, j, k, l)` of types X and Y, giving Z: op of an entry at (i, j), one at (k, l)."""
+    """`call(x, y, i, j, k, l)` of types X, Y, giving Z: op of entries at (i, j) and at (k, l)."""
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},

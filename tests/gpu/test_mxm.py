@@ -181,7 +181,7 @@ def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
     b = random_csr(rng, (50, 2000), [900, 3] * 25, dtype)
     pattern = random_csr(rng, (4, 2000), [3, 20, 5, 2], bool)
     wanted = backend("cpu").mxm(a, b, semiring, MatrixMask(pattern, False), None)
-    found = masked._at_pattern("rows", *map(to_device, (a, b)), semiring, to_device(pattern))
+    found = masked._at_pattern("rows", to_device(a), to_device(b), semiring, to_device(pattern))
     assert_same(to_host(found), wanted)
 
 

@@ -336,6 +336,7 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
         patch.setattr(pushing, "HUGE", 100)
         patch.setattr(pushing, "_cells", None)
         w = pushing.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
+    assert isinstance(w, SparseVector)
     assert w.indices.tolist() == [5, 7, 990] and w.values.tolist() == [4.0, 12.0, 6.0]
 
 

@@ -188,7 +188,8 @@ def test_arrays_with_gaps_are_read_as_they_are():
             assert v.apply(gl.unary.ainv).new().to_dense().tolist() == (-part).tolist()
     a = gl.Matrix.from_coo(edges[::-1, 0], edges[::-1, 1], x[:8][::-2], nrows=4, ncols=3)
     there = {(3, 1): 1.0, (0, 2): 3.0, (2, 2): 5.0, (1, 0): 7.0}
-    assert a.isequal(gl.Matrix.from_coo(*zip(*there, strict=True), list(there.values())))
+    rows, columns = zip(*there, strict=True)
+    assert a.isequal(gl.Matrix.from_coo(rows, columns, list(there.values())))
     indptr, indices = cupy.asarray([0, 9, 1, 9, 3, 9]), cupy.asarray([2, 9, 0, 9, 2, 9], "int32")
     for copy in (False, True):
         b = gl.Matrix.from_csr(indptr[::2], indices[::2], x[:6:2], ncols=3, copy=copy)
@@ -299,7 +300,7 @@ def test_arrays_of_a_card_may_be_strided_and_subnormal():
     tiny = cupy.asarray([0.0, 1e-45, 1.0], np.float32)
     assert gl.Vector.from_dense(tiny, 0).nvals == 2
     small = gl.Vector.from_dense(cupy.asarray([1e-45, 1.0]), dtype="FP32")
-    assert small.to_dense().tolist() == np.float32([1e-45, 1.0]).tolist()
+    assert small.to_dense().tolist() == np.array([1e-45, 1.0], np.float32).tolist()
     one = gl.Vector.from_coo([0, 1, 2], cupy.broadcast_to(cupy.asarray([2.5]), (3,)))
     assert one.to_dict() == {0: 2.5, 1: 2.5, 2: 2.5}
     rows = np.broadcast_to(np.int32(1), (3,))

@@ -109,6 +109,7 @@ def test_a_frontier_goes_into_a_bitmap_in_place_and_nobody_waits(is_dense):
             t = cuda.to_bitmap(t)
             mask = VectorMask(n, t.present, None, False)
         c = cuda.write_vector(c, t, mask, None, False, np.int64, in_place=True)
+        assert isinstance(c, BitmapVector)
         assert c.present is present and c.values is values
         assert known(c.count) is None
     assert c.nvals == n

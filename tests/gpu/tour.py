@@ -241,7 +241,7 @@ def writes() -> None:
     for mask in (sparse[2].S, ~sparse[2].V):
         for given in ({}, {"accum": gl.binary.plus}, {"replace": True}):
             C = sparse[0].dup()
-            C(mask, **given) << sparse[1]
+            C(mask, **given) << sparse[1]  # pyright: ignore[reportArgumentType]
     for mask in masks(matrix("INT8", 2)):
         for accum in (None, gl.binary.plus):
             C = matrix()
@@ -254,7 +254,7 @@ def building() -> None:
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
-    shape = {"nrows": 60, "ncols": 60}
+    shape: dict[str, Any] = {"nrows": 60, "ncols": 60}
     for dup in (gl.binary.plus, gl.binary.minus, gl.binary.first):
         gl.Matrix.from_coo(rows, columns, values, dup_op=dup, **shape)
         gl.Matrix.from_coo(rows, columns, 1, dup_op=dup, **shape)

@@ -181,7 +181,7 @@ def flags_of(mask: VectorMask) -> Array:
     if mask.present is not None:
         return mask.present
     flags = xp.zeros(mask.size, bool)
-    listed = mask.indices
+    listed: Any = mask.indices
     if listed.size:
         kernel = load("frontier.cu", "flag_listed", NOTHING)
         kernel(blocks(listed.size), BLOCK, listed, size(listed.size), flags)

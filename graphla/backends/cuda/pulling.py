@@ -82,10 +82,12 @@ def _pull_rows(
 ) -> SparseVector | BitmapVector:
     """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
     n, outputs, kind = rows.nrows, rows.nrows, MASK_NONE
-    flags, listed, complement = NULL, NULL, False
+    flags, complement = NULL, False
+    listed: Any = NULL
     if mask is not None:
         if _is_list(mask):
-            kind, listed, outputs = MASK_LIST, mask.indices, mask.indices.size
+            kind, listed = MASK_LIST, mask.indices
+            outputs = mask.indices.size  # pyright: ignore[reportOptionalMemberAccess]
         else:
             kind, flags, complement = MASK_FLAGS, flags_of(mask), mask.complement
     by_place = kind == MASK_LIST and n > HUGE and outputs * 16 < n
@@ -132,7 +134,7 @@ def _pull_rows(
         w = xp.broadcast_to(constant, (length,))
     if by_place:
         found = xp.flatnonzero(present)
-        values = xp.broadcast_to(constant, (found.size,)) if constant is not None else w[found]
+        values = xp.broadcast_to(constant, (found.size,)) if constant is not None else w[found]  # pyright: ignore[reportIndexIssue]
         return SparseVector(n, listed[found], values, mask.is_sorted)  # pyright: ignore
     return BitmapVector(n, present, w, Counted(count))
 
