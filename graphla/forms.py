@@ -387,12 +387,12 @@ class _Pair:
         with self.lock:
             made = self.form(by_columns)
             if made is None:
-                do, other = streams(device), self.form(not by_columns)
-                if self.stamps:
-                    do.arrive(self.stamps)
+                other = self.form(not by_columns)
+                if self.stamps:  # none on the CPU, which knows no streams
+                    streams(device).arrive(self.stamps)
                 made = backend(device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.stamps:
-                    self.stamps = do.added(self.stamps)
+                    self.stamps = streams(device).added(self.stamps)
                 if by_columns:
                     self.by_columns = made
                 else:
