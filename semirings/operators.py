@@ -547,7 +547,8 @@ class IndexUnaryOp(Operator):
             if x not in self._supported:
                 raise self._mismatch(x)
             known = self._cache[x, thunk] = self._typed_class(self, (x, thunk), self._result)
-            self._cache.setdefault(x, known)
+            if len(dtypes) == 1:
+                self._cache[x] = known
         return known
 
     def _evaluate(self, *args: Any) -> Any:

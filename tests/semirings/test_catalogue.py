@@ -430,3 +430,8 @@ def test_the_types_of_python_graphblas_are_there_but_for_stated_differences(kind
             if str(found) != str(result):
                 wrong.append(f"{name}[{dtype}]: {found}, not {result}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_thunk_of_another_dtype_changes_nothing_for_the_dtype_alone():
+    other = select.valuege["INT16", "FP64"]
+    assert select.valuege["INT16"] is select.valuege["INT16", "INT16"] is not other

@@ -6,7 +6,7 @@ import json
 import operator
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
@@ -218,7 +218,7 @@ print(json.dumps(missing))
 """
 
 
-@pytest.mark.skipif(find_spec("cupy") is None, reason="CuPy is not installed")
+@pytest.mark.skipif(PathFinder.find_spec("cupy") is None, reason="CuPy is not installed")
 def test_all_that_the_look_alike_has_cupy_has():
     lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
     signatures = dict(functions._signature(line) for line in lines if line)
