@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test release-check resources lint format bench clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-families gpu-suites gpu-sanitizers release-check resources lint format bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -31,12 +31,21 @@ SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE
 # Writes tests/gpu/verified.json if nothing fails, from a clean commit (or GRAPHLA_COMMIT=...).
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
-gpu-test:
-	$(GPU_PYTHON) tests/gpu/verified.py ready
-	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
-	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(ON_CUDA) --outcomes out/on-cuda.json
-	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
+gpu-test: gpu-ready
+	$(MAKE) -j3 gpu-families gpu-suites gpu-sanitizers
 	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/sanitize.json
+
+gpu-ready:
+	$(GPU_PYTHON) tests/gpu/verified.py ready
+
+gpu-families:
+	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
+
+gpu-suites:
+	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(ON_CUDA) --outcomes out/on-cuda.json
+
+gpu-sanitizers:
+	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
 # Fails unless a card has run just these kernels.
 release-check:
