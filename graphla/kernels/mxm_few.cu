@@ -37,7 +37,7 @@ DEVICE bool lets_through(const OffsetM *__restrict__ m_indptr, const i32 *__rest
   return place == end || m_indices[place] != j;
 }
 
-constexpr auto whole = [](i64 &, i64 &) {};  // rows of B are taken whole
+struct Whole { DEVICE void operator()(i64 &, i64 &) const {} };  // rows of B are taken whole
 
 /// sizes[i] = the number of columns of row i of C that the mask lets through.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
@@ -55,7 +55,7 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, const Offse
     const i64 i = is_there ? listed[each] : 0;
     clear_table<BITS>(group, table);
     int found = 0;
-    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, whole,
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
               [&](i32, i32, i32 j, i32) {
                 bool is_new;
                 put_key(table, BITS, j, is_new);
@@ -171,7 +171,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
     };
     bool is_new;
     if constexpr (HAS_VALUES) {
-      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, is_there, whole,
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, is_there, Whole(),
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
                   const int slot = put(j, is_new);
                   bool found = !is_new;
@@ -180,7 +180,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
                   sums[slot] = sum;
                 });
     } else {
-      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, whole,
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
                 [&](i32, i32, i32 j, i32) { put(j, is_new); });
     }
     __syncwarp();

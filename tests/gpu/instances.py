@@ -372,7 +372,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
-    ("dot_products", "BITS"): (10, 11),
+    ("dot_products", "BITS"): (10,),
 }
 """Domains of one kernel's parameter."""
 
