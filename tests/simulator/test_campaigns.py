@@ -14,10 +14,10 @@ from . import toolchain
 TESTS = Path(__file__).parents[1]
 OPERATIONS = ("test_operations.py", "test_identities.py", "test_assign.py", "test_forms.py")
 BFS = "algorithms/test_bfs.py"
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.skipif(toolchain.mode() != "plain", reason="a sanitizer is at work already"),
-]
+pytestmark = pytest.mark.skipif(
+    toolchain.mode() != "plain", reason="a sanitizer is at work already"
+)
+LONG = [pytest.param(test, marks=pytest.mark.full) for test in OPERATIONS]
 
 
 def run(mode: str, seed: int, *tests: str) -> None:
@@ -39,13 +39,14 @@ def run(mode: str, seed: int, *tests: str) -> None:
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
 def test_any_schedule_gives_the_right_answer(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
-@pytest.mark.parametrize("test", [*OPERATIONS, BFS])
+@pytest.mark.parametrize("test", [*LONG, BFS])
 def test_no_access_out_of_bounds_and_nothing_undefined(test):
     run("asan", 4, f"tests/{test}")
 
