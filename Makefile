@@ -13,13 +13,13 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py $(if $(GRAPH),"$(GRAPH)")
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n auto $(ARGS)
-	$(SIMULATED) $(BIN)/python -m pytest -n auto $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py
 
 # Longer campaigns: the tests marked `full`, and more examples for every property; every schedule
 # and sanitizer of the simulated kernels; CUDA 12 beside 13.
 test-full: $(VENV)/test-full.stamp
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto -m "not gpu" $(ARGS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" $(ARGS)
 
 # The tests that run once more with every matrix and vector on CUDA: simulated, or on a card.
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
