@@ -115,7 +115,7 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
                 return call()
 
         ways = ("push", "pull", "auto")
-        contenders = {way: lambda _, way=way: forced(way) for way in ways}
+        contenders: dict[str, Any] = {way: lambda _, way=way: forced(way) for way in ways}
         contenders["push, deterministic"] = lambda _: settled()
         times = in_turns(contenders, [0])
         title = f"SpMSpV, kron 22, {share:.1%} of the vertices, {name}; the rule: "
