@@ -37,6 +37,38 @@ class Csr:
         return self.indices.size
 
 
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Relabelled:
+    """A square matrix's pattern in another numbering: vertices by falling class of degree.
+
+    The class of a vertex is the bit length of its degree. Inside a class the order is the user's,
+    so what is mapped back is read as a few ascending streams; hubs lie together at the front, idle
+    vertices (without any edge) at the end. Rows ascend, so each begins with its greatest hubs.
+    """
+
+    new: Array  # int32[n]: the user's vertex v is new[v] here
+    old: Array  # int32[n]: old[new[v]] == v
+    out: Csr  # by rows; its values say nothing but that there are entries (iso)
+    into: Csr  # by columns: in-neighbours; the same object where the matrix is symmetric
+    first: Array  # int32[active]: first in-neighbour, -1 where there is none
+    active: int  # vertices 0..active-1 have edges
+    ends: tuple[int, ...]  # where each class of degree ends, falling; the last is `active`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What traversals read beside the forms of a square matrix; made of its pattern alone.
+
+    Nothing in it was computed from a traversal.
+    """
+
+    idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 where v has no edge; those past n set
+    first: Array  # int32[n]: the first in-neighbour of v, -1 where there is none
+    relabelled: Relabelled | None  # None: the light tier
+    nbytes: int  # on the device, beside the matrix's own forms
+    seconds: float  # that building it took, both tiers together
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseVector:
     """Entries (index, value), sorted by index unless `is_sorted` is False."""
