@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
+from graphla.backends.traversals import Closed, Level, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -38,6 +39,21 @@ if TYPE_CHECKING:
     from semirings.structures import TypedMonoid, TypedSemiring
 
 
+__all__ = [
+    "Backend",
+    "Closed",
+    "Costs",
+    "Level",
+    "Side",
+    "Streams",
+    "Traversals",
+    "Tree",
+    "backend",
+    "here",
+    "placed",
+    "streams",
+]
+
 Side = Literal["mxv", "vxm"]
 
 
@@ -59,8 +75,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Protocol):
-    """What each backend computes.
+class Backend(Traversals, Protocol):
+    """What each backend computes; whole traversals are said in `traversals`.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """

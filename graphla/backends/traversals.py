@@ -1,0 +1,137 @@
+"""What a device must offer for whole traversals: their results, and the functions that give them.
+
+A traversal is one call: on a GPU one launch for all of its levels, on the CPU one compiled loop.
+`out` is the matrix by rows, so that row v holds the edges out of v; `into` is the same matrix by
+columns, or None where that form is not there: then a traversal only pushes. Results are complete
+when the call returns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
+    from semirings.structures import TypedSemiring
+
+Towards: TypeAlias = Literal["auto", "push", "pull"]
+How: TypeAlias = Literal["improving", "near_far", "rounds"]
+
+
+class Level(NamedTuple):
+    """One level of a traversal, or one round of it, as it was seen to run."""
+
+    direction: str  # "push" or "pull"; a word after it may say where: "push, block"
+    frontier: int  # vertices whose edges it used
+    edges: int  # that it looked at, or might have had to
+    seconds: float
+
+
+class Tree(NamedTuple):
+    """What a breadth-first search finds; levels and parents are arbitrary where not `present`."""
+
+    levels: Array | None  # int32 or uint8
+    parents: Array | None  # int32; a start is its own parent
+    present: Array  # bool[n]: which vertices were reached
+    reached: int  # how many
+    depth: int  # the greatest level
+    trace: list[Level]
+
+
+class Closed(NamedTuple):
+    """What a closure comes to.
+
+    `overflowed`: some product did not fit its integer dtype, and was left out: the values may lack
+    it. `settled`: no entry would improve any more; False where `turns` (not `limit`) ended it.
+    """
+
+    values: BitmapVector
+    parents: Array | None  # int32, arbitrary where no value is; a start not improved is its own
+    depth: int  # rounds, or bucket turns, that ran
+    trace: list[Level]
+    overflowed: bool = False
+    settled: bool = True
+
+
+class Traversals(Protocol):
+    """The part of a backend that is for whole traversals."""
+
+    def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+        """What traversals of a square matrix need beside its two forms, of its pattern alone.
+
+        `before` is the light plan, if there is one, that a full one may take over.
+        """
+        ...
+
+    def bfs(
+        self,
+        out: Csr,
+        into: Csr | None,
+        starts: Array,
+        *,
+        mask: VectorMask | None,
+        limit: int,
+        levels: Any,
+        parents: Literal[None, "any", "least"],
+        direction: Towards,
+        plan: Plan | None,
+        traced: bool,
+    ) -> Tree:
+        """How many edges away from the nearest of `starts` each vertex is, and by which edge.
+
+        `starts` are distinct vertices, int32, in an array of this device or, where they are few, of
+        NumPy's. A vertex off the mask is neither reached nor expanded, but starts are both. `limit`
+        is the greatest level. `levels` is the numpy dtype int32 or uint8, or None for none;
+        OverflowError where a level above 254 is met in one byte. Parents are a level nearer, any
+        such or the least of them. Matrix values are not read.
+        """
+        ...
+
+    def closure(
+        self,
+        out: Csr,
+        into: Csr | None,
+        x: AnyVector,
+        semiring: TypedSemiring,
+        *,
+        how: How,
+        mask: VectorMask | None,
+        limit: int,
+        parents: bool,
+        delta: float | None,
+        turns: int,
+        traced: bool,
+    ) -> Closed:
+        """The least fixpoint of x = x (+) x A, or what `limit` products come to.
+
+        - "improving": only entries that improved are multiplied again. (+) picks one of its
+          operands and (x) distributes over it; `limit` is no bound.
+        - "near_far": the same, near entries (within `delta` of the best pending one; None: chosen
+          here) before far ones. (+) is min or max, and x (x) a is never better than x; `limit` is
+          no bound.
+        - "rounds": x' = x (+) x A from one buffer into the other, until nothing changes or `limit`
+          products have run: nothing is asked of (x). Parents are those of the round that wrote.
+
+        x is of the semiring's return type already; values of A are cast to the second operand's.
+        Entries off the mask are never written; those of x there stay, and are multiplied. An entry
+        improves where its bits change. `turns` is how many rounds may run before a cycle that goes
+        on improving is suspected: what was found so far comes back with `settled` False (a caller
+        may go on from those values). The semiring is not positional.
+        """
+        ...
+
+    def levels_of_many(
+        self,
+        out: Csr,
+        into: Csr | None,
+        starts: Array,
+        *,
+        mask: VectorMask | None,
+        limit: int,
+        levels: Any,
+        plan: Plan | None,
+        traced: bool,
+    ) -> Array:
+        """(k, n) levels of one search from each of k starts, int32 or uint8; int32 -1 or uint8 255
+        where not reached. It may be a transposed view."""
+        ...

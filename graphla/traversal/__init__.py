@@ -1,0 +1,1 @@
+"""Whole traversals: `closure`, and its definition as a loop of masked products."""
