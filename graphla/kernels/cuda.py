@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Any
 
 import cupy
+from cupy.cuda import driver
 from cupy.cuda import nvrtc as toolkit
 from cupy.cuda.function import Module
 
@@ -27,6 +28,10 @@ from graphla.settings import config
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _lock = RLock()
 
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+UNASKED = 48 << 10
+"""Bytes of shared memory that a block may always have."""
+
 NOTHING = (structs.nothing,)
 """The spec of a kernel that looks at patterns alone."""
 
@@ -37,11 +42,12 @@ class Kernel:
     Arguments are CuPy arrays and NumPy scalars of just the types of the parameters.
     """
 
-    __slots__ = ("_function", "_module", "what")
+    __slots__ = ("_function", "_module", "_resident", "what")
 
     def __init__(self, module: Any, function: Any, what: str):
         self._module = module  # unloaded with the last reference to it
         self._function = function
+        self._resident: dict[tuple[int, int], int] = {}
         self.what = what
 
     def __call__(
@@ -51,6 +57,21 @@ class Kernel:
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
         if config.debug:
             self._synchronise()
+
+    def resident(self, block: int, shared: int = 0) -> int:
+        """Blocks of so many threads that a multiprocessor holds at a time.
+
+        Lets the kernel have so much shared memory, where that is more than a kernel has unasked.
+        """
+        found = self._resident.get((block, shared))
+        if found is None:
+            if shared > UNASKED:
+                driver.funcSetAttribute(self._function.ptr, DYNAMIC_SHARED, shared)
+            found = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                self._function.ptr, block, shared
+            )
+            self._resident[block, shared] = found
+        return found
 
     def _synchronise(self) -> None:
         """Waits for the kernel, so that a fault of it is known to be its own."""

@@ -14,6 +14,7 @@ import pytest
 from . import SimulatorFault, cupy, machine
 from .cupy import functions, special
 from .cupy.cuda import Device, memory, runtime
+from .kernels import kernel, run
 
 X = np.array([3, 1, 2], np.int32)
 
@@ -161,6 +162,23 @@ def test_pinned_memory_is_the_hosts():
     x = cupy.zeros(1, np.int64)
     runtime.memcpy(x.data.ptr, pinned.ptr, 8, runtime.memcpyHostToDevice)
     assert x.tolist() == [7]
+
+
+def test_a_kernel_writes_into_pinned_memory():
+    text = "template <int> __global__ void tell(unsigned long long *host) { host[1] = 9; }"
+    pinned = cupy.cuda.alloc_pinned_memory(16)
+    host = memoryview(np.frombuffer(pinned, np.uint64, 2))
+    run(kernel(text, "tell<0>"), 1, 1, np.uint64(pinned.ptr))
+    assert host[1] == 9
+
+
+def test_a_stream_says_whether_it_is_done_and_raises_nothing():
+    assert runtime.streamQuery(cupy.cuda.get_current_stream().ptr) == 0
+    machine.failure, machine.fails_in = runtime.CUDARuntimeError(700), -1
+    try:
+        assert runtime.streamQuery(0) == 700
+    finally:
+        machine.failure, machine.fails_in = None, 0
 
 
 # --- devices and memory -------------------------------------------------------------------------

@@ -1,0 +1,144 @@
+"""One launch for a whole traversal: how many blocks, the wait for its end, and Ctrl-C.
+
+Kernels: those on persistent.cuh. All blocks of such a launch must be on the card at the same time,
+so the grid is what the card says it holds. The host looks at a word of its own memory that the
+kernel writes at its end: thus an interrupt is heard at once, and the kernel told to stop.
+Waits: for the traversal.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from itertools import count
+from threading import local
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.kernels.cuda import Kernel
+from graphla.storage import Array
+from semirings.exceptions import DeviceUnavailable
+
+FINISHED, STOPPED, FAULT = 0, 1, 2  # as Status in persistent.cuh
+STOP, STATUS, RESULTS, WORDS = 0, 1, 2, 16  # as Host in persistent.cuh
+
+NOT_READY = 600  # cudaErrorNotReady
+
+TICKETS = 0
+"""Where the counter of tickets begins: a number below 2^32, at which it wraps around."""
+
+PATIENCE = 1 << 19
+"""Ticks of the card's clock, a third of a millisecond, between two looks at the host's word."""
+
+CONTROL = 64
+"""Words of a launch's own counters, tickets among them: all zero at first."""
+
+LAUNCHES = 128
+"""Launches whose counters are zeroed at a time."""
+
+SPIN = 300e-6
+"""Seconds for which the host looks without a pause; then it sleeps, NAP seconds at a time."""
+NAP = 20e-6
+CHECK = 1e-3
+"""Seconds between two questions whether the card has failed."""
+
+
+class _Words:
+    """Words of the host's memory that a stream's launches answer in, one launch after another."""
+
+    def __init__(self) -> None:
+        self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
+        # With unified addresses what is pinned has one address for the host and every card.
+        self.pointer = np.uint64(self.memory.ptr)
+        self.words = np.frombuffer(self.memory, np.uint64, WORDS)
+        self.words[:] = 0
+        self.view = memoryview(self.words)
+        self.zeros: Array = None
+        self.left = 0
+        self.launches = count(1)
+
+    def control(self) -> Array:
+        """Zeroed words of the card's memory, for one launch."""
+        if not self.left:
+            self.zeros, self.left = xp.zeros((LAUNCHES, CONTROL), xp.uint64), LAUNCHES
+        self.left -= 1
+        control = self.zeros[self.left]
+        if TICKETS:
+            control[0] = TICKETS << 32
+        return control
+
+
+class _Kept(local):
+    def __init__(self) -> None:
+        self.words: dict[tuple[int, int], _Words] = {}
+
+
+_kept = _Kept()
+
+
+def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32) -> int:
+    """The blocks that the card holds at a time, no more than `each` on a multiprocessor."""
+    attributes = xp.cuda.Device().attributes
+    fit = kernel.resident(block, shared) if attributes.get("CooperativeLaunch") else 0
+    if not fit:
+        why = (
+            "holds none of its blocks"
+            if attributes.get("CooperativeLaunch")
+            else "has no such launch"
+        )
+        raise DeviceUnavailable(
+            f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
+            f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
+        )
+    return min(fit, each) * attributes["MultiProcessorCount"]
+
+
+def run(
+    kernel: Kernel, blocks: int, block: int, *args: Any, results: int, shared: int = 0
+) -> list[int]:
+    """Launch, and wait: the status, and so many numbers that the kernel tells.
+
+    `blocks` is at most `grid(...)`. An interrupt stops the kernel and is raised again.
+    """
+    stream = xp.cuda.get_current_stream()
+    place = (xp.cuda.runtime.getDevice(), stream.ptr)
+    kept = _kept.words.get(place)
+    if kept is None:
+        kept = _kept.words[place] = _Words()
+    launch = next(kept.launches) & 0xFFFFFFFF or next(kept.launches) & 0xFFFFFFFF
+    view, told = kept.view, range(STATUS, RESULTS + results)
+    view[STOP] = 0
+    control = kept.control()
+    head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
+    try:
+        kernel(blocks, block, *head, *args, shared=shared, cooperative=True)
+        _wait(view, told, launch, stream)
+    except BaseException:
+        view[STOP] = 1
+        stream.synchronize()  # a card that has failed raises here, too
+        raise
+    return [view[k] & 0xFFFFFFFF for k in told]
+
+
+def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
+    """Until all words bear the number of the launch."""
+    begin = time.perf_counter()
+    asked = begin
+    for k in told:
+        while view[k] >> 32 != launch:
+            now = time.perf_counter()
+            if now - asked > CHECK:
+                asked = now
+                _check(stream, view, told, launch)
+            if now - begin > SPIN:
+                time.sleep(NAP)
+
+
+def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
+    """Raises what the card has failed with; or, if all is done and nothing was told, says so."""
+    if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
+        stream.synchronize()  # raises what it has failed with
+        if any(view[k] >> 32 != launch for k in told):
+            raise RuntimeError("a traversal ended and told nothing")

@@ -1,0 +1,160 @@
+// One launch for a whole traversal: its blocks keep in step, can be stopped, and tell the host.
+//
+// Every block of the grid is resident (a cooperative launch), so a block may wait for all others.
+// Each kernel of this kind begins with the parameters
+//   u64 *control    device memory: control[0] counts tickets; further words are the kernel's, zero
+//   u64 *host       memory of the host that the card reads and writes: see `Host`
+//   u32 launch      the number of the launch, which marks what it tells the host
+//   i64 patience    ticks of the clock after which the host's wish to stop is looked up again
+// and ends, in every block, with `is_last_block` and `tell_host`.
+// Invariant: all blocks pass the same barriers, and leave at the same one.
+#ifndef GRAPHLA_PERSISTENT
+#define GRAPHLA_PERSISTENT
+#include "device.cuh"
+
+namespace graphla {
+
+/// What lies where in the host's words. STOP is the host's to write, the rest the card's.
+enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
+
+/// How a traversal ended: HOST_STATUS. Kernels have further ones of their own, from FAULT on.
+enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
+
+/// Nanoseconds on the card's clock.
+DEVICE u64 nanoseconds() {
+#ifdef GRAPHLA_SIMULATOR
+  return u64(clock64());
+#else
+  u64 now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#endif
+}
+
+#ifdef GRAPHLA_SIMULATOR
+DEVICE u64 add_released(u64 *at, u64 value) {
+  __threadfence();
+  return atomicAdd(at, value);
+}
+DEVICE u64 load_acquired(const u64 *at) {
+  const u64 value = load_relaxed(at);
+  __threadfence();
+  return value;
+}
+#else
+/// atomicAdd after which whoever sees the sum sees all that this block has stored before.
+DEVICE u64 add_released(u64 *at, u64 value) {
+  __threadfence();
+  return atomicAdd(at, value);
+}
+/// *at, and from now on what was stored before it: no line of this block's cache is older.
+DEVICE u64 load_acquired(const u64 *at) {
+  const u64 value = load_relaxed(at);
+  __threadfence();
+  return value;
+}
+#endif
+
+/// The barrier of all blocks, and a vote to leave.
+///
+/// A block takes a ticket and waits until all of this turn are taken. Tickets are the upper half
+/// of one word, which may wrap around; below them, in one field for even turns and one for odd,
+/// are the votes. A block that is late still reads the votes of its own turn: another can be one
+/// turn ahead of it at most, and that turn's votes are in the other field.
+struct Grid {
+  u64 *word;
+  u32 due;   // the tickets that are out when the next turn is over
+  u32 turn;
+
+  DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
+
+  /// To be called before the first barrier by all threads, with the tickets that were out at the
+  /// launch.
+  DEVICE void begin(u32 tickets) { due = tickets; }
+
+  /// All threads of all blocks meet; whether any of them votes to leave.
+  DEVICE bool meet(bool leaves = false) {
+    arrive(leaves);
+    return wait();
+  }
+
+  /// The first half of `meet`: what this block stored is given to the others.
+  DEVICE void arrive(bool leaves = false) {
+    leaves = __syncthreads_or(leaves);
+    due += gridDim.x;
+    if (threadIdx.x == 0) add_released(word, (u64(1) << 32) | (leaves ? vote() : 0));
+  }
+
+  /// The second half: what the other blocks stored is seen.
+  DEVICE bool wait() {
+    bool leaves = false;
+    if (threadIdx.x == 0) {
+      u64 seen = load_relaxed(word);
+      for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
+        __nanosleep(polls < EAGER ? 0 : 500);  // long waits are for a block that works alone
+        seen = load_relaxed(word);
+      }
+      __threadfence();
+      leaves = (seen & (vote() * 0xffffu)) != 0;
+    }
+    ++turn;
+    return __syncthreads_or(leaves);
+  }
+
+  static constexpr int EAGER = 1024;
+  DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
+};
+
+/// The wish of the host to stop, looked up when the clock says so, by one thread.
+struct StopFlag {
+  const u64 *host;
+  i64 patience, due;
+
+  DEVICE StopFlag(const u64 *words, i64 ticks) : host(words), patience(ticks), due(clock64() + ticks) {}
+
+  /// Whether the host wishes to stop, as far as this thread has looked.
+  DEVICE bool is_up() {
+    const i64 now = clock64();
+    if (now < due) return false;
+    due = now + patience;
+    return load_relaxed(&host[HOST_STOP]) != 0;
+  }
+};
+
+/// A record of a level: 4 words, for the first `room` levels of a launch that is traced.
+struct Records {
+  u64 *at;
+  i64 room;
+
+  /// By one thread, as level `level` begins.
+  DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
+    if (level >= room) return;
+    u64 *record = at + 4 * level;
+    record[0] = direction;
+    record[1] = frontier;
+    record[2] = edges;
+    record[3] = nanoseconds();
+  }
+};
+
+/// Whether this block is the last to get here; what all others stored before is seen then.
+/// Every thread of every block calls, once, after the last barrier.
+DEVICE bool is_last_block(const Grid &grid) {
+  __syncthreads();
+  bool is_last = false;
+  if (threadIdx.x == 0) {
+    const u64 before = add_released(grid.word, u64(1) << 32);
+    is_last = u32(before >> 32) + 1 == grid.due + gridDim.x;
+    __threadfence();
+  }
+  return __syncthreads_or(is_last);
+}
+
+/// Result k of the launch, to the host, by one thread. Each word bears the number of the launch,
+/// so that they may arrive in any order: the host waits for all of them.
+DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
+  store_relaxed(&host[k], (u64(launch) << 32) | value);
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,159 @@
+"""Blocks of one launch in step: the barrier, votes to leave, the wish to stop, what the host hears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+from cupy.cuda.function import Module
+from devices import has_card
+
+import graphla as gl
+from graphla.backends.cuda import persistent
+from graphla.kernels import nvrtc
+from graphla.kernels.cuda import Kernel
+from semirings.exceptions import DeviceUnavailable
+
+simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alone")
+
+PASS_ROUND = """
+#include "persistent.cuh"
+namespace graphla {
+/// Each round, each block takes what its neighbour had after the round before, and adds one.
+/// Block 1 votes to leave in round `last`; the host's wish is made by the card itself in round `stop`.
+template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *host, u32 launch,
+                                               i64 patience, i32 *values, i32 last, i32 stop) {
+  Grid grid(control);
+  grid.begin(tickets);
+  StopFlag flag(host, patience);
+  i32 round = 0;
+  bool is_stopped = false;
+  while (true) {
+    const i32 *before = values + (round & 1) * gridDim.x;
+    i32 *after = values + (~round & 1) * gridDim.x;
+    if (threadIdx.x == blockDim.x - 1) {
+      after[blockIdx.x] = before[(blockIdx.x + 1) % gridDim.x] + 1;
+      if (round == stop && blockIdx.x == 0) store_relaxed(&host[HOST_STOP], u64(1));
+    }
+    const bool asks = blockIdx.x == 0 && threadIdx.x == 0 && flag.is_up();
+    if (asks) store_relaxed(&control[1], u64(1));
+    ++round;
+    if (grid.meet(asks || (blockIdx.x == 1 && threadIdx.x == 3 && round == last))) break;
+  }
+  is_stopped = load_relaxed(&control[1]) != 0;
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(host, launch, HOST_STATUS, is_stopped ? STOPPED : FINISHED);
+    tell_host(host, launch, HOST_RESULTS, u32(round));
+  }
+}
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def on_cuda() -> Iterator[None]:
+    with gl.config.set(device="cuda"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def pass_round() -> Kernel:
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    text = '#include "atomics.cuh"\nnamespace graphla { struct Op {}; }\n' + PASS_ROUND
+    code, name, _ = nvrtc.compile_program(
+        text, "graphla::pass_round<graphla::Op>", architecture, "pass_round"
+    )
+    module = Module()
+    module.load(code)
+    return Kernel(module, module.get_function(name), "pass_round")
+
+
+def passed(kernel: Kernel, blocks: int, last: int, stop: int = -1) -> tuple[list[int], Any]:
+    values = cupy.zeros(2 * blocks, cupy.int32)
+    told = persistent.run(kernel, blocks, 64, values, np.int32(last), np.int32(stop), results=1)
+    return told, values.get()
+
+
+@pytest.mark.parametrize("blocks", [2, 7])
+@pytest.mark.parametrize("tickets", [0, 2**32 - 1, 2**32 - 20])
+def test_blocks_keep_in_step_and_leave_together(
+    pass_round: Kernel, monkeypatch: pytest.MonkeyPatch, blocks: int, tickets: int
+):
+    monkeypatch.setattr(persistent, "TICKETS", tickets)
+    monkeypatch.setattr(persistent, "PATIENCE", 1 << 40)
+    for last in (1, 2, 9, 10):
+        told, values = passed(pass_round, blocks, last)
+        assert told == [persistent.FINISHED, last]
+        assert (values[(last & 1) * blocks :][:blocks] == last).all()
+
+
+def test_the_wish_to_stop_is_seen(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(persistent, "PATIENCE", 0)
+    for stop in (0, 3, 4):
+        told, values = passed(pass_round, 5, -1, stop)
+        assert told[0] == persistent.STOPPED and stop < told[1] <= stop + 2
+        assert (values[(told[1] & 1) * 5 :][:5] == told[1]).all()
+    assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
+
+
+def test_many_launches_answer_one_after_another(pass_round: Kernel):
+    assert [passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.LAUNCHES + 3)] == [
+        k % 5 + 1 for k in range(2 * persistent.LAUNCHES + 3)
+    ]
+
+
+def test_a_grid_is_what_the_card_holds(pass_round: Kernel):
+    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    assert persistent.grid(pass_round, 64, each=1) == multiprocessors
+    most = persistent.grid(pass_round, 1024)
+    assert most % multiprocessors == 0
+    assert passed(pass_round, persistent.grid(pass_round, 64, each=2), 3)[0][1] == 3
+
+
+@simulated
+def test_a_card_that_cannot_hold_the_grid_is_refused(
+    pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Kernel, "resident", lambda kernel, block, shared: 0)
+    with pytest.raises(DeviceUnavailable, match="holds none of its blocks"):
+        persistent.grid(pass_round, 1024)
+    monkeypatch.setattr(persistent, "_able", lambda device: (4, False))
+    with pytest.raises(DeviceUnavailable, match="no such launch"):
+        persistent.grid(pass_round, 1024)
+
+
+@simulated
+def test_an_interrupt_stops_the_kernel_and_is_raised_again(
+    pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(persistent, "_wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            passed(pass_round, 3, 4)
+    (words,) = (each.words for each in persistent._kept.words.values())
+    assert words[persistent.STOP] == 1
+    assert passed(pass_round, 3, 4)[0] == [persistent.FINISHED, 4]
+
+
+@simulated
+def test_a_card_that_fails_ends_the_wait(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
+    from simulator import machine
+
+    failure = cupy.cuda.runtime.CUDARuntimeError(700)
+    monkeypatch.setattr(persistent, "CHECK", 0.0)
+    monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # a word nobody writes
+    monkeypatch.setattr(machine, "failure", failure)
+    monkeypatch.setattr(machine, "fails_in", 1)
+    try:
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
+            passed(pass_round, 3, 4)
+    finally:
+        machine.failure, machine.fails_in = None, 0
+    with pytest.raises(RuntimeError, match="told nothing"):
+        passed(pass_round, 3, 4)
