@@ -1,4 +1,4 @@
-"""Blocks of one launch in step: the barrier, votes to leave, the wish to stop, what the host hears."""
+"""Blocks of one launch in step: the barrier, votes to leave, the wish to stop, the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PASS_ROUND = """
 #include "persistent.cuh"
 namespace graphla {
 /// Each round, each block takes what its neighbour had after the round before, and adds one.
-/// Block 1 votes to leave in round `last`; the host's wish is made by the card itself in round `stop`.
+/// Block 1 votes to leave in round `last`; in round `stop` the card itself makes the host's wish.
 template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *host, u32 launch,
                                                i64 patience, i32 *values, i32 last, i32 stop) {
   Grid grid(control);

@@ -80,19 +80,22 @@ _kept = _Kept()
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32) -> int:
     """The blocks that the card holds at a time, no more than `each` on a multiprocessor."""
-    attributes = xp.cuda.Device().attributes
-    fit = kernel.resident(block, shared) if attributes.get("CooperativeLaunch") else 0
+    multiprocessors, is_able = _able(xp.cuda.runtime.getDevice())
+    fit = kernel.resident(block, shared) if is_able else 0
     if not fit:
-        why = (
-            "holds none of its blocks"
-            if attributes.get("CooperativeLaunch")
-            else "has no such launch"
-        )
+        why = "holds none of its blocks" if is_able else "has no such launch"
         raise DeviceUnavailable(
             f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
             f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
         )
-    return min(fit, each) * attributes["MultiProcessorCount"]
+    return min(fit, each) * multiprocessors
+
+
+@cache
+def _able(device: int) -> tuple[int, bool]:
+    """Multiprocessors, and whether launches may be cooperative."""
+    attributes = xp.cuda.Device(device).attributes
+    return attributes["MultiProcessorCount"], bool(attributes["CooperativeLaunch"])
 
 
 def run(
