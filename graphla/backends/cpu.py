@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from graphla.backends.arrays import (
     indices,
     layout,
     products,
+    traversals,
     writing,
 )
 from graphla.backends.arrays import (
@@ -32,6 +33,7 @@ from graphla.storage import (
     DenseVector,
     FullVector,
     MatrixMask,
+    Plan,
     SparseVector,
     VectorMask,
     is_iso,
@@ -41,6 +43,7 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 if TYPE_CHECKING:
     from graphla.backends import Side
+    from graphla.backends.traversals import Closed, How, Towards, Tree
 
 V = TypeVar("V", SparseVector, Csr)
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
@@ -265,3 +268,85 @@ extract_matrix = partial(indices.extract_matrix, np)
 one_entry = writing.one_entry
 set_element = writing.set_element
 write_matrix = partial(writing.write_matrix, np)
+
+
+# --- whole traversals ---------------------------------------------------------------------------
+
+
+def bfs(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    levels: Any,
+    parents: Literal[None, "any", "least"],
+    direction: Towards,
+    plan: Plan | None,
+    traced: bool,
+) -> Tree:
+    """How many edges away from the nearest start each vertex is, and by which edge."""
+    dtype = None if levels is None else np.dtype(levels)
+    return traversals.bfs(
+        out,
+        into,
+        starts,
+        mask=mask,
+        limit=limit,
+        levels=dtype,
+        parents=parents,
+        direction=direction,
+        traced=traced,
+    )
+
+
+def closure(
+    out: Csr,
+    into: Csr | None,
+    x: AnyVector,
+    semiring: TypedSemiring,
+    *,
+    how: How,
+    mask: VectorMask | None,
+    limit: int,
+    parents: bool,
+    delta: float | None,
+    turns: int,
+    traced: bool,
+) -> Closed:
+    """The least fixpoint of x = x ⊕ x.A, or what `limit` products come to."""
+    return traversals.closure(
+        out,
+        x,
+        semiring,
+        how=how,
+        mask=mask,
+        limit=limit,
+        parents=parents,
+        delta=delta,
+        turns=turns,
+        traced=traced,
+    )
+
+
+def levels_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    levels: Any,
+    plan: Plan | None,
+    traced: bool,
+) -> Array:
+    """(k, n) levels of one search from each of k starts."""
+    return traversals.levels_of_many(
+        out, into, starts, mask=mask, limit=limit, levels=np.dtype(levels)
+    )
+
+
+def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+    """Which vertices have no edge, and the first neighbour of each."""
+    return traversals.plan(out, into) if before is None else before
