@@ -1,0 +1,360 @@
+"""Traversals beside their bars, each result verified: the table of docs/performance.md.
+
+    python benchmarks/bfs.py                        every row that this machine can run
+    python benchmarks/bfs.py kron-24 grid           the graphs whose names begin so
+    DATA=folder python benchmarks/bfs.py road       with the .npz files of real graphs
+    python benchmarks/bfs.py --json out/bfs.json --trace kron-24
+
+On a GPU *device* is the time between two events around the whole public call: outputs from a warm
+pool, everything initialised, results in the user's numbering. The card is kept busy until the
+first event, so that what it would wait for Python is not counted; *wall* counts that, from the call
+until the card is idle. The plan is apart. On the CPU contenders take turns and both are wall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import traversal_checks as checks
+import traversal_clocks as clocks
+import traversal_graphs as graphs
+import traversal_peers as peers
+from scipy.sparse import csgraph
+from traversal_cases import Bar, Case, cpu_cases, gpu_cases
+
+import graphla as gl
+from graphla import Matrix
+from graphla.algorithms import bfs, sssp
+
+MANY = 64
+PEERS_UP_TO = 40_000_000  # entries of a graph that peers on the host are given
+
+
+@dataclass
+class Row:
+    """A line of the table; times in milliseconds."""
+
+    name: str
+    figure: float
+    unit: str
+    bar: Bar
+    at_least: bool = False
+    times: clocks.Times | None = None
+    edges: int = 0
+    depth: float = 0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bar is met, and the aim."""
+        far = -1 if self.at_least else 1
+        if far * self.figure <= far * self.bar.aim:
+            return "aim"
+        return "met" if far * self.figure <= far * self.bar.at_most else "MISSED"
+
+
+# --- the public calls -----------------------------------------------------------------------------
+
+
+def levels_alone(A: Matrix, source: int) -> gl.Vector:
+    """What the rows of a breadth-first search measure."""
+    return bfs(A, source, parents=False).levels
+
+
+def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
+    """What the row "levels and parents" measures."""
+    levels, parents = bfs(A, source)
+    return levels, parents
+
+
+def levels_of_many(A: Matrix, sources: list[int]) -> Matrix:
+    """What the row of many sources measures: a row of levels for each."""
+    starts = Matrix.from_coo(range(len(sources)), sources, 0, nrows=len(sources), ncols=A.nrows)
+    return gl.closure(starts, A, gl.semiring.min_plus)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Bench:
+    """One graph on one machine: the sources, verified, and what their component is."""
+
+    case: Case
+    A: Matrix
+    clock: clocks.Clock
+    sources: list[int]
+    rounds: int
+    size: int
+    edges: int
+    depths: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: Case, clock: clocks.Clock, count: int, rounds: int) -> Bench:
+        A = case.make()
+        sources, inside = graphs.giant(A, count)
+        edges = graphs.undirected_edges(A, inside)
+        return cls(case, A, clock, sources, rounds, inside.size, edges)
+
+    def rows(self) -> Iterator[Row]:
+        case = self.case
+        if case.light:
+            self.verify_levels()
+            yield self.levels_row(f"{case.name}, light plan", case.light)
+        if case.plan:
+            yield self.plan_row(case.plan)
+        optimize(self.A)
+        self.verify_levels()
+        if case.call:
+            yield self.call_row(case.call)
+        if case.levels:
+            yield self.levels_row(case.name, case.levels)
+        if case.a_level:
+            yield self.levels_row(case.name, case.a_level, each_level=True)
+        if case.both:
+            yield self.both_row(case.both)
+        if case.many:
+            yield self.many_row(case.many)
+        if case.shortest:
+            yield self.shortest_row(case.shortest)
+        if case.beside_csgraph:
+            yield self.beside_csgraph_row(case.beside_csgraph)
+        if case.dijkstra:
+            yield self.beside_dijkstra_row(case.dijkstra)
+
+    def verify_levels(self) -> None:
+        """Every source's levels, and that each reaches the whole component."""
+        edges = checks.Edges.of(self.A)
+        for source in self.sources:
+            level = checks.check_levels(edges, source, levels_alone(self.A, source))
+            self.depths[source] = int(level.max()) + 1
+            self.reaches_all(level)
+
+    def times(self, call: Callable[[Any], Any], rounds: int | None = None) -> clocks.Times:
+        return clocks.times(self.clock, call, self.sources, rounds or self.rounds)
+
+    def reaches_all(self, found: Any) -> None:
+        if int((found >= 0).sum()) != self.size:
+            raise AssertionError(f"{int((found >= 0).sum()):,} reached of {self.size:,}")
+
+    def levels_row(self, name: str, bar: Bar, each_level: bool = False) -> Row:
+        times = self.times(partial(levels_alone, self.A))
+        depth = median(self.depths.values())
+        if not each_level:
+            return Row(name, median(times.device), "ms", bar, False, times, self.edges, depth)
+        depths = [self.depths[s] for s in times.inputs]
+        a_level = [1e3 * t / d for t, d in zip(times.device, depths, strict=True)]
+        return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
+
+    def call_row(self, bar: Bar) -> Row:
+        times = self.times(partial(levels_alone, self.A), 20)
+        figure = 1e3 * median(times.wall)
+        return Row(f"{self.case.name}, Python call", figure, "us wall", bar, False, times)
+
+    def both_row(self, bar: Bar) -> Row:
+        """Levels and parents over levels alone; the trees by Graph500's rules."""
+        edges = checks.Edges.of(self.A)
+        for source in self.sources[:8]:
+            levels, parents = levels_and_parents(self.A, source)
+            level = checks.check_levels(edges, source, levels)
+            checks.check_parents(edges, source, level, parents)
+        del edges
+        alone = self.times(partial(levels_alone, self.A))
+        times = self.times(partial(levels_and_parents, self.A))
+        figure = median(times.device) / median(alone.device)
+        name = f"{self.case.name}, levels and parents"
+        return Row(name, figure, "x levels", bar, False, times, self.edges)
+
+    def plan_row(self, bar: Bar) -> Row:
+        """The full plan of a matrix that has none, until the card is idle."""
+        seconds = []
+        for _ in range(3):
+            fresh = again(self.A)
+            _, wall = self.clock.once(partial(optimize, fresh))
+            seconds.append(wall / 1e3)
+        notes = {"plan": str(getattr(fresh, "plan", None))}
+        return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
+
+    def many_row(self, bar: Bar) -> Row:
+        """64 sources at once over one by one, as rates; every level as one by one."""
+        sources, _ = graphs.giant(self.A, MANY, seed=2)
+        found = levels_of_many(self.A, sources)
+        for k, source in enumerate(sources):
+            alone, among = (
+                checks.spread(v, np.int32)
+                for v in (levels_alone(self.A, source), found[k, :].new())
+            )
+            assert bool((alone == among).all()), f"source {source} differs"
+        del found
+        together = clocks.times(self.clock, partial(levels_of_many, self.A), [sources], 5)
+        single = clocks.times(self.clock, partial(levels_alone, self.A), sources, 1)
+        figure = sum(single.device) / median(together.device)
+        name = f"{self.case.name}, {MANY} sources at once"
+        return Row(name, figure, "x the rate", bar, True, together, MANY * self.edges)
+
+    def shortest_row(self, bar: Bar) -> Row:
+        """Shortest paths, verified edge by edge; of small graphs also against csgraph."""
+        weighted = self.A if self.case.own_weights else graphs.with_weights(self.A)
+        self.verify_distances(weighted)
+        times = self.times(partial(sssp, weighted))
+        with gl.Recorder() as recorder:
+            sssp(weighted, self.sources[0])
+        name = f"SSSP {self.case.name}"
+        notes = {"steps": len(recorder.events)}
+        return Row(name, median(times.device), "ms", bar, False, times, self.edges, notes=notes)
+
+    def verify_distances(self, weighted: Matrix) -> None:
+        edges = checks.Edges.of(weighted, weighted=True)
+        for source in self.sources:
+            distances = sssp(weighted, source)
+            self.reaches_all(checks.check_distances(edges, source, distances))
+        if weighted.nvals < 1 << 22:
+            agrees_with_dijkstra(weighted, self.sources[0])
+
+    def beside_csgraph_row(self, bar: Bar) -> Row:
+        """csgraph's breadth-first search over ours, for levels and parents."""
+        S = peers.host_csr(self.A)
+        contenders = {
+            "csgraph.breadth_first_order": lambda s: csgraph.breadth_first_order(S, s),
+            "levels and parents": partial(levels_and_parents, self.A),
+            "levels alone": partial(levels_alone, self.A),
+        }
+        return self.over(contenders, "levels and parents", self.case.name, bar)
+
+    def beside_dijkstra_row(self, bar: Bar) -> Row:
+        """csgraph's Dijkstra over ours."""
+        self.verify_distances(self.A)
+        S = peers.host_csr(self.A)
+        contenders = {
+            "csgraph.dijkstra": lambda s: csgraph.dijkstra(S, indices=s),
+            "sssp": partial(sssp, self.A),
+        }
+        return self.over(contenders, "sssp", f"SSSP {self.case.name}", bar)
+
+    def over(self, contenders: Any, ours: str, name: str, bar: Bar) -> Row:
+        """How many times as fast `ours` is as the first of the contenders."""
+        found = clocks.in_turns(self.clock, contenders, self.sources, self.rounds)
+        for contender, times in found.items():
+            print(f"    {contender:30}{median(times.wall):10.3f} ms{min(times.wall):10.3f} least")
+        first = next(iter(found.values()))
+        figure = median(first.wall) / median(found[ours].wall)
+        return Row(name, figure, "x csgraph", bar, True, found[ours], self.edges)
+
+
+def again(A: Matrix) -> Matrix:
+    """A matrix of the same arrays, for which nothing has been made yet."""
+    indptr, indices, _ = A.to_csr(copy=False)
+    return Matrix.from_csr(indptr, indices, True, ncols=A.ncols, symmetric=True, copy=False)
+
+
+def optimize(A: Matrix) -> None:
+    """The full plan."""
+    if hasattr(A, "optimize"):
+        A.optimize()
+
+
+def agrees_with_dijkstra(A: Matrix, source: int) -> None:
+    """The distances from one source are csgraph's."""
+    wanted = csgraph.dijkstra(peers.host_csr(A), indices=source)
+    found = checks.spread(sssp(A, source), np.float64, np.inf)
+    assert np.array_equal(found if isinstance(found, np.ndarray) else found.get(), wanted)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+HEAD = (
+    f"{'':30}{'figure':>10} {'':11}{'at most':>8}{'aim':>7}  {'':7}"
+    f"{'median':>9}{'p95':>9}{'max':>9}{'wall':>9}{'GTEPS':>8}{'levels':>8}"
+)
+
+
+def line(row: Row) -> str:
+    """One row of the table."""
+    bar = f"{row.bar.at_most:8g}{row.bar.aim:7g}"
+    text = f"{row.name:30}{row.figure:10.3f} {row.unit:11}{bar}  {row.verdict:7}"
+    if row.times:
+        t = row.times
+        text += f"{median(t.device):9.3f}{np.percentile(t.device, 95):9.3f}{max(t.device):9.3f}"
+        text += f"{median(t.wall):9.3f}"
+        text += f"{row.edges / np.mean(t.device) / 1e6:8.3g}" if row.edges else f"{'':8}"
+    if row.depth:
+        text += f"{row.depth:8.0f}"
+    for name, value in row.notes.items():
+        text += f"  {name} {value}"
+    return text
+
+
+def record(row: Row) -> dict[str, Any]:
+    """A row for a file."""
+    kept = asdict(row) | {"verdict": row.verdict}
+    if row.times:
+        kept["harmonic mean TEPS"] = row.edges / np.mean(row.times.device) * 1e3
+    return kept
+
+
+def trace(A: Matrix, source: int, name: str) -> dict[str, Any]:
+    """The levels of one traversal, as `benchmarks/draw_levels.py` draws them."""
+    levels_alone(A, source)
+    with gl.Recorder() as recorder:
+        levels_alone(A, source)
+    return {"graph": name, "source": source, "levels": [asdict(each) for each in recorder.events]}
+
+
+def run(case: Case, clock: clocks.Clock, options: argparse.Namespace) -> Iterator[Row]:
+    """The rows of a graph, and beside them what its peers take."""
+    bench = Bench.of(case, clock, options.sources, options.rounds)
+    for row in bench.rows():
+        print(line(row), flush=True)
+        yield row
+    if options.trace == case.name:
+        options.traced = trace(bench.A, bench.sources[0], case.name)
+    if options.peers and bench.A.nvals <= PEERS_UP_TO:
+        for name, ms in peers.beside(bench.A, bench.sources[:3]).items():
+            print(f"    {name:26}{ms:10.3f} ms wall")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("graphs", nargs="*", help="graphs by the beginnings of their names")
+    parser.add_argument("--sources", type=int, default=32, help="sources for each graph")
+    parser.add_argument("--rounds", type=int, default=clocks.ROUNDS, help="runs of each source")
+    parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="graphla alone")
+    parser.add_argument("--json", type=Path, help="write every time there")
+    parser.add_argument("--trace", metavar="GRAPH", help="the levels of one traversal, to --json")
+    options = parser.parse_args()
+    options.traced = None
+    data = Path(options.data) if options.data else None
+    if gl.config.device.startswith("cuda"):
+        import gpu_timing
+
+        print(gpu_timing.machine())
+        clock, cases = clocks.Card(), gpu_cases(data)
+    else:
+        print(f"{os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}")
+        clock, cases = clocks.Wall(), cpu_cases(data)
+    wanted = tuple(options.graphs) or ("",)
+    print(HEAD)
+    rows = [
+        row for case in cases if case.name.startswith(wanted) for row in run(case, clock, options)
+    ]
+    print(f"{sum(row.verdict == 'MISSED' for row in rows)} of {len(rows)} bars missed")
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        found = {"rows": [record(row) for row in rows], "trace": options.traced}
+        options.json.write_text(json.dumps(found, indent=1, default=str))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The graphs that benchmarks/bfs.py measures, and the bars that it holds the rows to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import traversal_graphs as graphs
+
+import graphla as gl
+from graphla import Matrix
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a row is held to, and what it aims for."""
+
+    at_most: float
+    aim: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph, and the rows that are measured on it; a row without a bar is not."""
+
+    name: str
+    make: Callable[[], Matrix]
+    levels: Bar | None = None
+    a_level: Bar | None = None
+    light: Bar | None = None
+    both: Bar | None = None
+    plan: Bar | None = None
+    call: Bar | None = None
+    many: Bar | None = None
+    shortest: Bar | None = None
+    own_weights: bool = False
+    beside_csgraph: Bar | None = None
+    dijkstra: Bar | None = None
+
+
+def gpu_cases(data: Path | None) -> list[Case]:
+    """The rows for a card; the real graphs only where their folder is given."""
+    cases = [
+        Case("kron-14", partial(graphs.kron, 14), call=Bar(80, 50)),
+        Case("kron-20", partial(graphs.kron, 20), levels=Bar(0.090, 0.06)),
+        Case(
+            "kron-22",
+            partial(graphs.kron, 22),
+            levels=Bar(0.180, 0.12),
+            both=Bar(1.5, 1.2),
+            many=Bar(8, 20),
+            shortest=Bar(8, 4),
+        ),
+        Case(
+            "kron-24",
+            partial(graphs.kron, 24),
+            light=Bar(0.80, 0.60),
+            plan=Bar(0.30, 0.10),
+            levels=Bar(0.45, 0.28),
+            both=Bar(1.5, 1.2),
+            shortest=Bar(40, 20),
+        ),
+        Case("kron-25", partial(graphs.kron, 25), levels=Bar(0.95, 0.50)),
+        Case("uniform-22", partial(graphs.uniform, 22), levels=Bar(0.39, 0.25)),
+        Case("grid-1000", partial(graphs.grid, 1000, 0.15), a_level=Bar(3, 2), shortest=Bar(12, 7)),
+    ]
+    if data is None:
+        return cases
+    real = partial(graphs.stored, data)
+    return [
+        *cases,
+        Case("road-NE", partial(real, "road-NE"), a_level=Bar(4, 2.5)),
+        Case("road-FLA", partial(real, "road-FLA"), a_level=Bar(4, 2.5)),
+        Case("cnr-2000", partial(real, "cnr-2000"), levels=Bar(0.23, 0.15)),
+        Case("ego-Twitter", partial(real, "ego-Twitter"), levels=Bar(0.080, 0.06)),
+        Case("delaunay_n16", partial(real, "delaunay_n16"), levels=Bar(0.60, 0.35)),
+        Case(
+            "road-porto-osm",
+            partial(real, "road-porto-osm", weighted=True),
+            shortest=Bar(15, 8),
+            own_weights=True,
+        ),
+    ]
+
+
+def cpu_cases(data: Path | None) -> list[Case]:
+    """The rows for a machine without a card, beside csgraph in one run."""
+    cases = [
+        Case("kron-18", partial(graphs.kron, 18), beside_csgraph=Bar(7, 7)),
+        Case("road-NY", partial(gl.datasets.load, "road-NY"), beside_csgraph=Bar(1.3, 1.3)),
+    ]
+    if data is None:
+        return cases
+    porto = partial(graphs.stored, data, "road-porto-osm", weighted=True)
+    return [*cases, Case("road-porto-osm", porto, dijkstra=Bar(1.5, 1.5), own_weights=True)]

@@ -1,0 +1,124 @@
+"""Whether a traversal is right, edge by edge and without the algebra, on the device it ran on.
+
+Each check is local and yet proves the answer: levels that start at 0 in the source alone, rise by
+at most 1 along every edge, and have a neighbour one level nearer everywhere else, are distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+
+CHUNK = 1 << 26  # edges looked at together
+NOT_REACHED = -1
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The entries of a matrix one by one, as arrays of its device."""
+
+    xp: ModuleType
+    n: int
+    rows: Any
+    columns: Any
+    weights: Any
+
+    @classmethod
+    def of(cls, A: gl.Matrix, weighted: bool = False) -> Edges:
+        rows, columns, values = A.to_coo(values=weighted, copy=False)
+        return cls(library(A), A.nrows, rows, columns, values if weighted else None)
+
+    def parts(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Some rows, columns and weights after the others."""
+        for first in range(0, self.rows.size, CHUNK):
+            part = slice(first, first + CHUNK)
+            weights = None if self.weights is None else self.weights[part]
+            yield self.rows[part], self.columns[part], weights
+
+
+def library(A: Any) -> ModuleType:
+    """NumPy or CuPy, whichever has the arrays of A."""
+    if A.device.startswith("cuda"):
+        import cupy
+
+        return cupy
+    return np
+
+
+def spread(v: gl.Vector, dtype: Any = np.int64, missing: Any = NOT_REACHED) -> Any:
+    """One element a vertex, `missing` where v has no entry."""
+    xp = library(v)
+    where, values = v.to_coo(copy=False)
+    dense = xp.full(v.size, missing, dtype)
+    dense[where] = values
+    return dense
+
+
+def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
+    """Levels of a breadth-first search from `source`; the levels, one a vertex."""
+    xp, level = edges.xp, spread(levels, np.int32)
+    nearer = xp.zeros(edges.n, bool)
+    for u, v, _ in edges.parts():
+        here, there = level[u], level[v]
+        inside = here >= 0
+        _hold(inside & ((there < 0) | (there > here + 1)), "an edge skips a level")
+        nearer[v[inside & (there == here + 1)]] = True
+    _source_alone(level, source)
+    nearer[source] = True
+    _hold((level >= 0) != nearer, "a vertex has no neighbour one level nearer")
+    return level
+
+
+def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> None:
+    """Graph500's five rules, given the levels that `check_levels` found right.
+
+    A parent is one level nearer, so there is no cycle and every tree edge joins neighbouring
+    levels; it is joined by an edge; the tree has the vertices that are reached, and these alone.
+    That the edges of the graph span one level at most is what `check_levels` has shown.
+    """
+    xp, parent = edges.xp, spread(parents)
+    joined = xp.zeros(edges.n, bool)
+    for u, v, _ in edges.parts():
+        joined[v[parent[v] == u]] = True
+    if int(parent[source]) != source:
+        raise AssertionError(f"the source has parent {int(parent[source])}")
+    joined[source] = True
+    _hold((parent >= 0) != (level >= 0), "levels and parents are not of the same vertices")
+    inside = parent >= 0
+    _hold(inside & ~joined, "no edge joins a vertex with its parent")
+    ahead = level - level[xp.maximum(parent, 0)]
+    ahead[source] = 1
+    _hold(inside & (ahead != 1), "a parent is not one level nearer")
+
+
+def check_distances(edges: Edges, source: int, distances: gl.Vector) -> Any:
+    """Least total weights, where each is above 0: no edge improves, tight ones lead everywhere."""
+    xp = edges.xp
+    floating = np.dtype(distances.dtype.np_type).kind == "f"
+    distance = spread(distances, np.float64 if floating else np.int64)
+    tight = xp.zeros(edges.n, bool)
+    for u, v, weights in edges.parts():
+        here, there = distance[u], distance[v]
+        inside, through = here >= 0, here + weights
+        _hold(inside & ((there < 0) | (there > through)), "an edge makes a path shorter")
+        tight[v[inside & (there == through)]] = True
+    _source_alone(distance, source)
+    tight[source] = True
+    _hold((distance >= 0) != tight, "no shortest path leads to a vertex that has a distance")
+    return distance
+
+
+def _source_alone(found: Any, source: int) -> None:
+    if int(found[source]) != 0 or int((found == 0).sum()) != 1:
+        raise AssertionError("the source, and it alone, must be at 0")
+
+
+def _hold(wrong: Any, problem: str) -> None:
+    if bool(wrong.any()):
+        raise AssertionError(f"{problem}: {int(wrong.sum()):,} times")
