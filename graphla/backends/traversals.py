@@ -53,6 +53,14 @@ class Closed(NamedTuple):
     settled: bool = True
 
 
+class Reach(NamedTuple):
+    """How far each of k searches came; each an int64 array[k]."""
+
+    count: Array  # vertices reached, the start too
+    total: Array  # the sum of their levels
+    farthest: Array  # the greatest of them
+
+
 class Traversals(Protocol):
     """The part of a backend that is for whole traversals."""
 
@@ -61,6 +69,14 @@ class Traversals(Protocol):
 
         `before` is the light plan, if there is one, that a full one may take over.
         """
+        ...
+
+    def price_of_plan(self, out: Csr, into: Csr) -> float:
+        """About how many seconds a full plan would take; infinite where there is to be none."""
+        ...
+
+    def turned(self, plan: Plan, out: Csr, into: Csr) -> Plan:
+        """The plan of the transpose of a matrix with this plan; the forms are the transpose's."""
         ...
 
     def bfs(
@@ -134,4 +150,17 @@ class Traversals(Protocol):
     ) -> Array:
         """(k, n) levels of one search from each of k starts, int32 or uint8; int32 -1 or uint8 255
         where not reached. It may be a transposed view."""
+        ...
+
+    def reach_of_many(
+        self,
+        out: Csr,
+        into: Csr | None,
+        starts: Array,
+        *,
+        mask: VectorMask | None,
+        limit: int,
+        plan: Plan | None,
+    ) -> Reach:
+        """What the levels of one search from each start add up to."""
         ...
