@@ -1,0 +1,121 @@
+"""What closures and searches mean: loops of masked products on nouns, told as algebra.
+
+The evaluation (`graphla.traversal.closure`) is held to these by property tests; they also serve
+where no device has a loop of its own. Nothing is assumed of ⊗: as ⊕ is idempotent, a term of an
+entry that did not change is already in what it was added to, so that multiplying the changed
+entries alone gives the same x, round by round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from graphla.expression import replace
+from graphla.sparse import Matrix, Vector
+from semirings import binary, indexunary, monoid, select, semiring
+from semirings.operators import BinaryOp
+from semirings.overflow import overflowing
+from semirings.semiring import any_second, any_secondi, min_secondi
+from semirings.structures import TypedSemiring
+
+_is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y)), "is_same")
+"""Whether two values are one, where NaN is NaN."""
+
+
+class Fixpoint(NamedTuple):
+    """x after some rounds, and what there is to say about them."""
+
+    values: Vector
+    parents: Vector | None
+    changed: Vector  # the entries that the last round changed: none where x rests
+    lost: Vector  # an entry where a term did not fit its integer dtype, and was left out
+    rounds: int
+
+
+def closure(
+    x: Vector,
+    A: Matrix,
+    op: TypedSemiring,
+    *,
+    mask: Any = None,
+    limit: int | None = None,
+    parents: bool = False,
+    only_changed: bool = True,
+) -> Fixpoint:
+    """x⟨m⟩ = x ⊕ xA, until nothing changes or `limit` products have run.
+
+    Each round reads x and writes x': after k rounds x holds what paths of at most k edges give. A
+    start is its own parent, each other entry has the least k whose term gave it its value.
+    """
+    x = x.dup(op.return_type)
+    parent = indexunary.index(x).new() if parents else None
+    changed, lost, rounds = x.dup(), Vector(bool, x.size), 0
+    while changed.nvals and rounds != limit:
+        factor = changed.dup() if only_changed else x
+        # t⟨m⟩ = x ⊕.⊗ A
+        term, too_great = _product(factor, A, op, mask)
+        if too_great is not None:
+            lost(too_great.S) << True
+        # x' = x ⊕ t
+        following = op.monoid(x | term).new()
+        # c⟨¬(x' = x), r⟩ = x'
+        same = select.valueeq(_is_same(following & x), True).new()
+        changed(~same.S, replace) << following
+        if parent is not None:
+            # p⟨c⟩ = the least k with x(k) ⊗ A(k, v) = x'(v)
+            parent(changed.S) << _origins(factor, A, op, changed)
+        x = following
+        rounds += 1
+    return Fixpoint(x, parent, changed, lost, rounds)
+
+
+def search(A: Matrix, starts: Vector, *, mask: Any = None, limit: int | None = None) -> Any:
+    """f⟨¬p ∧ m, r⟩ = f any.secondi A, until f is empty: (levels, parents), breadth first.
+
+    The loop is LAGraph's: each round multiplies the frontier by A under a mask that hides what is
+    reached already. At the head of each round levels and parents have their entries at the same
+    vertices, those fewer than `depth` edges away; the frontier has its entries at those `depth`
+    edges away, each holding a neighbour of its own that is one edge nearer (a start holds itself).
+    """
+    n = starts.size
+    levels, parents, depth = Vector(int, n), Vector(int, n), 0
+    frontier = indexunary.index(starts).new()
+    while frontier.nvals:
+        # p⟨f⟩ = f
+        parents(frontier.S) << frontier
+        # l⟨f⟩ = depth
+        levels(frontier.S) << depth
+        if depth == limit:
+            break
+        # f⟨¬p ∧ m, r⟩ = f any.secondi A
+        allowed = ~parents.S if mask is None else ~parents.S & mask
+        frontier(allowed, replace) << any_secondi(frontier @ A)
+        depth += 1
+    return levels, parents
+
+
+def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:
+    """t⟨m⟩ = x ⊕.⊗ A of the terms that fit, and where others did not."""
+    fits_not = overflowing(op.binaryop)
+    if fits_not is None:
+        return op(x @ A).new(mask=mask), None
+    # L(k, v) = whether x(k) ⊗ A(k, v) fits not; T⟨¬L⟩ = x(k) ⊗ A(k, v); t⟨m⟩ = ⊕ over k of T
+    too_great = select.valueeq(_terms(x, A, op, fits_not.op), True).new()
+    terms = _terms(x, A, op, op.binaryop.op).new(mask=~too_great.S)
+    t = terms.reduce_columnwise(op.monoid).new(mask=mask)
+    return t, too_great.reduce_columnwise(monoid.lor).new(mask=mask)
+
+
+def _origins(x: Vector, A: Matrix, op: TypedSemiring, result: Vector) -> Vector:
+    """p(v) = the least k with x(k) ⊗ A(k, v) = result(v)."""
+    # R(k, v) = result(v), on A's pattern
+    wanted = any_second(A @ result.diag())
+    same = select.valueeq(_is_same(_terms(x, A, op, op.binaryop.op) & wanted), True).new()
+    # p(v) = the least row of an entry in column v
+    return min_secondi(Vector.from_scalar(True, x.size, bool) @ same).new()
+
+
+def _terms(x: Vector, A: Matrix, op: TypedSemiring, multiply: BinaryOp) -> Any:
+    """T(k, v) = multiply(x(k), A(k, v))."""
+    each = semiring.register_anonymous(monoid.any, multiply)
+    return each[op.type, op.type2](x.diag() @ A)
