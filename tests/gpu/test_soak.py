@@ -1,0 +1,129 @@
+"""Traversal after traversal: none is wrong, and none leaves anything behind."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+from devices import has_card
+from gpu.tour import settings
+
+import graphla as gl
+from graphla import Matrix, Vector
+from graphla.algorithms import bfs, sssp
+
+SOURCES = 4
+
+
+@dataclass(frozen=True)
+class Known:
+    """A graph on the card, and what the CPU finds from some of its vertices."""
+
+    A: Matrix
+    found: dict[int, tuple[Vector, Vector, Vector]]  # levels, least parents, distances
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, n: int) -> Known:
+        weights = 1 + (np.asarray(rows) * 7 + np.asarray(columns) * 11) % 5
+        given: Any = rows, columns, weights.astype(np.int32)
+        with gl.config.set(device="cpu"):
+            A = Matrix.from_coo(*given, nrows=n, ncols=n, dup_op="first")
+            sources = np.unique(A.to_coo()[0])
+            sources = sources[np.linspace(0, sources.size - 1, SOURCES).astype(int)]
+            found = {int(s): (*bfs(A, int(s), parents="least"), sssp(A, int(s))) for s in sources}
+        on_card = {s: tuple(v.to("cuda") for v in vectors) for s, vectors in found.items()}
+        return cls(A.to("cuda"), on_card)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.fixture(scope="module")
+def graphs() -> list[Known]:
+    """A few hubs, a mesh, a path, a star, one with edges one way alone and parts out of reach."""
+    rng = np.random.default_rng(5)
+    hubs = (1024 * rng.random((2, 6000)) ** 3).astype(int)
+    one_way = rng.integers(0, 900, (2, 1100))
+    places = np.arange(30 * 40).reshape(30, 40)
+    mesh = np.concatenate((places[:, :-1].ravel(), places[:-1].ravel())), np.concatenate(
+        (places[:, 1:].ravel(), places[1:].ravel())
+    )
+    chain = np.arange(250)
+    return [
+        Known.of(*both_ways(*hubs), 1100),
+        Known.of(*both_ways(*mesh), 1200),
+        Known.of(*both_ways(chain[:-1], chain[1:]), 250),
+        Known.of(*both_ways(np.zeros(499, int), np.arange(1, 500)), 500),
+        Known.of(*one_way, 900),
+    ]
+
+
+def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
+    return np.concatenate((u, v)), np.concatenate((v, u))
+
+
+def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
+    """One traversal after another, with what each should find: options in turn."""
+    levels, parents, distances = known.found[source]
+    with gl.direction(("auto", "push", "pull")[turn % 3]):
+        if turn % 5 == 0:
+            found = bfs(known.A, source, parents="least")
+            yield found.levels, levels
+            yield found.parents, parents
+        elif turn % 5 == 1:
+            small = int(levels.reduce("max").get(0)) < 255
+            found = bfs(known.A, source, levels="UINT8" if small else "INT32", parents=False)
+            yield found.levels.dup(levels.dtype), levels  # pyright: ignore[reportOptionalMemberAccess]
+        elif turn % 5 == 2:
+            yield bfs(known.A, source).levels, levels
+        elif turn % 5 == 3:
+            near = levels.select("<=", turn % 7).new()
+            yield bfs(known.A, source, limit=turn % 7).levels, near
+    if turn % 5 == 4:
+        yield sssp(known.A, source), distances
+
+
+def traverse(graphs: list[Known], count: int) -> None:
+    """So many traversals, the graphs and their sources by turns."""
+    cases = cycle([(known, source) for source in range(SOURCES) for known in graphs])
+    for turn in range(count):
+        known, k = next(cases)
+        source = list(known.found)[k]
+        for found, wanted in search(known, source, turn):
+            assert found is not None and found.isequal(wanted), (turn, known.A, source)
+
+
+def in_use() -> int:
+    """Bytes of the card's memory that somebody holds."""
+    gc.collect()
+    cupy.cuda.Device().synchronize()
+    return cupy.get_default_memory_pool().used_bytes()
+
+
+def soak(graphs: list[Known], warm: int, count: int) -> None:
+    with gl.config.set(device="cuda"):
+        traverse(graphs, warm)
+        before, objects = in_use(), len(gc.get_objects())
+        traverse(graphs, count)
+        # Zeroed counters of launches are kept some way ahead: at most a block of them.
+        assert in_use() <= before + (1 << 17)
+        assert len(gc.get_objects()) < objects + 1000
+
+
+def test_traversals_in_a_row_are_right_and_leave_nothing(graphs: list[Known]):
+    soak(graphs, 60, 60)
+
+
+def test_they_are_where_tickets_wrap_around(graphs: list[Known]):
+    for tickets in (2**32 - 1, 2**32 - 200, 2**31 - 5):
+        with gl.config.set(device="cuda"), settings("persistent", TICKETS=tickets):
+            traverse(graphs, 20)
+
+
+@pytest.mark.gpu
+def test_ten_thousand_in_a_row(graphs: list[Known]):
+    assert has_card()
+    soak(graphs, 200, 10_000)
