@@ -15,6 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphla.backends import backend, streams
+from graphla.plans import PlanReport, Plans
 from graphla.storage import (
     BitmapVector,
     Counted,
@@ -29,7 +30,7 @@ from graphla.storage import (
 from semirings.dtypes import BOOL
 
 if TYPE_CHECKING:
-    from graphla.storage import AnyVector, DenseVector
+    from graphla.storage import AnyVector, DenseVector, Plan
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
@@ -248,7 +249,7 @@ class MatrixForms:
     ) -> None:
         self.device = device
         self.dtype = dtype
-        self._pair = _Pair(csr, csc)
+        self._pair = _Pair(device, csr, csc)
         self._pair.stamps = _stamps(device)
         self._flipped = False
 
@@ -271,7 +272,7 @@ class MatrixForms:
 
     def _form(self, by_columns: bool) -> Csr:
         pair = self._pair
-        form = pair.form(by_columns) or pair.make(by_columns, self.device)
+        form = pair.form(by_columns) or pair.make(by_columns)
         if pair.stamps:
             streams(self.device).arrive(pair.stamps)
         return form
@@ -335,6 +336,49 @@ class MatrixForms:
         forms._pair, forms._flipped = self._pair, not self._flipped
         return forms
 
+    # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
+
+    def plan_now(self) -> Plan | None:
+        """For a traversal that begins: light at first, full once those before it have paid for it.
+
+        None while a form is missing, of which none is made here: then there is nothing to pull by.
+        """
+        pair, way = self._pair, int(self._flipped)
+        if pair.by_rows is None or pair.by_columns is None:
+            return None
+        plans, plan = pair.plans, pair.plans.ways[way]
+        if plan is None or not plans.is_settled:
+            wants_full = plans.seconds[0] > 0 and plans.wants_full(self._price())
+            if plan is None or wants_full:
+                plan = pair.make_plan(way, wants_full)
+        return self._arrived(plan)
+
+    def make_full_plan(self) -> None:
+        """The full plan, and the form that is missing; light where it would not fit or pay."""
+        self._form(False), self._form(True)
+        if not self._pair.plans.is_full:
+            self._pair.plans.is_settled = False  # memory may be less short by now
+        self._pair.make_plan(int(self._flipped), True)
+
+    @property
+    def report(self) -> PlanReport | None:
+        """Of the plan that is there."""
+        plan = self._pair.plans.ways[self._flipped]
+        return None if plan is None else self._pair.plans.report(plan, self._price())
+
+    def spend(self, seconds: float) -> None:
+        """A traversal of this matrix took so long."""
+        self._pair.plans.spend(seconds)
+
+    def _price(self) -> float:
+        """Seconds that a full plan would take; infinite where there is to be none."""
+        return backend(self.device).price_of_plan(self.csr, self.csc)
+
+    def _arrived(self, plan: Plan) -> Plan:
+        if self._pair.stamps:
+            streams(self.device).arrive(self._pair.stamps)
+        return plan
+
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
         """Where the entries are (`structural`), or the true entries."""
         pattern = self.csr
@@ -369,13 +413,15 @@ class ScalarForms:
 class _Pair:
     """The two forms of a matrix and of its transpose."""
 
-    __slots__ = ("by_columns", "by_rows", "lock", "owed", "stamps")
+    __slots__ = ("by_columns", "by_rows", "device", "lock", "owed", "plans", "stamps")
 
-    def __init__(self, by_rows: Csr | None, by_columns: Csr | None) -> None:
+    def __init__(self, device: str, by_rows: Csr | None, by_columns: Csr | None) -> None:
         if by_rows is None and by_columns is None:
             raise ValueError("a matrix needs its csr or its csc")
         self.by_rows = by_rows
         self.by_columns = by_columns
+        self.device = device
+        self.plans = Plans(device)
         self.owed = 0.0
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
@@ -383,21 +429,46 @@ class _Pair:
     def form(self, by_columns: bool) -> Csr | None:
         return self.by_columns if by_columns else self.by_rows
 
-    def make(self, by_columns: bool, device: str) -> Csr:
+    def make(self, by_columns: bool) -> Csr:
         with self.lock:
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
                 if self.stamps:  # none on the CPU, which knows no streams
-                    streams(device).arrive(self.stamps)
-                made = backend(device).transpose(other)  # pyright: ignore[reportArgumentType]
+                    streams(self.device).arrive(self.stamps)
+                made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.stamps:
-                    self.stamps = streams(device).added(self.stamps)
+                    self.stamps = streams(self.device).added(self.stamps)
                 if by_columns:
                     self.by_columns = made
                 else:
                     self.by_rows = made
         return made
+
+    def make_plan(self, way: int, full: bool) -> Plan:
+        """The plan of the matrix (way 0) or of its transpose (1), full if that is wanted and fits;
+        both forms are there."""
+        plans, forms = self.plans, (self.by_rows, self.by_columns)
+        out, into = forms[way], forms[1 - way]
+        with self.lock:
+            plan, other = plans.ways[way], plans.ways[1 - way]
+            lacks_full = full and not plans.is_settled
+            if plan is not None and not lacks_full:
+                return plan
+            if self.stamps:
+                streams(self.device).arrive(self.stamps)
+            do = backend(self.device)
+            if lacks_full or other is None:
+                plan = do.plan(out, into, lacks_full, plan)
+            else:
+                plan = do.turned(other, out, into)
+            if self.stamps:
+                self.stamps = streams(self.device).added(self.stamps)
+            if lacks_full:  # that of the other way round is to be turned from this one
+                plans.is_settled, plans.ways[1 - way] = True, None
+            for each in {way, 1 - way} if out is into else {way}:
+                plans.keep(plan, each)
+        return plan
 
 
 def _stamps(device: str) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -350,3 +351,13 @@ def levels_of_many(
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Which vertices have no edge, and the first neighbour of each."""
     return traversals.plan(out, into) if before is None else before
+
+
+def price_of_plan(out: Csr, into: Csr) -> float:
+    """A full plan spares nothing here: there is to be none."""
+    return inf
+
+
+def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
+    """The light plan of the transpose, whose forms these are."""
+    return plan if out is into else traversals.plan(out, into)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 from graphla.backends import streams
 from graphla.forms import MatrixForms, VectorForms
+from graphla.plans import drop_full_plans
 from graphla.settings import Event, record, recorders
 from semirings.exceptions import DeviceMismatch, OutOfMemory
 
@@ -43,10 +44,25 @@ class Operation:
         return f"<operation {self.name}>"
 
 
+class MemoryFreed(OutOfMemory):
+    """Memory was short, and some has been freed since."""
+
+
 def run(
     operation: Operation, args: tuple[Any, ...], mask: Any = None, device: str | None = None
 ) -> Any:
-    """T, the forms of the result (under the mask, for an operation that honours one)."""
+    """T, the forms of the result (under the mask, for an operation that honours one).
+
+    Where memory is short and full plans can be dropped for it, it is tried again.
+    """
+    try:
+        return _run(operation, args, mask, device)
+    except MemoryFreed:
+        pass  # what the error holds is let go before the next try
+    return _run(operation, args, mask, device)
+
+
+def _run(operation: Operation, args: tuple[Any, ...], mask: Any, device: str | None) -> Any:
     start = perf_counter() if recorders() and not operation.records_itself else None
     with Running(operation.name, args, device) as running:
         t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
@@ -58,6 +74,14 @@ def run(
 
 def perform(name: str, compute: Callable[..., T], *args: Any) -> T:
     """compute(*args), which is no operation on its own: an export, a cast, a look at an entry."""
+    try:
+        return _perform(name, compute, args)
+    except MemoryFreed:
+        pass
+    return _perform(name, compute, args)
+
+
+def _perform(name: str, compute: Callable[..., T], args: tuple[Any, ...]) -> T:
     with Running(name, args) as running:
         return running.gives(compute(*args))
 
@@ -151,6 +175,8 @@ class Running:
 
     def _fail(self, error: BaseException) -> None:
         ours = self._order.explain(error, self._name, self._device)
+        if isinstance(ours, OutOfMemory) and drop_full_plans(self._device):
+            ours = MemoryFreed(f"{ours}; plans have been dropped for it: try again")
         if ours is not None:
             raise ours from error
         with suppress(RuntimeError):

@@ -15,6 +15,7 @@ from graphla.operations.entrywise import cast
 from graphla.operations.moving import empty_matrix, moved
 from graphla.operations.operation import perform, run
 from graphla.operations.values import is_on_card
+from graphla.plans import PlanReport
 from graphla.settings import config
 from graphla.sparse import building, exporting, expressions, printing
 from graphla.sparse.arithmetic import Collection
@@ -377,6 +378,32 @@ class Matrix(ReadableMatrix, Indexed):
         """(nrows, ncols)."""
         forms = self._forms
         return forms.nrows, forms.ncols
+
+    @property
+    def plan(self) -> PlanReport | None:
+        """What is planned for traversals of this matrix: tier, bytes, seconds, and when it pays.
+
+        None before the first traversal, or `optimize`; see docs/decisions/010-plans.md.
+        """
+        return self._forms.report
+
+    def optimize(self) -> Matrix:
+        """Makes, now, the full plan for traversals of this square matrix and its transpose.
+
+        On a GPU vertices are numbered anew, those of most edges first, in a copy of the pattern;
+        answers stay in your numbering. It takes at most 1.5 times the memory of the pattern it
+        is made of, and is dropped where memory gets short, or the entries change. Where it would
+        not fit, or vertices have so few edges (7 or less in the mean) that it gains
+        nothing, the plan stays light, as `A.plan` says; on the CPU it always does. Without this
+        call it is made once traversals have taken as long as making it.
+        """
+        forms = self._forms
+        if forms.nrows != forms.ncols:
+            raise DimensionMismatch(
+                f"a plan is for a square matrix, but this one is {forms.nrows} x {forms.ncols}"
+            )
+        perform("optimize", MatrixForms.make_full_plan, forms)
+        return self
 
     def build(
         self,

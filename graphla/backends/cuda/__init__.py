@@ -23,6 +23,7 @@ from graphla.backends.cuda.layout import (
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
+from graphla.backends.cuda.planning import plan, price_of_plan, turned
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.cuda.pushing import push
 from graphla.backends.cuda.reductions import reduce, reduce_rows
@@ -53,6 +54,8 @@ __all__ = [
     "mxm",
     "one_entry",
     "owns",
+    "plan",
+    "price_of_plan",
     "pull",
     "push",
     "reached",
@@ -66,6 +69,7 @@ __all__ = [
     "to_host",
     "to_sparse",
     "transpose",
+    "turned",
     "union",
     "write_matrix",
     "write_vector",

@@ -1,0 +1,200 @@
+// What traversals read beside a square matrix: which vertices are idle, the first neighbour of each, and
+// the pattern in another numbering, vertices by falling class of degree.
+//
+// The class of a vertex is 32 less the bit length of its degree: 32 of them, and NO_CLASS of those
+// without edges. Vertices are numbered by (class, user's number), so inside a class the new numbers
+// rise as the old ones do. Hence a row of the user's, which ascends, ascends in the new numbering
+// once it is parted by class, stably: no row is sorted. Parting counts the classes first, with lane
+// c of a warp keeping the count, then the place, of class c; ballots of the five bits of the classes
+// that the lanes hold tell each lane who holds which.
+//
+// Warps take vertices by CHUNK and whole rows, the longest first; rows from LONG degrees on are
+// taken by whole blocks, a part of the row for each warp. No thread writes what another writes.
+#include "choose.cuh"
+
+namespace graphla {
+
+constexpr int CLASSES = 32, CLASS_BITS = 5;
+constexpr u32 NO_CLASS = 32;
+
+DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero
+
+/// Which lanes hold which class; a lane with none has NO_CLASS. Every lane of the warp calls.
+struct Classes {
+  u32 bits[CLASS_BITS], none;
+  DEVICE explicit Classes(u32 mine) {
+#pragma unroll
+    for (int b = 0; b < CLASS_BITS; b++) bits[b] = __ballot_sync(ALL_LANES, mine >> b & 1);
+    none = __ballot_sync(ALL_LANES, mine == NO_CLASS);
+  }
+  /// The lanes that hold class c.
+  DEVICE u32 lanes_of(u32 c) const {
+    u32 lanes = ~none;
+#pragma unroll
+    for (int b = 0; b < CLASS_BITS; b++) lanes &= c >> b & 1 ? bits[b] : ~bits[b];
+    return lanes;
+  }
+};
+
+DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
+
+/// first[v] = the first entry of row v of `into`, -1 where there is none; bit v%32 of idle[v/32] where
+/// v has no entry either way, and past the last vertex. `idle` may be null.
+template <class Op, class Offset>
+__global__ void look_at_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
+                                 const i32 *__restrict__ indices, i64 n, u32 *idle, i32 *first) {
+  for (i64 base = thread_in_grid() - lane(); base < n; base += threads_in_grid()) {
+    const i64 v = base + lane();
+    bool is_idle = true;
+    if (v < n) {
+      const Offset begin = into[v];
+      const bool has_none = begin == into[v + 1];
+      first[v] = has_none ? -1 : indices[begin];
+      is_idle = has_none && (idle == nullptr || out[v] == out[v + 1]);
+    }
+    const u32 word = __ballot_sync(ALL_LANES, is_idle);
+    if (lane() == 0 && idle != nullptr) idle[base / WARP] = word;
+  }
+}
+
+/// The class of each vertex, and counts[class * chunks + chunk] for NO_CLASS as well. Degrees are rows of
+/// `out` and, where that is not null, of `into`.
+template <class Op, class Offset>
+__global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 n, i64 chunks,
+                              u8 *classes, i64 *counts) {
+  const i64 warps = threads_in_grid() / WARP;
+  for (i64 chunk = thread_in_grid() / WARP; chunk < chunks; chunk += warps) {
+    const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, n);
+    i32 mine = 0;
+    for (i64 base = begin; base < end; base += WARP) {
+      const i64 v = base + lane();
+      u32 c = NO_CLASS;
+      if (v < end) {
+        i64 degree = i64(out[v + 1]) - i64(out[v]);
+        if (into != nullptr) degree += i64(into[v + 1]) - i64(into[v]);
+        c = class_of(degree);
+        classes[v] = u8(c);
+      }
+      mine += __popc(Classes(c).lanes_of(u32(lane())));
+    }
+    counts[i64(lane()) * chunks + chunk] = mine;
+    const i32 active = shuffle(warp_inclusive_sum(mine), WARP - 1);
+    if (lane() == 0) counts[i64(NO_CLASS) * chunks + chunk] = end - begin - active;
+  }
+}
+
+/// The new number of each vertex, the old one of each new one, and the sizes of the new rows, at
+/// [1 + row], with 0 before them. `ends` are the running sums of `counts`.
+template <class Op, class Offset>
+__global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
+                                const u8 *__restrict__ classes, i64 n, i64 chunks, const i64 *__restrict__ ends,
+                                i32 *renamed, i32 *old, Offset *out_sizes, Offset *into_sizes) {
+  const i64 warps = threads_in_grid() / WARP;
+  if (thread_in_grid() == 0) {
+    out_sizes[0] = 0;
+    if (into != nullptr) into_sizes[0] = 0;
+  }
+  for (i64 chunk = thread_in_grid() / WARP; chunk < chunks; chunk += warps) {
+    const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, n);
+    const i64 at = i64(lane()) * chunks + chunk;
+    i64 place = at ? ends[at - 1] : 0, idle_place = ends[i64(NO_CLASS) * chunks + chunk - 1];
+    for (i64 base = begin; base < end; base += WARP) {
+      const i64 v = base + lane();
+      const u32 c = v < end ? classes[v] : NO_CLASS;
+      const Classes all(c);
+      const u32 alike = c == NO_CLASS ? all.none : all.lanes_of(c);
+      const i64 from = shuffle(place, int(c) % CLASSES);
+      if (v < end) {
+        const i64 w = (c == NO_CLASS ? idle_place : from) + __popc(alike & lanes_before());
+        renamed[v] = i32(w);
+        old[w] = i32(v);
+        out_sizes[w + 1] = out[v + 1] - out[v];
+        if (into != nullptr) into_sizes[w + 1] = into[v + 1] - into[v];
+      }
+      place += __popc(all.lanes_of(u32(lane())));
+      idle_place += __popc(all.none);
+    }
+  }
+}
+
+constexpr int TOGETHER = 4;  // entries that a lane has under way
+
+/// How many of the entries have class lane(). A warp calls together.
+DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin, i64 end) {
+  i64 count = 0;
+  for (i64 base = begin; base < end; base += WARP * TOGETHER) {
+    u32 c[TOGETHER];
+#pragma unroll
+    for (int n = 0; n < TOGETHER; n++) {
+      const i64 k = base + n * WARP + lane();
+      c[n] = k < end ? classes[indices[k]] : NO_CLASS;
+    }
+#pragma unroll
+    for (int n = 0; n < TOGETHER; n++) count += __popc(Classes(c[n]).lanes_of(u32(lane())));
+  }
+  return count;
+}
+
+/// Puts the entries, renamed, where class lane() has its place. A warp calls together.
+DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
+                          const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place, i32 *placed) {
+  for (i64 base = begin; base < end; base += WARP * TOGETHER) {
+    u32 c[TOGETHER];
+    i32 w[TOGETHER];
+#pragma unroll
+    for (int n = 0; n < TOGETHER; n++) {
+      const i64 k = base + n * WARP + lane();
+      const i32 v = k < end ? indices[k] : -1;
+      c[n] = v < 0 ? NO_CLASS : classes[v];
+      w[n] = v < 0 ? 0 : renamed[v];
+    }
+#pragma unroll
+    for (int n = 0; n < TOGETHER; n++) {
+      const Classes all(c[n]);
+      const i64 from = shuffle(place, int(c[n]) % CLASSES);
+      if (c[n] != NO_CLASS) placed[from + __popc(all.lanes_of(c[n]) & lanes_before())] = w[n];
+      place += __popc(all.lanes_of(u32(lane())));
+    }
+  }
+}
+
+/// Rows first..last-1 of the new numbering, a warp each: those that are not long.
+template <class Op, class Offset>
+__global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                             const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
+                             const i32 *__restrict__ old, const Offset *__restrict__ starts, i64 first, i64 last,
+                             i32 *placed) {
+  const i64 warps = threads_in_grid() / WARP;
+  for (i64 row = first + thread_in_grid() / WARP; row < last; row += warps) {
+    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]), end = begin + i64(starts[row + 1]) - start;
+    const i64 count = count_entries(indices, classes, begin, end);
+    place_entries(indices, classes, renamed, begin, end, start + warp_inclusive_sum(count) - count, placed);
+  }
+}
+
+/// Rows 0..last-1, a block each, part of the row by part for its warps.
+template <class Op, class Offset>
+__global__ void relabel_long_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                                  const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
+                                  const i32 *__restrict__ old, const Offset *__restrict__ starts, i64 last,
+                                  i32 *placed) {
+  SHARED(i64, counts, WARP * CLASSES);
+  const int warps = int(blockDim.x) / WARP, warp = warp_in_block();
+  for (i64 row = blockIdx.x; row < last; row += gridDim.x) {
+    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]), length = i64(starts[row + 1]) - start;
+    const i64 part = (length + blockDim.x - 1) / blockDim.x * WARP;
+    const i64 from = begin + least(warp * part, length), to = begin + least((warp + 1) * part, length);
+    __syncthreads();  // whoever read counts is done
+    counts[warp * CLASSES + lane()] = count_entries(indices, classes, from, to);
+    __syncthreads();
+    i64 before = 0, all = 0;
+    for (int other = 0; other < warps; other++) {
+      if (other == warp) before = all;
+      all += counts[other * CLASSES + lane()];
+    }
+    const i64 place = start + warp_inclusive_sum(all) - all + before;
+    place_entries(indices, classes, renamed, from, to, place, placed);
+  }
+}
+
+}  // namespace graphla

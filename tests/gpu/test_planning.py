@@ -1,0 +1,178 @@
+"""Plans made on the device: numbered by class of degree, stably; rows renamed, ascending, whole."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graphla.backends import backend
+from graphla.backends.cuda import planning
+from graphla.storage import Csr, Plan
+
+cuda = backend("cuda")
+
+
+def graph(n: int, pairs: np.ndarray, symmetric: bool, wide: bool = False) -> tuple[Csr, Csr]:
+    """Rows and columns of a pattern on the device, one object if it is symmetric."""
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) if symmetric else pairs, axis=0)
+    out = _rows(n, pairs, wide)
+    return out, out if symmetric else _rows(n, pairs[np.lexsort(pairs.T)][:, ::-1], wide)
+
+
+def _rows(n: int, pairs: np.ndarray, wide: bool) -> Csr:
+    indptr = np.searchsorted(pairs[:, 0], np.arange(n + 1)).astype(np.int64 if wide else np.int32)
+    indices = np.ascontiguousarray(pairs[:, 1]).astype(np.int32)
+    there = cuda.xp.ones(len(pairs), bool)
+    return Csr(n, n, cuda.asarray(indptr), cuda.asarray(indices), there)
+
+
+@st.composite
+def graphs(draw: Any) -> tuple[Csr, Csr]:
+    """Directed and symmetric ones: loops, hubs, isolated vertices, none at all."""
+    n = draw(st.sampled_from((1, 2, 31, 32, 33, 200, 1500, 3000)))
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    pairs = numbers.integers(0, n, (draw(st.sampled_from((0, 1, n, 6 * n))), 2))
+    for hub in numbers.integers(0, n, draw(st.integers(0, 3))):
+        star = numbers.choice(n, numbers.integers(0, n + 1), replace=False)
+        pairs = np.concatenate([pairs, np.stack([np.full(star.size, hub), star], 1)])
+    if draw(st.booleans()):
+        pairs = pairs[(pairs % 3 != 0).all(1)]
+    return graph(n, pairs, draw(st.booleans()), draw(st.booleans()))
+
+
+def host(array: Any) -> np.ndarray:
+    return cuda.to_host(array)
+
+
+def rows_of(a: Csr) -> np.ndarray:
+    return np.repeat(np.arange(a.nrows), np.diff(host(a.indptr)))
+
+
+def degrees(out: Csr, into: Csr) -> np.ndarray:
+    counts = np.diff(host(out.indptr)).astype(np.int64)
+    return counts if out is into else counts + np.diff(host(into.indptr))
+
+
+def full_plan(out: Csr, into: Csr, **settings: int) -> Plan:
+    """However much memory it takes."""
+    with patch.multiple(planning, **{"MOST": 1 << 20, **settings}):
+        return cuda.plan(out, into, True, None)
+
+
+def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
+    n = out.nrows
+    is_idle = np.unpackbits(host(plan.idle).view(np.uint8), bitorder="little").astype(bool)
+    assert is_idle[:n].tolist() == (degrees(out, into) == 0).tolist()
+    assert is_idle[n:].all()
+    assert is_idle.size - n < 32
+    assert_first(host(plan.first), into, n)
+
+
+def assert_first(first: np.ndarray, into: Csr, n: int) -> None:
+    indptr, indices = host(into.indptr), host(into.indices)
+    assert first.size == n
+    for v in range(n):
+        assert first[v] == (indices[indptr[v]] if indptr[v] < indptr[v + 1] else -1)
+
+
+def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
+    r, degree, n = plan.relabelled, degrees(out, into), out.nrows
+    assert r is not None
+    new, old = host(r.new), host(r.old)
+    bits = np.array([int(d).bit_length() for d in degree])
+    # falling by class, inside a class as the user has them: that leaves one order
+    assert old.tolist() == sorted(range(n), key=lambda v: (-bits[v], v))
+    assert new[old].tolist() == list(range(n))
+    assert r.active == (degree > 0).sum()
+    assert list(r.ends) == [int((bits >= 32 - c).sum()) for c in range(32)]
+    assert (r.out is r.into) == (out is into)
+    for users, ours in ((out, r.out), (into, r.into)):
+        rows, columns = rows_of(users), host(users.indices)
+        got_rows, got = rows_of(ours), host(ours.indices)
+        order = np.lexsort((new[columns], new[rows]))  # rows ascend, and hold the same entries
+        assert ours.indptr.dtype == users.indptr.dtype
+        assert got_rows.tolist() == new[rows][order].tolist()
+        assert got.tolist() == new[columns][order].tolist()
+        assert (ours.nrows, ours.ncols, ours.values.size) == (n, n, users.nvals)
+    assert_first(host(r.first), r.into, r.active)
+
+
+@given(graphs())
+def test_a_light_plan(graph):
+    plan = cuda.plan(*graph, False, None)
+    assert plan.relabelled is None
+    assert plan.nbytes == plan.idle.nbytes + plan.first.nbytes
+    assert plan.seconds > 0
+    assert_light(plan, *graph)
+
+
+@given(graphs(), st.sampled_from((1, 3, 12)))
+@example(graph(5, np.empty((0, 2), int), False), 12)
+def test_a_full_plan(graph, long):
+    plan = full_plan(*graph, LONG=long)
+    assert_light(plan, *graph)
+    assert_relabelled(plan, *graph)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("long", [4, 12])
+def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
+    n, numbers = 9000, np.random.default_rng(5)
+    star = np.stack([np.full(n, 77), np.arange(n)], 1)
+    some = graph(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)
+    assert_relabelled(full_plan(*some, LONG=long), *some)
+
+
+@given(graphs(), st.booleans())
+def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
+    out, into = graph
+    plan = full_plan(out, into) if full else cuda.plan(out, into, False, None)
+    turned = cuda.turned(plan, into, out)
+    assert turned.idle is plan.idle
+    assert_light(turned, into, out)
+    if full:
+        assert_relabelled(turned, into, out)
+        assert turned.relabelled.new is plan.relabelled.new
+        assert turned.relabelled.out is plan.relabelled.into
+
+
+@given(st.integers(1, 400), st.integers(0, 40), st.booleans())
+def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, mean, symmetric):
+    numbers = np.random.default_rng(n)
+    out, into = graph(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
+    plan = cuda.plan(out, into, True, None)
+    forms = {id(a): a.indptr.nbytes + a.indices.nbytes for a in (out, into)}
+    is_full = plan.relabelled is not None
+    assert is_full == (cuda.price_of_plan(out, into) < float("inf"))
+    if is_full:
+        other = cuda.turned(plan, into, out)
+        own = {id(x): x.nbytes for p in (plan, other) for x in held(p)}
+        assert sum(own.values()) <= 1.5 * sum(forms.values())
+        assert plan.nbytes == sum({id(x): x.nbytes for x in held(plan)}.values())
+
+
+def held(plan: Plan) -> list[Any]:
+    """Its arrays; the one truth value of a pattern is none."""
+    r = plan.relabelled
+    arrays = [plan.idle, plan.first]
+    if r is not None:
+        arrays += [r.new, r.old, r.first]
+        arrays += [x for a in (r.out, r.into) for x in (a.indptr, a.indices)]
+    return arrays
+
+
+def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
+    numbers = np.random.default_rng(2)
+    some = graph(300, numbers.integers(0, 300, (6000, 2)), True)
+    light = cuda.plan(*some, False, None)
+
+    def refuse(*args: Any) -> Any:
+        raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+
+    monkeypatch.setattr(planning, "_renamed", refuse)
+    assert cuda.plan(*some, True, light) is light
