@@ -1,0 +1,76 @@
+"""Closures on dictionaries: rounds of every edge, one by one, exact where integers are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from graphs import Edges
+
+from semirings import dtypes
+
+
+class Model:
+    """x after some rounds of x = x ⊕ xA, which of it rests, and where a term did not fit."""
+
+    def __init__(self, values: dict[int, Any], rests: bool, lost: set[int]):
+        self.values = values
+        self.rests = rests
+        self.lost = lost
+
+
+def closure(
+    graph: Edges,
+    x: Mapping[int, Any],
+    op: Any,
+    *,
+    mask: Collection[int] | None = None,
+    limit: int = 500,
+) -> Model:
+    """What a typed semiring makes of it; a vertex off the mask keeps what it started with."""
+    cast = op.return_type.np_type.type
+    values, lost = {v: cast(value) for v, value in x.items()}, set()
+    for _ in range(limit):
+        following = dict(values)
+        for u, v, weight in graph:
+            if u not in values or (mask is not None and v not in mask):
+                continue
+            term = _term(op, values[u], weight)
+            if term is None:
+                lost.add(v)
+            else:
+                following[v] = op.monoid(following[v], term) if v in following else cast(term)
+        if all(v in values and same(values[v], value) for v, value in following.items()):
+            return Model(values, True, lost)
+        values = following
+    return Model(values, False, lost)
+
+
+def _term(op: Any, x: Any, weight: Any) -> Any:
+    """x ⊗ weight; None where it is beyond its integers."""
+    dtype = op.return_type
+    exact = _EXACT.get(op.binaryop.name)
+    if exact is not None and dtype.is_integer:
+        least, greatest = np.iinfo(dtype.np_type).min, np.iinfo(dtype.np_type).max
+        if not least <= exact(int(x), int(weight)) <= greatest:
+            return None
+    weight = dtypes.lookup_dtype(op.type2).np_type.type(weight)
+    return op.binaryop(op.type.np_type.type(x), weight)
+
+
+_EXACT = {
+    "plus": lambda x, y: x + y,
+    "minus": lambda x, y: x - y,
+    "times": lambda x, y: x * y,
+}
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two values are one, where NaN is NaN."""
+    return bool(x == y or (x != x and y != y))
+
+
+def agree(got: Mapping[int, Any], expected: Mapping[int, Any]) -> bool:
+    """Whether two vectors have the same entries."""
+    return got.keys() == expected.keys() and all(same(got[v], expected[v]) for v in got)
