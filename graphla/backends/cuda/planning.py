@@ -59,7 +59,7 @@ def price_of_plan(out: Csr, into: Csr) -> float:
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
     held = numbers + n // 8 + forms * (pattern + 2 * first)  # both ways, for the transpose
-    if held > MOST * forms * pattern:
+    if not entries or held > MOST * forms * pattern:
         return inf
     return START + PER_VERTEX * n + forms * PER_ENTRY * entries
 

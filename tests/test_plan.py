@@ -1,0 +1,274 @@
+"""What a matrix keeps for traversals: when it is made, shared, paid for, reported and dropped."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.backends import backend
+from graphla.operations.operation import Operation, perform, run
+from graphla.plans import SAVING, Plans, drop_full_plans
+from graphla.storage import Plan
+from semirings.exceptions import DimensionMismatch, OutOfMemory
+
+on_cuda = pytest.mark.skipif(gl.config.device == "cpu", reason="no full plans on the CPU")
+
+
+def matrix(n=60, entries=900, seed=0, symmetric=False):
+    """Enough edges for each vertex that a full plan fits."""
+    i, j = np.random.default_rng(seed).integers(0, n, (2, entries))
+    if symmetric:
+        i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    return gl.Matrix.from_coo(i, j, True, nrows=n, ncols=n, dup_op="first", symmetric=symmetric)
+
+
+def host(A, array):
+    return backend(A.device).to_host(array)
+
+
+def both_forms(A):
+    return A._forms.csr, A._forms.csc
+
+
+# --- when it is made ------------------------------------------------------------------------------
+
+
+def test_without_traversals_there_is_no_plan():
+    A = matrix()
+    assert A.plan is None
+    both_forms(A)
+    assert A.plan is None
+
+
+def test_the_first_traversal_makes_a_light_one_once():
+    A = matrix()
+    both_forms(A)
+    plan = A._forms.plan_now()
+    assert plan is not None and plan.relabelled is None
+    assert A._forms.plan_now() is plan
+    assert (A.plan.tier, A.plan.nbytes, A.plan.seconds) == ("light", plan.nbytes, plan.seconds)
+    assert "light plan" in repr(A.plan)
+
+
+def test_while_a_form_is_missing_there_is_none_and_none_is_made():
+    A = matrix()
+    assert A._forms.plan_now() is None
+    assert not A._forms.has_csc
+
+
+def test_optimize_makes_the_missing_form_and_gives_the_matrix():
+    A = matrix()
+    assert A.optimize() is A
+    assert A._forms.has_csc
+    assert A.plan.tier == ("light" if gl.config.device == "cpu" else "full")
+    plan = A._forms.plan_now()
+    assert A.optimize()._forms.plan_now() is plan
+
+
+def test_only_a_square_matrix_has_a_plan():
+    with pytest.raises(DimensionMismatch, match="but this one is 2 x 3"):
+        gl.Matrix("BOOL", 2, 3).optimize()
+
+
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_a_matrix_without_entries_has_a_light_plan(n):
+    A = gl.Matrix("INT8", n, n).optimize()
+    assert A.plan.tier == "light"
+    bits = np.unpackbits(host(A, A._forms.plan_now().idle).view("u1"))
+    assert bits.all()
+
+
+# --- whose it is ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("full", [False, True])
+@given(seed=st.integers(0, 1 << 16))
+def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
+    A = matrix(seed=seed)
+    out, into = both_forms(A)
+    if full:
+        A.optimize()
+    ours, theirs = A._forms.plan_now(), A._forms.T.plan_now()
+    assert A._forms.T.plan_now() is theirs
+    assert host(A, ours.idle).tolist() == host(A, theirs.idle).tolist()
+    for first, rows in ((ours.first, into), (theirs.first, out)):
+        indptr, indices = host(A, rows.indptr), host(A, rows.indices)
+        want = [indices[a] if a < b else -1 for a, b in pairwise(indptr)]
+        assert host(A, first).tolist() == want
+    if ours.relabelled is not None:
+        assert theirs.relabelled.out is ours.relabelled.into
+        assert theirs.relabelled.into is ours.relabelled.out
+        assert theirs.relabelled.new is ours.relabelled.new
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("full", [False, True])
+def test_a_symmetric_matrix_has_one_plan(full, transposed):
+    A = matrix(symmetric=True)
+    forms = A._forms.T if transposed else A._forms
+    if full:
+        forms.make_full_plan()
+    plan = forms.plan_now()
+    assert forms.T.plan_now() is plan
+    if plan.relabelled is not None:
+        assert plan.relabelled.out is plan.relabelled.into
+
+
+def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
+    A = matrix().optimize()
+    B = A.dup()
+    tier = A.plan.tier
+    A[3, 4] = False
+    assert A.plan is None
+    A << B
+    assert B.plan.tier == tier
+    A.optimize()
+    i, j, _ = A.to_coo()
+    del A[i[0], j[0]]
+    assert A.plan is None
+
+
+# --- the account ----------------------------------------------------------------------------------
+
+
+def spend(A, seconds, times=1):
+    for _ in range(times):
+        A._forms.plan_now()
+        A._forms.spend(seconds)
+
+
+def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatch):
+    A = matrix()
+    both_forms(A)
+    do = backend(A.device)
+    monkeypatch.setattr(do, "price_of_plan", lambda out, into: 1.0)
+    asked = []
+    make = do.plan
+    monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
+    spend(A, 0.25)  # does not count: it may have waited for a compiler
+    spend(A, 0.25, 4)
+    assert asked == [False]
+    spend(A, 0.25, 3)
+    assert asked == [False, True]
+    assert (A.plan.tier == "full") == (gl.config.device != "cpu")
+
+
+def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
+    A = matrix()
+    both_forms(A)
+    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: inf)
+    spend(A, 1e9, 3)
+    assert A._forms.plan_now().relabelled is None
+
+
+def test_traversals_of_the_transpose_pay_as_well(monkeypatch):
+    A = matrix()
+    both_forms(A)
+    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
+    for forms in (A._forms, A._forms.T, A._forms):
+        forms.plan_now()
+        forms.spend(0.5)
+    assert (A._forms.T.plan_now().relabelled is not None) == (gl.config.device != "cpu")
+
+
+def plan_of(seconds, full):
+    return Plan(None, None, object() if full else None, 10, seconds)  # pyright: ignore
+
+
+def spent(light=(), full=()):
+    plans = Plans("cpu")
+    for each in light:
+        plans.spend(each)
+    plans.keep(plan_of(0.0, True), 0)
+    for each in full:
+        plans.spend(each)
+    return plans
+
+
+def test_when_a_plan_pays_is_told_from_what_traversals_took():
+    assert spent().report(plan_of(0.3, False), 0.9).break_even is None
+    assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
+    # estimated: 0.9 s against the part of 10 ms that it spares
+    estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
+    assert estimated.break_even == 0.9 / (SAVING * 0.01)
+    # the same from traversals that had it
+    having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
+    assert having.break_even == estimated.break_even
+    # measured: 0.8 s against 10 ms - 6 ms
+    measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
+    assert measured.break_even == 200
+    assert "pays after 200 traversals" in repr(measured)
+    slower = spent(light=[9.0, 0.01], full=[9.0, 0.02]).report(plan_of(0.8, True), 5.0)
+    assert slower.break_even is None
+    assert spent(light=[9.0, 0.01]).report(plan_of(0.3, False), inf).break_even is None
+
+
+# --- when memory is short -------------------------------------------------------------------------
+
+
+@on_cuda
+def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
+    A, B = matrix().optimize(), matrix(seed=1)
+    both_forms(B)
+    B._forms.plan_now()
+    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
+    spend(A, 2.0, 3)
+    assert drop_full_plans(A.device)
+    assert not drop_full_plans(A.device)
+    assert A._forms.plan_now().relabelled is None
+    assert A.plan.break_even is None
+    assert B.plan.tier == "light"
+    spend(A, 2.0, 2)
+    assert A._forms.plan_now().relabelled is not None
+
+
+class Short:
+    """Finds memory short so many times."""
+
+    def __init__(self, device, times):
+        self.left, self.asked, self.device = times, 0, device
+
+    def __call__(self, *args):
+        self.asked += 1
+        if self.asked <= self.left:
+            raise backend(self.device).xp.cuda.memory.OutOfMemoryError(100, 200, 0)
+        return args[0]
+
+
+@on_cuda
+@pytest.mark.parametrize("start", [perform, run])
+def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(start):
+    A, B = matrix().optimize(), matrix(seed=1)
+    short = Short(A.device, 1)
+    args = ("try", short, B._forms) if start is perform else (Operation("try", short), (B._forms,))
+    assert start(*args) is B._forms
+    assert short.asked == 2
+    assert A.plan is None
+    assert A._forms.plan_now().relabelled is None
+
+
+@on_cuda
+def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
+    A = matrix().optimize()
+    short = Short(A.device, 9)
+    with pytest.raises(OutOfMemory, match="its operands are as they were"):
+        perform("try", short, A._forms)
+    assert short.asked == 2
+    with pytest.raises(OutOfMemory):
+        perform("try", short, A._forms)
+    assert short.asked == 3
+
+
+@on_cuda
+def test_a_plan_goes_with_its_matrix():
+    A = matrix().optimize()
+    assert A.plan.tier == "full"
+    device = A.device
+    del A
+    assert not drop_full_plans(device)
