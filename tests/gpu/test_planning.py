@@ -82,6 +82,9 @@ def assert_first(first: np.ndarray, into: Csr, n: int) -> None:
 
 def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
     r, degree, n = plan.relabelled, degrees(out, into), out.nrows
+    if not out.nvals:
+        assert r is None
+        return
     assert r is not None
     new, old = host(r.new), host(r.old)
     bits = np.array([int(d).bit_length() for d in degree])
@@ -135,7 +138,7 @@ def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
     turned = cuda.turned(plan, into, out)
     assert turned.idle is plan.idle
     assert_light(turned, into, out)
-    if full:
+    if full and out.nvals:
         assert_relabelled(turned, into, out)
         assert turned.relabelled.new is plan.relabelled.new
         assert turned.relabelled.out is plan.relabelled.into

@@ -1,7 +1,7 @@
 """Plans: what traversals read beside a square matrix, made of its pattern. Kernels: plan.cu.
 
-A full plan takes 9 bytes a vertex and 4 an entry of `out` (and of `into`) more, some 16 bytes a
-vertex of scratch while it is made, and no sort.
+A full plan takes some 16 bytes a vertex and 4 an entry, for each form of the matrix; making it, 1.3
+bytes a vertex more, and no sort.
 
 Waits: once for where the classes of degree end (full), once until the plan is made.
 """
@@ -27,7 +27,7 @@ CLASSES = 32
 LONG = 12
 """Rows of vertices with a degree of more bits are taken by whole blocks."""
 WIDE_BLOCK = 1024
-START, PER_VERTEX, PER_ENTRY = 3e-4, 1e-9, 6e-11
+START, PER_VERTEX, PER_ENTRY = 1.8e-4, 6.5e-10, 1e-11
 """Seconds of a full plan, measured on an H200 (docs/decisions/010-plans.md)."""
 MOST = 1.5
 """What plans may take, in bytes of the forms that they are made of."""
