@@ -1,0 +1,169 @@
+"""Breadth-first searches from many starts at once: a bit each, 64 to a launch.
+
+Kernels: many.cu, on persistent.cuh.
+Waits: for each launch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.frontiers import flags_of
+from graphla.backends.cuda.launching import BLOCK, NULL, size
+from graphla.backends.traversals import Level, Reach
+from graphla.kernels.cuda import NOTHING, load
+from graphla.settings import forced_direction
+from graphla.storage import Array, Csr, Plan, VectorMask
+
+SEARCHES = 64
+"""Searches of a launch, as in many.cu."""
+GROUP = 32
+"""Vertices that a warp takes at a time."""
+PART = 1024
+"""A longer row is cut into parts of so many entries, each a warp's task."""
+FAVOUR = 14.0
+"""A search pulls where the edges out of its frontier, times this, are more than those out of what
+it has yet to reach (Beamer's alpha)."""
+PLANES = 12
+"""Bits of a level that room is made for at first, where levels are int32."""
+TOWARDS = {"auto": 0, "push": 1, "pull": 2}  # as in many.cu
+BYTE = np.dtype(np.uint8)
+
+
+def levels_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    levels: np.dtype[Any],
+    plan: Plan | None,
+    traced: bool = False,
+) -> Array:
+    """(k, n) levels, the view of a table in which the k levels of a vertex lie together."""
+    search = _Searches(out, into, starts, mask, limit, plan)
+    width = -(-search.count // (each := 16 // levels.itemsize)) * each
+    table = xp.empty((out.nrows, width), levels)
+    for first in range(0, search.count, SEARCHES):
+        search.run(first, table[:, first : first + SEARCHES])
+    return table[:, : search.count].T
+
+
+def reach_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    plan: Plan | None,
+) -> Reach:
+    """How many vertices each search reaches, the sum of their levels, and the greatest."""
+    search = _Searches(out, into, starts, mask, limit, plan)
+    totals = xp.empty((3, search.count), np.int64)
+    for first in range(0, search.count, SEARCHES):
+        batch = totals[:, first : first + SEARCHES]
+        batch[...] = search.run(first, None)[:, : batch.shape[1]]
+    return Reach(*totals)
+
+
+class _Searches:
+    """The graph as it is searched, in the plan's numbering if it has one, and what is searched."""
+
+    def __init__(
+        self,
+        out: Csr,
+        into: Csr | None,
+        starts: Array,
+        mask: VectorMask | None,
+        limit: int,
+        plan: Plan | None,
+    ) -> None:
+        relabelled = plan and plan.relabelled
+        self.n, self.limit, self.count = out.nrows, limit, starts.size
+        self.starts = xp.asarray(starts, np.int32)
+        self.allowed: Any = NULL
+        if mask is not None:
+            flags = flags_of(mask)
+            self.allowed = ~flags if mask.complement else flags
+        self.first: Any = plan.first if plan else NULL
+        self.out, self.into, self.vertices, self.renumbered = out, into, self.n, NULL
+        if relabelled:
+            self.out, self.into, self.first = relabelled.out, relabelled.into, relabelled.first
+            self.vertices, self.renumbered = relabelled.active, relabelled.new
+            self.starts = relabelled.new[self.starts]
+            if mask is not None:
+                self.allowed = self.allowed[relabelled.old]
+        if self.into is None:
+            self.first = NULL
+        self.trace: list[Level] = []
+        self.room = PLANES
+
+    def run(self, first: int, table: Array | None, records: int = 0) -> Array:
+        """The searches from `first` on, their levels in the table; what they come to (3 x 64)."""
+        dtype = BYTE if table is None else table.dtype
+        while True:
+            room = 0 if table is None else 8 if dtype == BYTE else self.room
+            status, depth, totals = self._launch(first, table, dtype, room, records)
+            if status == persistent.FINISHED and not (dtype == BYTE and room and depth > 254):
+                return totals
+            if dtype == BYTE:
+                raise OverflowError(
+                    "some vertex is more than 254 edges away from a start, and levels of one byte "
+                    "(uint8) hold no more; ask for int32"
+                )
+            self.room = min(2 * self.room, 31)
+
+    def _launch(
+        self, first: int, table: Array | None, dtype: np.dtype[Any], room: int, records: int
+    ) -> tuple[int, int, Array]:
+        out, into, n, vertices = self.out, self.into, self.n, self.vertices
+        starts = self.starts[first : first + SEARCHES]
+        groups = -(-vertices // GROUP)
+        zeroed = xp.zeros(n + vertices + 6 * SEARCHES + -(-groups // 8), xp.uint64)
+        seen, rest = zeroed[:n], zeroed[n:]
+        upcoming, rest = rest[:vertices], rest[vertices:]
+        tallies, touched = rest[: 6 * SEARCHES], rest[6 * SEARCHES :].view(xp.uint8)
+        fresh, planes = xp.empty(vertices, xp.uint64), xp.empty(room * vertices, xp.uint64)
+        open_to, had = xp.empty(groups, xp.uint32), xp.empty(groups, xp.uint8)
+        parts = 2 * out.nvals // PART + 1
+        tasks = xp.empty(parts if into is out else 2 * parts, xp.uint64)
+        totals = xp.empty((3, SEARCHES), xp.int64)
+        trace = xp.empty((records, 4), xp.uint64) if records else NULL
+        pull = (NULL, NULL) if into is None else (into.indptr, into.indices)
+        written = (NULL, size(0), np.int32(0))
+        if table is not None:
+            pitch = table.strides[0] // dtype.itemsize
+            written = (np.uint64(table.data.ptr), size(pitch), np.int32(table.shape[1]))
+        kernel = load("many.cu", "search_many", NOTHING, out.indptr.dtype, dtype)
+        wanted = max(-(-groups // (BLOCK // GROUP)), out.nvals // (BLOCK * 8), 1)
+        status, depth = persistent.run(
+            kernel,
+            min(persistent.grid(kernel, BLOCK), wanted),
+            BLOCK,
+            *(size(vertices), size(n), np.int32(starts.size), size(min(self.limit, 1 << 62))),
+            *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR), np.int32(PART)),
+            *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
+            *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
+            *(tasks, size(parts), tallies, totals, *written, trace, size(records)),
+            results=1,
+        )
+        if records:
+            self.trace = _levels(trace.get(), depth)
+        return status, depth, totals
+
+
+def _levels(records: np.ndarray, depth: int) -> list[Level]:
+    """What a traced launch has recorded; the last level's time is not known."""
+    rows = records[: min(depth + 1, len(records))].tolist()
+    times = [row[3] for row in rows]
+    seconds = [1e-9 * (end - begin) for begin, end in zip(times, times[1:], strict=False)] + [0.0]
+    return [
+        Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)
+        for (direction, frontier, edges, _), spent in zip(rows, seconds, strict=True)
+    ]
