@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from devices import has_card
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
 from graphla.backends.cuda import planning
+from graphla.forms import MatrixForms
 from graphla.storage import Csr, Plan
+from semirings.dtypes import BOOL
 
 cuda = backend("cuda")
 
@@ -179,3 +183,35 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
 
     monkeypatch.setattr(planning, "_renamed", refuse)
     assert cuda.plan(*some, True, light) is light
+
+
+def test_a_plan_made_on_one_stream_is_waited_for_on_others():
+    numbers = np.random.default_rng(3)
+    some = graph(200, numbers.integers(0, 200, (4000, 2)), False)
+    forms = MatrixForms("cuda:0", BOOL, *some)
+    try:
+        for full in (False, True, False):
+            cuda.xp.cuda.Stream(non_blocking=True).use()
+            if full:
+                forms.make_full_plan()
+            for each in (forms, forms.T):
+                assert_light(each.plan_now(), each.csr, each.csc)
+        assert_relabelled(forms.plan_now(), *some)
+    finally:
+        cuda.xp.cuda.Stream.null.use()
+    if not has_card():
+        from simulator import machine
+
+        machine.raise_faults()
+
+
+def test_threads_that_begin_together_share_one_plan():
+    numbers = np.random.default_rng(4)
+    forms = MatrixForms("cuda:0", BOOL, *graph(200, numbers.integers(0, 200, (4000, 2)), False))
+    with ThreadPoolExecutor(4) as threads:
+        plans = list(threads.map(lambda _: forms.plan_now(), range(8)))
+        assert all(plan is plans[0] for plan in plans)
+        list(threads.map(lambda _: forms.make_full_plan(), range(4)))
+        plans = list(threads.map(lambda k: (forms.T if k % 2 else forms).plan_now(), range(8)))
+    assert all(plan is plans[k % 2] for k, plan in enumerate(plans))
+    assert plans[0].relabelled.new is plans[1].relabelled.new
