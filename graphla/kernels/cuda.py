@@ -29,8 +29,6 @@ _loaded: dict[tuple[Any, ...], Kernel] = {}
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-UNASKED = 48 << 10
-"""Bytes of shared memory that a block may always have."""
 
 NOTHING = (structs.nothing,)
 """The spec of a kernel that looks at patterns alone."""
@@ -42,12 +40,13 @@ class Kernel:
     Arguments are CuPy arrays and NumPy scalars of just the types of the parameters.
     """
 
-    __slots__ = ("_function", "_module", "_resident", "what")
+    __slots__ = ("_function", "_module", "_resident", "_shared", "what")
 
     def __init__(self, module: Any, function: Any, what: str):
         self._module = module  # unloaded with the last reference to it
         self._function = function
         self._resident: dict[tuple[int, int], int] = {}
+        self._shared = 0  # bytes that it may have
         self.what = what
 
     def __call__(
@@ -61,12 +60,13 @@ class Kernel:
     def resident(self, block: int, shared: int = 0) -> int:
         """Blocks of so many threads that a multiprocessor holds at a time.
 
-        Lets the kernel have so much shared memory, where that is more than a kernel has unasked.
+        Lets the kernel have so much shared memory beside what it declares.
         """
         found = self._resident.get((block, shared))
         if found is None:
-            if shared > UNASKED:
+            if shared > self._shared:
                 driver.funcSetAttribute(self._function.ptr, DYNAMIC_SHARED, shared)
+                self._shared = shared
             found = driver.occupancyMaxActiveBlocksPerMultiprocessor(
                 self._function.ptr, block, shared
             )

@@ -1,16 +1,68 @@
 // What products ask about a frontier (the entries of u) and about A before they multiply, and the
 // runs of equal outputs after edges were sorted by output.
-#include "device.cuh"
+#include "persistent.cuh"
 
 namespace graphla {
 
-/// sizes[i] = how many entries row rows[i] of A has.
+constexpr int ROWS = 4;  // that a thread counts side by side
+
+/// ends[i] = how many entries the given rows have from the first of i's part on to row i: parts are of
+/// one length, one a block, PARTS at most. before[p] = how many the parts before p have, which are
+/// to be added. Where there is a host to tell, it is told how many there are in all: the lower half
+/// and the upper.
 template <class Op, class Offset>
-__global__ void row_sizes(const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count,
-                          i64 *__restrict__ sizes) {
-  for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
-    sizes[i] = i64(indptr[rows[i] + 1]) - i64(indptr[rows[i]]);
+__global__ void __launch_bounds__(256)
+ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+              const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count, i64 length,
+              i64 *__restrict__ ends, i64 *before) {
+  SHARED(i64, scratch, WARP + 1);
+  const i64 first = i64(blockIdx.x) * length, last = least(first + length, count);
+  i64 sum = 0;
+  for (i64 begin = first; begin < last; begin += 256 * ROWS) {
+    const i64 mine = begin + i64(threadIdx.x) * ROWS;
+    i64 sizes[ROWS], own = 0, total;
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) {
+      sizes[n] = 0;
+      if (mine + n < last) {
+        const i32 row = rows[mine + n];
+        sizes[n] = i64(indptr[row + 1]) - i64(indptr[row]);
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) own += sizes[n];
+    i64 end = sum + block_exclusive_sum(own, scratch, total);
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) {
+      end += sizes[n];
+      if (mine + n < last) ends[mine + n] = end;
+    }
+    sum += total;
   }
+  if (threadIdx.x == 0) store_relaxed(&before[blockIdx.x], sum);
+  Grid grid(control);
+  grid.begin(tickets);
+  if (!is_last_block(grid)) return;
+  i64 all = 0;
+  for (i64 begin = 0; begin < gridDim.x; begin += 256) {
+    const i64 part = begin + threadIdx.x;
+    const i64 own = part < gridDim.x ? load_relaxed(&before[part]) : 0;
+    i64 total;
+    const i64 sums = all + block_exclusive_sum(own, scratch, total);
+    if (part < gridDim.x) before[part] = sums;
+    all += total;
+  }
+  if (threadIdx.x == 0 && host) {
+    tell_host(host, launch, HOST_RESULTS, u32(all));
+    tell_host(host, launch, HOST_RESULTS + 1, u32(u64(all) >> 32));
+    tell_host(host, launch, HOST_STATUS, FINISHED);
+  }
+}
+
+/// ends[i] += what the parts before that of i have.
+template <class Op>
+__global__ void join_parts(i64 count, i64 length, i64 *__restrict__ ends, const i64 *__restrict__ before) {
+  for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid()) ends[i] += before[i / length];
 }
 
 /// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows have

@@ -13,6 +13,31 @@ enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 /// the result; or at its first term, whose value nobody asks for.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
+/// How u lies: a flag beside each value; a value for each index; or the same, with the values that
+/// are read most often (the hubs') at hand in shared memory.
+enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
+
+/// Values of u in shared memory. Slot s has that of the index tags[s] * slots + s, which is some
+/// index whatever the tag; slots are a power of two.
+template <class U> struct Hubs {
+  const U *values = nullptr;
+  const u16 *tags = nullptr;
+  int bits = 0;  // slots == 1 << bits
+
+  /// Makes them of u; every thread of the block calls.
+  DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u, int log_slots) {
+    U *to = (U *)room;
+    u16 *names = (u16 *)(to + (1 << log_slots));
+    for (int s = int(threadIdx.x); s < 1 << log_slots; s += int(blockDim.x)) {
+      const u16 tag = wanted[s];
+      names[s] = tag;
+      to[s] = u[i64(tag) << log_slots | s];
+    }
+    values = to, tags = names, bits = log_slots;
+    __syncthreads();
+  }
+};
+
 /// A fold on its way: whether it has a term yet, and the fold of those it has.
 template <class Op> struct Fold {
   typedef typename Op::Z Z;
@@ -53,7 +78,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 }
 
 /// The rows of A and the vector u: the terms of a stretch of entries of one row.
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int ENDS>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
   static constexpr int BATCH = 4;  // loads in flight
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
@@ -61,9 +86,23 @@ struct Rows {
   const Values<typename Op::A, A, KEPT_A> a;
   const Values<typename Op::U, U, KEPT_U> u;
   const bool *__restrict__ u_present;
+  const Hubs<U> hubs;
 
-  DEVICE Rows(const i32 *indices, const A *a_values, const U *u_values, const bool *present)
-      : columns(indices), a(a_values), u(u_values), u_present(present) {}
+  DEVICE Rows(const i32 *indices, const A *a_values, const U *u_values, const bool *present,
+              const Hubs<U> &at_hand)
+      : columns(indices), a(a_values), u(u_values), u_present(present), hubs(at_hand) {}
+
+  /// u(k).
+  DEVICE typename Op::U value_of_u(i32 k) const {
+    if constexpr (HELD == WITH_HUBS) {
+      const u32 slot = u32(k) & ((1u << hubs.bits) - 1);
+      U value = hubs.values[slot];
+      if (hubs.tags[slot] != u32(k) >> hubs.bits) value = u.at[k];
+      return convert<typename Op::U>(value);
+    } else {
+      return u[k];
+    }
+  }
 
   /// Whether a fold needs no more terms.
   static DEVICE bool is_settled(const Fold<Op> &fold) {
@@ -73,12 +112,13 @@ struct Rows {
   }
 
   /// Folds the first `few` entries of a row, by one thread. Loads of threads side by side lie far
-  /// apart: what may settle the row is looked at before more is read.
+  /// apart: what may settle a row is looked at before more is read, unless the row is so short that
+  /// looking takes longer.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
-      if (few > 0) fold_batch<1, 1>(fold, begin, 0, few, row);
-      if (few > 1 && !is_settled(fold)) fold_batch<1, BATCH - 1>(fold, begin, 1, few, row);
+      if (few > 0) fold_batch<1, BATCH>(fold, begin, 0, few <= BATCH ? few : 1, row);
+      if (few > BATCH && !is_settled(fold)) fold_batch<1, BATCH - 1>(fold, begin, 1, few, row);
       from = BATCH;
     }
 #pragma unroll 1
@@ -96,7 +136,7 @@ struct Rows {
       const i32 *column = &columns[begin + Offset(from + i * STEP)];
       k[i] = !there[i] ? 0 : STEP == WARP ? load_once(column) : *column;
     }
-    if constexpr (!U_FULL) {
+    if constexpr (HELD == IN_BITMAP) {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) there[i] = there[i] && u_present[k[i]];
     }
@@ -106,7 +146,7 @@ struct Rows {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
         const i64 entry = i64(begin + Offset(from + i * STEP));
-        if (there[i]) x[i] = u[k[i]], y[i] = STEP == WARP ? a.once(entry) : a[entry];
+        if (there[i]) x[i] = value_of_u(k[i]), y[i] = STEP == WARP ? a.once(entry) : a[entry];
       }
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
@@ -125,6 +165,38 @@ struct Rows {
 
   DEVICE typename Op::Z term(Offset entry, i32 k, i64 row) const {
     return Op::term(a[entry], u[k], row, k);
+  }
+
+  /// Folds the whole rows, of GROUP * BATCH entries at most, of the lanes in `owners`: a group of
+  /// lanes takes one, so that a warp has several rows under way. Every lane calls with its own row.
+  DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
+    constexpr int GROUP = 8, ROWS = WARP / GROUP;
+    while (owners) {
+      int owner[ROWS], mine = 0;
+      bool is_mine = false;
+#pragma unroll
+      for (int g = 0; g < ROWS; ++g) {
+        owner[g] = __ffs(int(owners)) - 1;  // -1 where there are no more
+        owners &= owners - 1;
+        if (g == lane() / GROUP) mine = owner[g] & (WARP - 1), is_mine = owner[g] >= 0;
+      }
+      const Offset its_begin = shuffle(begin, mine);
+      const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
+      Fold<Op> part;
+      fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
+      // A lane without a term holds the identity; a row has more terms than its group has lanes.
+#pragma unroll
+      for (int delta = 1; delta < GROUP; delta *= 2) {
+        const typename Op::Z after = shuffle_down(part.sum, delta);
+        if (lane() % (2 * delta) == 0) part.sum = Op::add(part.sum, after);
+      }
+      const u32 have = __ballot_sync(ALL_LANES, part.has);
+#pragma unroll
+      for (int g = 0; g < ROWS; ++g) {
+        const typename Op::Z sum = shuffle(part.sum, g * GROUP);
+        if (lane() == owner[g] && (have >> (g * GROUP) & ((1u << GROUP) - 1))) fold = Fold<Op>(sum, true);
+      }
+    }
   }
 
   /// The fold of a stretch of a row, by a warp; every lane calls and has it. Of several first terms
@@ -154,7 +226,7 @@ struct Rows {
 
   /// The first of the next BATCH * WARP entries of a stretch that meets one of u; -1 if none does.
   DEVICE int first_hit(Offset begin, int from, int length) const {
-    if constexpr (U_FULL) return from;
+    if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];
     bool there[BATCH];
 #pragma unroll

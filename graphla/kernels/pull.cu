@@ -10,6 +10,7 @@
 namespace graphla {
 
 constexpr int FEW = 8;             // entries that one thread looks at
+constexpr int SOME = 32;           // entries that a group of lanes looks at
 constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
 constexpr int CHUNK = 2048;        // entries of a chunk; a long row has more than these left
 
@@ -42,6 +43,26 @@ DEVICE void queue_chunks(i64 place, i64 row, i64 begin, i64 end, Tickets *ticket
   for (i64 i = lane(); i < count; i += WARP) chunk_rows[first + i] = i32(slot);
 }
 
+/// Which items a warp takes: every so many-th, or (TAKEN) the next that nobody has taken yet. Every
+/// lane of the warp calls.
+template <bool TAKEN> struct Turns {
+  u64 *next;
+  i64 now;
+
+  DEVICE explicit Turns(u64 *counter) : next(counter), now(thread_in_grid() / WARP) {
+    if constexpr (TAKEN) step();
+  }
+  DEVICE i64 item() const { return now; }
+  DEVICE void step() {
+    if constexpr (TAKEN) {
+      if (lane() == 0) now = i64(atomicAdd(next, u64(1)));
+      now = shuffle(now, 0);
+    } else {
+      now += threads_in_grid() / WARP;
+    }
+  }
+};
+
 /// Adds how many entries each thread found to `count`; every thread of the block calls.
 DEVICE void add_count(u64 *count, u32 found) {
   SHARED(u32, scratch, WARP + 1);
@@ -50,70 +71,118 @@ DEVICE void add_count(u64 *count, u32 found) {
   if (threadIdx.x == 0 && total) atomicAdd(count, u64(total));
 }
 
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int MASK, int ENDS>
-__global__ void __launch_bounds__(256, ENDS == AT_LAST ? 4 : 6)
+/// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`; how
+/// many. Results of the others are marked as missing. Every lane of the warp calls.
+template <int SPAN>
+DEVICE int list_wanted(i64 at, i64 outputs, const bool *__restrict__ flags, bool complement, u8 *wanted,
+                       bool *__restrict__ present) {
+  bool let[SPAN];
+#pragma unroll
+  for (int part = 0; part < SPAN; ++part) {
+    const i64 row = at + part * WARP + lane();
+    let[part] = row < outputs && flags[row] != complement;
+  }
+  __syncwarp();  // whoever read the list before is done
+  int count = 0;
+#pragma unroll
+  for (int part = 0; part < SPAN; ++part) {
+    const i64 row = at + part * WARP + lane();
+    const u32 others = __ballot_sync(ALL_LANES, let[part]);
+    if (let[part]) wanted[count + __popc(others & ((1u << lane()) - 1))] = u8(part * WARP + lane());
+    else if (row < outputs) present[row] = false;
+    count += __popc(others);
+  }
+  __syncwarp();
+  return count;
+}
+
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK, int ENDS>
+__global__ void __launch_bounds__(HELD == WITH_HUBS ? 1024 : 256, HELD == WITH_HUBS ? 1 : ENDS == AT_LAST ? 4 : 6)
 pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
-          const bool *u_present, const U *u_values,
+          const bool *u_present, const U *u_values, const u16 *hubs, int bits, u64 *next,
           const bool *__restrict__ flags, bool complement, const i32 *__restrict__ list,
           bool by_place,            // whether results lie as the list does, not by row
           bool *__restrict__ present, typename Op::Z *__restrict__ w, u64 *count,
           Tickets *tickets, Long *longs, i32 *settled, i32 *chunk_rows) {
-  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
+  constexpr int SPAN = MASK == MASK_FLAGS || HELD == WITH_HUBS ? 4 : 1;  // rows a warp takes, in warps
+  SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN * (HELD == WITH_HUBS ? 4 : 1) : 1);
+  u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
+  Hubs<U> at_hand;
+  if constexpr (HELD == WITH_HUBS) {
+    SHARED_BYTES(room);
+    at_hand.gather(room, hubs, u_values, bits);
+  }
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
   u32 found = 0;
-  for (i64 at = thread_in_grid() - lane(); at < outputs; at += threads_in_grid()) {
-    const i64 mine = at + lane();
-    const bool is_output = mine < outputs;
-    i32 row = 0;
-    Offset begin = 0, end = 0;
-    if (is_output) {
-      if constexpr (MASK == MASK_LIST) row = list[mine];
-      else row = i32(mine);
-      begin = indptr[row], end = indptr[row + 1];  // beside the flag, not after it
-      if constexpr (MASK == MASK_FLAGS) {
-        if (flags[row] == complement) end = begin;
+  for (Turns<HELD == WITH_HUBS> turn(next); turn.item() * (WARP * SPAN) < outputs; turn.step()) {
+    const i64 at = turn.item() * (WARP * SPAN);
+    int span = int(least(outputs - at, i64(WARP * SPAN)));
+    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, outputs, flags, complement, wanted, present);
+    for (int part = 0; part == 0 || (SPAN > 1 && part < span); part += WARP) {
+      const bool is_output = part + lane() < span;
+      i64 mine = at + part + lane();
+      i32 row = 0;
+      Offset begin = 0, end = 0;
+      if (is_output) {
+        if constexpr (MASK == MASK_FLAGS) mine = at + wanted[part + lane()];
+        if constexpr (MASK == MASK_LIST) row = list[mine];
+        else row = i32(mine);
+        begin = indptr[row], end = indptr[row + 1];
       }
-    }
-    Fold<Op> fold;
-    int few = int(least(end - begin, Offset(FEW)));
-    if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
-    rows.fold_few(fold, begin, few, row);
-    begin += Offset(few);
-    const i64 place = by_place ? mine : i64(row);
-    u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-    while (left) {
-      const int owner = __ffs(int(left)) - 1;
-      left &= left - 1;
-      const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
-      const i32 its_row = __shfl_sync(ALL_LANES, row, owner);
-      const bool is_long = to - from > Offset(STRIP + CHUNK);
-      const int near = is_long ? STRIP : int(to - from);
-      const Fold<Op> more = rows.fold_by_warp(from, near, its_row);
-      if (lane() == owner) fold.append(more);
-      if (is_long && !rows.is_settled(fold_of(fold, owner))) {
-        queue_chunks(shuffle(place, owner), its_row, from + near, to, tickets, longs, settled, chunk_rows);
+      Fold<Op> fold;
+      int few = int(least(end - begin, Offset(FEW)));
+      if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
+      rows.fold_few(fold, begin, few, row);
+      begin += Offset(few);
+      const i64 place = by_place ? mine : i64(row);
+      u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
+      if constexpr (!rows.MAY_SETTLE) {
+        const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
+        rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
+        left &= ~shorter;
       }
-    }
-    if (is_output) {
-      present[place] = fold.has;
-      if constexpr (ENDS != AT_PRESENCE) {
-        if (fold.has) w[place] = fold.sum;
+      while (left) {
+        const int owner = __ffs(int(left)) - 1;
+        left &= left - 1;
+        const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
+        const i32 its_row = __shfl_sync(ALL_LANES, row, owner);
+        const bool is_long = to - from > Offset(STRIP + CHUNK);
+        const int near = is_long ? STRIP : int(to - from);
+        const Fold<Op> more = rows.fold_by_warp(from, near, its_row);
+        if (lane() == owner) fold.append(more);
+        if (is_long && !rows.is_settled(fold_of(fold, owner))) {
+          queue_chunks(shuffle(place, owner), its_row, from + near, to, tickets, longs, settled, chunk_rows);
+        }
       }
+      if (is_output) {
+        present[place] = fold.has;
+        if constexpr (ENDS != AT_PRESENCE) {
+          if (fold.has) w[place] = fold.sum;
+        }
+      }
+      found += fold.has;
     }
-    found += fold.has;
   }
   add_count(count, found);
 }
 
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool U_FULL, int ENDS>
-__global__ void __launch_bounds__(256)
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
+__global__ void __launch_bounds__(HELD == WITH_HUBS ? 1024 : 256)
 pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_present, const U *u_values,
+            const u16 *hubs, int bits, u64 *next,
             const Tickets *tickets, const Long *__restrict__ longs, i32 *settled,
             const i32 *__restrict__ chunk_rows, bool *__restrict__ has, typename Op::Z *__restrict__ sums) {
-  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, U_FULL, ENDS> rows(indices, a_values, u_values, u_present);
+  Hubs<U> at_hand;
+  if constexpr (HELD == WITH_HUBS) {
+    SHARED_BYTES(room);
+    at_hand.gather(room, hubs, u_values, bits);
+  }
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
   const i64 chunks = tickets->chunks;
-  for (i64 c = thread_in_grid() / WARP; c < chunks; c += threads_in_grid() / WARP) {
+  for (Turns<HELD == WITH_HUBS> turn(next); turn.item() < chunks; turn.step()) {
+    const i64 c = turn.item();
     const i32 slot = chunk_rows[c];
     const Long each = longs[slot];
     const i32 number = i32(c - each.chunks);

@@ -322,6 +322,7 @@ DOMAINS = {
     r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
     r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of merge.cu
     r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
+    r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
     r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
     r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of push.cu
 }
@@ -381,6 +382,11 @@ FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
         ("count_few", "make_few"), lambda spec, row: (row["BITS"], row["GROUP"]) in FEW_ROWS
+    ),
+    # hubs are kept of values that are there for each index, and are all read
+    **dict.fromkeys(
+        ("pull_rows", "pull_chunks"),
+        lambda spec, row: row["HELD"] != 2 or (row["KEPT_U"] == 2 and row["ENDS"] == 0),
     ),
     # a tile of sums fits what shared memory a block may have
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),

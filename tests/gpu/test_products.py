@@ -18,7 +18,7 @@ import cupy  # noqa: E402
 
 import graphla as gl  # noqa: E402
 from graphla.backends import backend  # noqa: E402
-from graphla.backends.cuda import frontiers, pulling, pushing  # noqa: E402
+from graphla.backends.cuda import frontiers, hubs, pulling, pushing  # noqa: E402
 from graphla.storage import (  # noqa: E402
     BitmapVector,
     Csr,
@@ -194,16 +194,72 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-@given(cases())
-def test_pull_gives_what_the_cpu_gives(case: Case) -> None:
+def as_if_large(patch: pytest.MonkeyPatch, share: float = 0.0) -> None:
+    """Matrices have hubs, however small they are."""
+    for name, value in {"WIDEST": 4, "ENTRIES": 1, "SAMPLES": 100, "SHARE": share}.items():
+        patch.setattr(hubs, name, value)
+
+
+@given(case=cases(), large=st.booleans())
+def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
     wanted = backend("cpu").pull(a, v, semiring, side, mask)
-    ours = pulling.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
+    with pytest.MonkeyPatch.context() as patch:
+        if large:
+            as_if_large(patch)
+        ours = pulling.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
         check_any(ours, a, u, present, semiring, side)
+
+
+@given(seed=st.integers(0, 2**32), bits=st.integers(1, 4), samples=st.sampled_from((1, 50, 10**6)))
+def test_hubs_are_the_columns_with_most_of_the_sample(seed: int, bits: int, samples: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = csr(rng, (30, int(rng.integers(70, 300))), 0.2, np.float32, False, np.int32)
+    a = Csr(a.nrows, a.ncols, a.indptr, np.minimum(a.indices, a.indices[::-1]), a.values)
+    with pytest.MonkeyPatch.context() as patch:
+        as_if_large(patch)
+        patch.setattr(hubs, "WIDEST", 1 << bits)
+        patch.setattr(hubs, "SAMPLES", samples)
+        found = hubs.hubs_of(on_device(a), cupy.zeros(a.ncols, np.float32))
+    if a.ncols > a.nvals:
+        assert found is None
+        return
+    assert found is not None and found.bits == bits
+    columns = found.tags.get().astype(np.int64) << bits | np.arange(1 << bits)
+    assert columns.max() < a.ncols
+    if samples >= a.nvals:  # the sample is all there is
+        counts = np.bincount(a.indices, minlength=a.ncols)
+        slots = np.arange(a.ncols) % (1 << bits)
+        assert all(counts[c] == counts[slots == s].max() for s, c in enumerate(columns))
+
+
+def test_hubs_that_hold_too_little_are_not_kept() -> None:
+    rng = np.random.default_rng(4)
+    a = csr(rng, (300, 400), 0.3, np.float32, False, np.int32)
+    u = cupy.zeros(400, np.float32)
+    for share, there in ((0.001, True), (0.5, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            as_if_large(patch, share)
+            assert (hubs.hubs_of(on_device(a), u) is not None) == there
+
+
+def test_each_stream_has_tags_of_its_own() -> None:
+    rng = np.random.default_rng(5)
+    a = on_device(csr(rng, (300, 400), 0.3, np.float32, False, np.int32))
+    u = cupy.zeros(400, np.float32)
+    cupy.cuda.get_current_stream().synchronize()
+    with pytest.MonkeyPatch.context() as patch:
+        as_if_large(patch)
+        here = hubs.hubs_of(a, u)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            there = hubs.hubs_of(a, u)
+            assert there is not here and hubs.hubs_of(a, u) is there
+        stream.synchronize()
+        assert hubs.hubs_of(a, u) is here
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
@@ -228,8 +284,10 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
 @pytest.mark.parametrize("full", [True, False])
-@given(seed=st.integers(0, 2**32))
-def test_rows_of_any_length_give_what_the_cpu_gives(name: str, full: bool, seed: int) -> None:
+@given(seed=st.integers(0, 2**32), large=st.booleans(), masked=st.booleans())
+def test_rows_of_any_length_give_what_the_cpu_gives(
+    name: str, full: bool, seed: int, large: bool, masked: bool
+) -> None:
     """Rows of no entry, of a few, and of more than several chunks hold."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
@@ -247,8 +305,12 @@ def test_rows_of_any_length_give_what_the_cpu_gives(name: str, full: bool, seed:
         if full
         else BitmapVector(ncols, present, values, int(present.sum()))
     )
-    wanted = backend("cpu").pull(a, v, semiring, "mxv", None)
-    ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", None)
+    mask = mask_of(rng, sizes.size, "flags") if masked else None
+    wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
+    with pytest.MonkeyPatch.context() as patch:
+        if large:
+            as_if_large(patch)
+        ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
 
 
@@ -271,6 +333,8 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
         w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
         with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=True):
             patch.setattr(frontiers, "_resident", lambda _, grid=grid: grid)
+            if grid == 3:
+                as_if_large(patch)
             pushed = pushing.push(on_device(columns), on_device(w), semiring, "mxv", None)
             pulled = pulling.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", None
@@ -338,6 +402,31 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
         w = pushing.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
     assert isinstance(w, SparseVector)
     assert w.indices.tolist() == [5, 7, 990] and w.values.tolist() == [4.0, 12.0, 6.0]
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    count=st.sampled_from((1, 3, 1000, 3000)),
+    part=st.sampled_from((1, 700, 1024)),
+    parts=st.sampled_from((1, 2, 300, 1024)),
+)
+def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, parts: int) -> None:
+    """More than 2^32 of them, too: only offsets are read."""
+    rng = np.random.default_rng(seed)
+    a = csr(rng, (500, 60), 0.1, np.float32, True, np.int64)
+    stretched = a.indptr * int(rng.integers(1, 1 << 24))
+    a = on_device(Csr(a.nrows, a.ncols, stretched, a.indices, a.values))
+    rows = rng.integers(0, 500, count).astype(np.int32)
+    wanted = (stretched[rows + 1] - stretched[rows]).cumsum()
+    listed = cupy.asarray(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frontiers, "PART", part)
+        patch.setattr(frontiers, "PARTS", parts)
+        assert frontiers.reached(a, listed) == wanted[-1]
+        ends, total = frontiers.measured.take(a, listed)
+        assert total == wanted[-1] and (ends.get() == wanted).all()
+        assert frontiers.measured.take(a, listed) == (None, 0)
+        assert (frontiers.edge_ends(a, listed).get() == wanted).all()
 
 
 def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:

@@ -104,6 +104,23 @@ def products() -> None:
                 op(A @ u).new(mask=~vectors(n=A.nrows)[0].S)
 
 
+def products_that_keep_hubs() -> None:
+    """Every entry of skewed matrices; frontiers whose edges are counted part by part."""
+    A, (u, _, full) = matrix(), vectors()
+    with settings("hubs", WIDEST=16, ENTRIES=1, SAMPLES=500, SHARE=0), gl.direction("pull"):
+        for mask in (None, u.S, ~u.S):
+            gl.semiring.plus_times(A @ full).new(mask=mask)
+        wide = gl.Matrix.from_dense(np.arange(18000.0).reshape(2, 9000))
+        gl.semiring.min_plus(wide @ vectors(n=9000)[2]).new()
+    if gl.config.device.startswith("cuda"):
+        from graphla.backends.cuda.frontiers import edge_ends, reached
+
+        csr, sparse = A._forms.csr, u._forms.sparse()
+        with settings("frontiers", PART=7):
+            reached(csr, sparse.indices)
+            edge_ends(csr, sparse.indices)
+
+
 def products_in_one_order() -> None:
     """Pushed and pulled, the same to the last bit each time."""
     with gl.config.set(deterministic=True):
@@ -265,6 +282,13 @@ def building() -> None:
     A.to_csr(), A.to_csc(), A.to_coo()
 
 
+def plans() -> None:
+    """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
+    with settings("planning", LONG=5):
+        matrix(entries=2 * MANY).optimize()
+        gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
+
+
 def algorithms() -> None:
     """The algorithms, as a user calls them."""
     from graphla import algorithms
@@ -279,7 +303,14 @@ def algorithms() -> None:
 
 STAGES: tuple[Callable[[], None], ...] = (
     *(building, maps, entry_by_entry, reductions, indices, writes, products),
-    *(products_in_one_order, matrix_products, matrix_products_of_large_ones, algorithms),
+    *(
+        products_that_keep_hubs,
+        products_in_one_order,
+        matrix_products,
+        matrix_products_of_large_ones,
+        plans,
+        algorithms,
+    ),
 )
 
 

@@ -16,18 +16,19 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends import Costs, Side
-from graphla.backends.cuda.compaction import add_up
 from graphla.backends.cuda.launching import (
     BLOCK,
     ISO,
+    NULL,
     UNREAD,
     blocks,
-    number,
+    counter,
     read,
     size,
 )
+from graphla.backends.cuda.persistent import run
 from graphla.kernels import structs
-from graphla.kernels.cuda import NOTHING, load
+from graphla.kernels.cuda import NOTHING, Kernel, load
 from graphla.storage import Array, Csr, SparseVector, VectorMask
 from semirings.structures import TypedSemiring
 
@@ -47,6 +48,9 @@ costs = Costs(
 
 HUGE = 1 << 27
 """A size from which nothing as long is made for the sake of a short list of outputs."""
+
+PART, PARTS = 1024, 1024
+"""Rows of a part whose entries one block counts; and parts at most, which are longer then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,39 +130,71 @@ def filled(a: Csr) -> int:
     return _facts_of(a)[1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Rows whose entries were counted, part by part."""
+
+    a: Csr
+    rows: Array
+    ends: Array  # within each part
+    before: Array  # of each part
+    length: int
+
+    def joined(self) -> Array:
+        """How many entries the rows hold up to each of them."""
+        count = self.ends.size
+        if count > self.length:
+            kernel = load("frontier.cu", "join_parts", NOTHING)
+            sizes = (size(count), size(self.length))
+            kernel(blocks(count - self.length), BLOCK, *sizes, self.ends, self.before)
+        return self.ends
+
+
 class Measured(local):
     """The frontier whose edges this thread has counted, until its product is made."""
 
-    last: tuple[Csr, Array, Array, int] | None = None
+    last: tuple[_Counted, int] | None = None
 
     def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
-        """What `_ends` gave for these rows, and their entries, if they are what was counted."""
+        """What `edge_ends` gives for these rows, and their entries, if they were counted."""
         last, self.last = self.last, None
-        if last is None or last[0] is not a or last[1] is not rows:
+        if last is None or last[0].a is not a or last[0].rows is not rows:
             return None, 0
-        return last[2:]
+        return last[0].joined(), last[1]
 
 
 measured = Measured()
 
 
 def reached(a: Csr, rows: Array) -> int:
-    """How many entries the given rows hold."""
+    """How many entries the given rows hold: one launch, whose answer the host looks for."""
     if not rows.size:
         return 0
-    ends = edge_ends(a, rows)
-    total = number(ends[-1])
-    measured.last = a, rows, ends, total
+    kernel, grid, counted, args = _counting(a, rows)
+    _, low, high = run(kernel, grid, BLOCK, *args, results=2, cooperative=False)
+    total = high << 32 | low
+    measured.last = counted, total
     return total
 
 
 def edge_ends(a: Csr, rows: Array) -> Array:
     """How many entries the given rows hold up to each of them."""
-    ends = xp.empty(rows.size, xp.int64)
-    kernel = load("frontier.cu", "row_sizes", NOTHING, a.indptr.dtype)
-    kernel(blocks(ends.size), BLOCK, a.indptr, rows, size(ends.size), ends)
-    add_up(ends)
-    return ends
+    kernel, grid, counted, args = _counting(a, rows)
+    kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
+    return counted.joined()
+
+
+def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ...]]:
+    """What counts entries row by row, its grid, where the counts come to lie, and its arguments."""
+    count = rows.size
+    parts = min(-(-count // PART), PARTS)
+    length = -(-count // parts)
+    parts = -(-count // length)
+    both = xp.empty(count + parts, xp.int64)
+    ends, before = both[:count], both[count:]
+    kernel = load("frontier.cu", "ends_of_parts", NOTHING, a.indptr.dtype)
+    args = (a.indptr, rows, size(count), size(length), ends, before)
+    return kernel, parts, _Counted(a, rows, ends, before, length), args
 
 
 def few_blocks_for(items: int, times: int = 1) -> int:

@@ -99,11 +99,18 @@ def _able(device: int) -> tuple[int, bool]:
 
 
 def run(
-    kernel: Kernel, blocks: int, block: int, *args: Any, results: int, shared: int = 0
+    kernel: Kernel,
+    blocks: int,
+    block: int,
+    *args: Any,
+    results: int,
+    shared: int = 0,
+    cooperative: bool = True,
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
 
-    `blocks` is at most `grid(...)`. An interrupt stops the kernel and is raised again.
+    `blocks` is at most `grid(...)`, unless blocks do not wait for one another. An interrupt stops
+    the kernel and is raised again.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -116,7 +123,7 @@ def run(
     control = kept.control()
     head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
     try:
-        kernel(blocks, block, *head, *args, shared=shared, cooperative=True)
+        kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1

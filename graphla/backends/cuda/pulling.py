@@ -25,7 +25,8 @@ from graphla.backends.cuda.frontiers import (
     nothing,
     plan_of,
 )
-from graphla.backends.cuda.launching import BLOCK, NULL, counter, read, size
+from graphla.backends.cuda.hubs import hubs_of
+from graphla.backends.cuda.launching import BLOCK, EACH, NULL, counter, read, size
 from graphla.kernels.cuda import load
 from graphla.storage import (
     Array,
@@ -44,8 +45,11 @@ LONGEST = 128 + CHUNK
 """A row of more entries may be cut into chunks, as in pull.cu: STRIP + CHUNK."""
 WHOLE = 4
 """Times as many blocks read rows to their ends: the card then evens out rows long and short."""
+SPAN = 4
+"""Times as many rows as it has lanes does a warp look at the flags of, as in pull.cu."""
 MASK_NONE, MASK_FLAGS, MASK_LIST = 0, 1, 2  # as MaskKind in gathering.cuh
 AT_LAST, AT_FIRST, AT_PRESENCE = 0, 1, 2  # as Ends in gathering.cuh
+IN_BITMAP, IN_FULL, WITH_HUBS = 0, 1, 2  # as Held in gathering.cuh
 
 
 def pull(
@@ -96,22 +100,44 @@ def _pull_rows(
     present, w, count = make(length, bool), NULL, counter()
     if constant is None:
         w = xp.empty(length, plan.dtype)
-    u_full = isinstance(u, FullVector)
-    u_present = NULL if u_full else u.present
+    whole = ends == AT_LAST and not plan.may_stop
+    held, u_present, hubs = IN_BITMAP, NULL, None
+    if isinstance(u, FullVector):
+        held = IN_FULL
+        if whole and kind != MASK_LIST and v[2] == EACH:
+            hubs = hubs_of(rows, u.values)
+    else:
+        u_present = u.present
+    block, shared, at_hand = BLOCK, 0, (NULL, np.int32(0), NULL)
+    if hubs is not None:
+        held, block, shared = WITH_HUBS, hubs.block, hubs.shared
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
-    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, u_full)
-    times = WHOLE if ends == AT_LAST and not plan.may_stop else 1
+    types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, held)
+    times = WHOLE if whole else 1
+
+    def launch(name: str, items: int, *arguments: Any) -> tuple[Any, int]:
+        """The kernel, and as many blocks as it runs on."""
+        kernel = load("pull.cu", name, plan.spec, *types, *arguments)
+        if hubs is None:
+            return kernel, few_blocks_for(items, times)
+        return kernel, kernel.resident(block, shared) * hubs.multiprocessors
+
     long = _room_for_chunks(rows, plan) if rows.nvals > LONGEST else None
     queue = (NULL, NULL, NULL, NULL) if long is None else long[:4]
-    load("pull.cu", "pull_rows", plan.spec, *types, kind, ends)(
-        few_blocks_for(outputs, times),
-        BLOCK,
+    if hubs is not None:
+        at_hand = hubs.tags, np.int32(hubs.bits), counter()
+    items = -(-outputs // SPAN) if kind == MASK_FLAGS else outputs
+    kernel, grid = launch("pull_rows", items, kind, ends)
+    kernel(
+        grid,
+        block,
         size(outputs),
         rows.indptr,
         rows.indices,
         at,
         u_present,
         ut,
+        *at_hand,
         flags,
         np.bool_(complement),
         listed,
@@ -120,15 +146,19 @@ def _pull_rows(
         w,
         count,
         *queue,
+        shared=shared,
     )
     if long is not None:
         tickets, longs, _, chunk_rows, has, sums = long
-        grid = few_blocks_for(chunk_rows.size * 32, times)
-        load("pull.cu", "pull_chunks", plan.spec, *types, ends)(
-            grid, BLOCK, rows.indices, at, u_present, ut, *queue, has, sums
-        )
+        if hubs is not None:
+            at_hand = hubs.tags, np.int32(hubs.bits), counter()
+        kernel, grid = launch("pull_chunks", chunk_rows.size * 32, ends)
+        ends_of = (*queue, has, sums)
+        kernel(grid, block, rows.indices, at, u_present, ut, *at_hand, *ends_of, shared=shared)
         load("pull.cu", "join_chunks", plan.spec, ends)(
-            grid, BLOCK, tickets, longs, has, sums, present, w, count
+            few_blocks_for(chunk_rows.size * 32, times),
+            BLOCK,
+            *(tickets, longs, has, sums, present, w, count),
         )
     if constant is not None:
         w = xp.broadcast_to(constant, (length,))
