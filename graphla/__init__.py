@@ -27,6 +27,7 @@ from graphla import (
 from graphla.expression import replace
 from graphla.settings import Recorder, config, direction
 from graphla.sparse import Matrix, Scalar, Vector
+from graphla.traversal import closure
 
 if TYPE_CHECKING:
     from graphla import algorithms, datasets, generators, io
@@ -41,6 +42,7 @@ __all__ = [
     "agg",
     "algorithms",
     "binary",
+    "closure",
     "config",
     "datasets",
     "direction",

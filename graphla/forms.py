@@ -27,6 +27,7 @@ from graphla.storage import (
     is_iso,
     known,
 )
+from semirings import monoid
 from semirings.dtypes import BOOL
 
 if TYPE_CHECKING:
@@ -336,6 +337,19 @@ class MatrixForms:
         forms._pair, forms._flipped = self._pair, not self._flipped
         return forms
 
+    def extent(self, dtype: DataType) -> tuple[Any, Any]:
+        """The least and the greatest value, cast to `dtype`: found at the first call, and kept.
+
+        NaN where a value is NaN; there is an entry.
+        """
+        facts = self._pair.facts
+        known = facts.get(dtype)
+        if known is None:
+            values, do = (self.csr if self.has_csr else self.csc).values, backend(self.device)
+            known = do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
+            facts[dtype] = known
+        return known
+
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 
     def plan_now(self) -> Plan | None:
@@ -413,7 +427,7 @@ class ScalarForms:
 class _Pair:
     """The two forms of a matrix and of its transpose."""
 
-    __slots__ = ("by_columns", "by_rows", "device", "lock", "owed", "plans", "stamps")
+    __slots__ = ("by_columns", "by_rows", "device", "facts", "lock", "owed", "plans", "stamps")
 
     def __init__(self, device: str, by_rows: Csr | None, by_columns: Csr | None) -> None:
         if by_rows is None and by_columns is None:
@@ -422,6 +436,7 @@ class _Pair:
         self.by_columns = by_columns
         self.device = device
         self.plans = Plans(device)
+        self.facts: dict[Any, Any] = {}
         self.owed = 0.0
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()

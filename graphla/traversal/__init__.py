@@ -1,1 +1,5 @@
-"""Whole traversals: `closure`, and its definition as a loop of masked products."""
+"""Whole traversals: `closure`, one operation for all its rounds."""
+
+from graphla.traversal.closure import closure
+
+__all__ = ["closure"]

@@ -1,0 +1,146 @@
+"""`closure`: what it takes, and what it refuses before any work."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from graphla.forms import VectorForms
+from graphla.operations.entrywise import cast
+from graphla.operations.operation import Running, refuse_mixed
+from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
+from graphla.sparse.mask import as_mask
+from graphla.sparse.operators import semiring_of
+from graphla.storage import BitmapVector, VectorMask
+from graphla.traversal.evaluation import Task, evaluate
+from graphla.traversal.laws import check_sum
+from semirings import indexunary
+from semirings.dtypes import INT32, DataType
+from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
+from semirings.structures import TypedSemiring
+
+
+def closure(
+    x: Any,
+    A: Any,
+    semiring: Any,
+    *,
+    mask: Any = None,
+    limit: int | None = None,
+    parents: bool = False,
+) -> Any:
+    """x⟨m⟩ = x ⊕ xA ⊕ xA² ...: the least solution of x = x ⊕ xA above x, in one traversal.
+
+    ⊕ picks one of its operands: min or max, or lor or land on BOOL. The result is a Vector of the
+    semiring's dtype; of a Matrix x, a Matrix with the closure of each of its rows.
+
+    - mask: vertices off it are neither reached nor expanded, but entries of x are kept and expanded
+      even there;
+    - limit: the number of products: paths of at most so many edges;
+    - parents: gives (values, parents), where parents(v) is a vertex that v has its value from, any
+      such one, or v itself for an entry of x that stayed as it was.
+
+    An integer that does not fit raises OverflowError; a cycle that goes on improving, InvalidValue.
+
+    >>> from graphla import Matrix, Vector, closure, semiring
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+    >>> x = Vector.from_coo([0], [0], size=4)
+    >>> closure(x, A, semiring.min_plus).to_dict()
+    {0: 0, 1: 1, 2: 3}
+    """
+    return solve(x, A, semiring, mask=mask, limit=limit, parents=parents)
+
+
+def solve(
+    x: Any,
+    A: Any,
+    semiring: Any,
+    *,
+    mask: Any = None,
+    limit: int | None = None,
+    parents: bool = False,
+    delta: float | None = None,
+) -> Any:
+    """`closure`, where near means within `delta` of the best; None: chosen by the backend."""
+    x, A = _noun("x", x), _noun("A", A)
+    if A.ndim != 2:
+        raise TypeError("A must be a graphla.Matrix, not a Vector")
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
+    op = _typed(semiring, x.dtype, A.dtype)
+    check_sum(op.monoid)
+    limit = _checked_limit(limit)
+    if not isinstance(parents, bool):
+        raise TypeError(f"parents must be True or False, not {parents!r}")
+    if x.ndim == 2:
+        from graphla.traversal.rows import closure_of_rows
+
+        return closure_of_rows(x, A, op, mask=mask, limit=limit, parents=parents)
+    if x.size != A.nrows:
+        raise DimensionMismatch(f"x has size {x.size}, but A has {A.nrows} rows")
+    if x.device != A.device:
+        refuse_mixed(x.device, A.device, "x and A")
+    noun = None if mask is None else as_mask(mask)
+    lowered = None if noun is None else lower(noun, x.size, x.device)
+    forms, a = x._forms, A._forms
+    read = (forms, a) if noun is None else (forms, a, noun.parent._read())
+    with Running("closure", read) as running:
+        forms = cast(forms, op.return_type)
+        if not forms.nvals or not a.nvals or limit == 0:
+            values = Vector._of(running.gives(forms))
+            return (values, indexunary.index(values).new("INT32")) if parents else values
+        task = Task(forms, a, op, lowered, limit, parents, delta, noun)
+        closed = evaluate(task)
+        values = running.gives(VectorForms(a.device, op.return_type, closed.values))
+        if not parents:
+            return Vector._of(values)
+        v = closed.values
+        by = BitmapVector(v.size, v.present, closed.parents, v.count)
+        return Vector._of(values), Vector._of(running.gives(VectorForms(a.device, INT32, by)))
+
+
+def lower(mask: Any, size: int, device: str) -> VectorMask | None:
+    """A mask of vertices in storage; None where it lets all through."""
+    if mask.ndim != 1:
+        raise TypeError("mask must be that of a Vector, as it says which vertices may be reached")
+    return mask._lower((size,), device)
+
+
+def _noun(name: str, x: Any) -> Any:
+    if isinstance(x, (MatrixExpression, VectorExpression)):
+        return x.new()
+    if isinstance(x, (Matrix, Vector)):
+        return x
+    wanted = "graphla.Matrix" if name == "A" else "graphla.Vector"
+    raise TypeError(f"{name} must be a {wanted}, not a {type(x).__name__}")
+
+
+def _checked_limit(limit: Any) -> int | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
+        raise TypeError(f"limit must be an integer or None, not {limit!r} ({type(limit).__name__})")
+    if limit < 0:
+        raise InvalidValue(f"limit is {limit}, but must be at least 0")
+    return int(limit)
+
+
+_OF_TRUTH = ("land", "lor", "lxor", "lxnor")
+
+
+def _typed(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
+    """The semiring on x and A, such that its results are again what it multiplies."""
+    op = semiring_of(semiring, x, a)
+    dtype = op.return_type
+    if op.type is dtype or op.is_positional:
+        return op
+    # What comes out is multiplied in the next round: of x, that is what goes in.
+    again = op.semiring[dtype, op.type2]
+    if again.type is not dtype and op.binaryop.name in _OF_TRUTH:
+        again = op.semiring[dtype]
+    if again.type is dtype is again.return_type:
+        return again
+    raise DomainMismatch(
+        f"semiring is {op!r}, whose products are {dtype} but whose first operand is {op.type}: "
+        "they cannot be multiplied again"
+    )

@@ -1,0 +1,77 @@
+"""Whether a closure has no end: a cycle of parents that goes on improving, turn after turn.
+
+As long as the parents of improvements form a forest, no cycle improves. The converse does not hold
+(under min.min, say, a cycle may improve once and then rest): so each cycle of parents is walked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import Closed, backend
+from graphla.storage import Csr
+from semirings.overflow import overflowing
+from semirings.structures import TypedSemiring
+
+TURNS = 1000
+"""Improving so often in a row, a cycle is taken to go on."""
+STEPS = 50_000
+"""Edges walked at most for one cycle: of a longer one fewer turns are asked."""
+CYCLES = 32
+
+
+def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> int | None:
+    """A vertex of a cycle that goes on improving; None where the parents show none."""
+    do = backend(device)
+    parents, present = do.to_host(closed.parents), do.to_host(closed.values.present)
+    values = do.to_host(closed.values.values)
+    for cycle in _cycles(np.where(present, parents, np.arange(parents.size)))[:CYCLES]:
+        weights = [
+            _weight(do, out, u, v) for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)
+        ]
+        if _goes_on(values[cycle], weights, op):
+            return cycle[0]
+    return None
+
+
+def _cycles(parents: np.ndarray) -> list[list[int]]:
+    """The cycles of two vertices or more among parents, each in the order of its edges."""
+    up = parents
+    for _ in range(int(parents.size).bit_length()):
+        up = up[up]  # after n steps or more: a root, or a vertex of a cycle
+    found, seen = [], set()
+    for v in np.unique(up[up != parents[up]]).tolist():
+        if v in seen:
+            continue
+        cycle = [v]
+        while (u := int(parents[cycle[-1]])) != v:
+            cycle.append(u)
+        seen.update(cycle)
+        found.append(cycle[::-1])
+    return found
+
+
+def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
+    place, _ = do.find(out, u, v)
+    return do.to_host(out.values[place : place + 1])
+
+
+def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
+    """Whether turn after turn around the cycle gives its first vertex a new value."""
+    multiply, add = op.binaryop.numpy, op.monoid.binaryop.numpy
+    fits_not = overflowing(op.binaryop)
+    types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type
+    at = [values[k : k + 1].astype(result) for k in range(values.size)]
+    edges = [(k, (k + 1) % len(at), w.astype(types[1])) for k, w in enumerate(weights)]
+    for _ in range(max(3, min(TURNS, STEPS // len(at)))):
+        before = at[0]
+        for u, v, a in edges:
+            x = at[u].astype(types[0])
+            if fits_not is not None and fits_not.numpy(x, a)[0]:
+                return True
+            at[v] = add(at[v], multiply(x, a).astype(result))
+        if at[0] == before or (at[0] != at[0] and before != before):
+            return False
+    return True

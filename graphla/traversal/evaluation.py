@@ -1,0 +1,262 @@
+"""The least solution of x = x ⊕ xA, by the quickest way that the laws of ⊕ and ⊗ allow.
+
+1. Where all starts are equal, A is iso-valued and the multiply never improves, an entry is as good
+   as it is near: a breadth-first search, whose levels become values by a table.
+2. Where the multiply never improves and ⊕ is min or max, near entries are multiplied before far
+   ones; where it distributes, any entry that improved.
+3. Else, and under a limit, rounds from one buffer into another.
+
+A multiply of integers leaves out what does not fit. Where it never improves that matters only to a
+vertex without a better way: to one that edges lead to, and that has no value in the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+from typing import Any, NoReturn
+
+import numpy as np
+
+from graphla.backends import Closed, Tree, backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.settings import config, forced_direction, recorders
+from graphla.sparse import Matrix, Vector
+from graphla.storage import BitmapVector, SparseVector, VectorMask, is_iso
+from graphla.traversal import definition
+from graphla.traversal.cycles import endless
+from graphla.traversal.laws import ROUNDS, Evaluation, evaluation
+from graphla.traversal.searching import search, tell
+from semirings import monoid
+from semirings.exceptions import InvalidValue
+from semirings.overflow import overflowing
+from semirings.printing import simple_ufunc
+from semirings.structures import TypedSemiring
+
+FOREVER = 2**31 - 1
+PATIENCE = 1024
+"""Rounds after which a closure that might have no end is first looked at."""
+FEW = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A closure, its operands checked and of the semiring's types, with entries."""
+
+    x: VectorForms
+    a: MatrixForms
+    op: TypedSemiring
+    mask: VectorMask | None
+    limit: int | None
+    parents: bool
+    delta: float | None
+    mask_noun: Any
+
+    @property
+    def do(self) -> Any:
+        """The backend."""
+        return backend(self.a.device)
+
+
+def evaluate(task: Task) -> Closed:
+    """x ⊕ xA ⊕ xA² ..."""
+    op = task.op
+    low, high = _extent(task)
+    way = ROUNDS if op.is_positional else evaluation(op, task.a, low, high)
+    if way.distributes and low == high and way.never_improves and _is_iso(task):
+        return _by_search(task, low)
+    closed = _settled(task, way)
+    if closed.overflowed:
+        _refuse_overflow(task, way, closed)
+    return closed
+
+
+def _extent(task: Task) -> tuple[Any, Any]:
+    """The least and the greatest value of x; NaN where one is NaN."""
+    x, do, dtype = task.x, task.do, task.x.dtype
+    v = x.sparse(sorted=False) if x.has_sparse else x.at_hand
+    if is_iso(v.values) or (isinstance(v, SparseVector) and v.nvals <= FEW):
+        values = do.to_host(v.values[:1] if is_iso(v.values) else v.values)
+        return values.min(), values.max()
+    present = v.present if isinstance(v, BitmapVector) else None
+    return tuple(do.reduce(v.values, m[dtype], present) for m in (monoid.min, monoid.max))  # pyright: ignore[reportReturnType]
+
+
+def _is_iso(task: Task) -> bool:
+    a = task.a
+    return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
+
+
+# --- as a search ----------------------------------------------------------------------------------
+
+
+def _by_search(task: Task, start: Any) -> Closed:
+    """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    op, a, xp = task.op, task.a, task.do.xp
+    rest, _ = values_by_level(op, start, _weight(task), 1)
+    is_constant = bool(rest[0] == rest[1])
+    tree = _reach(task, None if is_constant else np.dtype(np.int32), task.parents)
+    n, dtype = a.nrows, op.return_type.np_type
+    depth = 0 if is_constant else tree.depth
+    table, fitting = values_by_level(op, start, _weight(task), depth)
+    if fitting <= depth:
+        _refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
+    if is_constant:
+        values = xp.broadcast_to(xp.asarray(table[:1]), (n,))
+    elif dtype == np.int32 and table[-1] == depth and np.array_equal(table, np.arange(depth + 1)):
+        values = tree.levels
+    else:
+        values = xp.asarray(table)[xp.where(tree.present, tree.levels, 0)]
+    found = BitmapVector(n, tree.present, values, tree.reached)
+    return Closed(found, tree.parents, tree.depth, tree.trace)
+
+
+def _reach(task: Task, levels: Any, parents: bool) -> Tree:
+    """Which vertices edges lead to from the entries of x."""
+    told = partial(tell, "closure", str(task.op), "level")
+    return search(
+        task.a,
+        task.x.sparse(sorted=False).indices,
+        mask=task.mask,
+        limit=task.limit,
+        levels=levels,
+        parents="any" if parents else None,
+        tell=told,
+    )
+
+
+def _weight(task: Task) -> np.ndarray:
+    """The one value of A, on the host."""
+    dtype = task.op.type2.np_type
+    if not task.op.binaryop.reads_y:
+        return np.zeros(1, dtype)
+    a = task.a
+    return task.do.to_host((a.csr if a.has_csr else a.csc).values[:1]).astype(dtype)
+
+
+def values_by_level(
+    op: TypedSemiring, start: Any, weight: np.ndarray, depth: int
+) -> tuple[np.ndarray, int]:
+    """v(0) to v(depth), and how many of them fit: v(d + 1) = v(d) ⊗ weight."""
+    dtype = op.return_type.np_type
+    ufunc = simple_ufunc(op.binaryop.expression, ("x", "y"))
+    table = np.full(depth + 1, start, dtype)
+    if ufunc is not None and op.type is op.type2 is op.return_type:
+        table[1:] = weight
+        with np.errstate(all="ignore"):
+            table = ufunc.accumulate(table, dtype=dtype)
+    else:
+        for d in range(depth):
+            value = op.binaryop.numpy(table[d : d + 1].astype(op.type.np_type), weight)
+            table[d + 1] = value.astype(dtype)[0]
+            if table[d + 1] == table[d]:
+                table[d + 1 :] = table[d]
+                break
+    fits_not = overflowing(op.binaryop)
+    if fits_not is None or not depth:
+        return table, depth + 1
+    lost = fits_not.numpy(table[:-1].astype(op.type.np_type), weight)
+    return table, int(lost.argmax()) + 1 if lost.any() else depth + 1
+
+
+# --- by improvements, and by rounds ---------------------------------------------------------------
+
+
+def _settled(task: Task, way: Evaluation) -> Closed:
+    """Until nothing improves; a cycle that has no end is refused."""
+    turns = FOREVER if way.never_improves or task.limit is not None else PATIENCE
+    closed = _run(task, way, turns)
+    while not closed.settled:
+        if closed.parents is not None:
+            _refuse_endless(task, closed)
+        turns = min(2 * turns, FOREVER)
+        x = VectorForms(task.a.device, task.x.dtype, closed.values)
+        further = _run(replace(task, x=x, parents=True), way, turns)
+        closed = further._replace(
+            parents=_joined(task, closed.parents, further.parents),
+            overflowed=closed.overflowed or further.overflowed,
+        )
+    return closed
+
+
+def _joined(task: Task, before: Any, after: Any) -> Any:
+    """The parents of what improved since, and else those before."""
+    if before is None:
+        return after
+    xp = task.do.xp
+    return xp.where(after == xp.arange(after.size, dtype=after.dtype), before, after)
+
+
+def _run(task: Task, way: Evaluation, turns: int) -> Closed:
+    op, a, towards = task.op, task.a, forced_direction()
+    is_exact = config.deterministic and task.parents and a.device != "cpu"
+    if op.is_positional or towards == "pull" or is_exact:
+        return _by_products(task, turns)
+    begin = perf_counter()
+    closed = task.do.closure(
+        a.csr,
+        a.csc if a.has_csc else None,
+        task.x.at_hand,
+        op,
+        how=way.how if task.limit is None else "rounds",
+        mask=task.mask,
+        limit=FOREVER if task.limit is None else min(task.limit, FOREVER),
+        parents=task.parents,
+        delta=task.delta,
+        turns=turns,
+        traced=bool(recorders()),
+    )
+    if recorders():
+        tell("closure", str(op), "round", closed.trace, perf_counter() - begin)
+    return closed
+
+
+def _by_products(task: Task, turns: int) -> Closed:
+    """The definition, where a direction is forced or no loop knows the multiply."""
+    limit = turns if task.limit is None else task.limit
+    x, a = Vector._of(task.x), Matrix._of(task.a)
+    values, parents, changed, lost, rounds = definition.closure(
+        x, a, task.op, mask=task.mask_noun, limit=limit, parents=task.parents
+    )
+    settled = task.limit is not None or not changed.nvals
+    found = None
+    if parents is not None:
+        parents = parents.dup("INT32")
+        found = parents._forms.bitmap().values
+    return Closed(values._forms.bitmap(), found, rounds, [], bool(lost.nvals), settled)
+
+
+# --- what has no solution -------------------------------------------------------------------------
+
+
+def _refuse_endless(task: Task, closed: Closed) -> None:
+    v = endless(closed, task.a.csr, task.op, task.a.device)
+    if v is not None:
+        raise InvalidValue(
+            f"A has a cycle through vertex {v} that goes on improving under {task.op!r}, so that "
+            "its closure has no end (give a limit, or other values)"
+        )
+
+
+def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
+    """Some terms did not fit: that matters to whom edges lead to, and who has no value."""
+    if way.never_improves:
+        tree = _reach(task, None, False)
+        if tree.reached > closed.values.nvals:
+            _refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
+        return
+    if task.limit is None:
+        if closed.parents is None:
+            closed = _run(replace(task, parents=True), way, PATIENCE)
+        if closed.parents is not None:
+            _refuse_endless(task, closed)
+    raise OverflowError(
+        f"the closure under {task.op!r} has a product that {task.op.return_type} does not hold"
+    )
+
+
+def _refuse_value(task: Task, v: int) -> NoReturn:
+    raise OverflowError(
+        f"the closure under {task.op!r} has a value at {v} that {task.op.return_type} does not hold"
+    )

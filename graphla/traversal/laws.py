@@ -1,0 +1,111 @@
+"""Which evaluation the laws allow: what is declared of a semiring, where its operands lie.
+
+Let x ⊕ y pick one of x and y. Then
+
+- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), the least fixpoint is what improving entries in any order come
+  to; else it is what rounds come to, in their order;
+- if 1 ⊕ a = 1 besides for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x: the
+  multiply never improves, so that the best of the pending entries is final, and each cycle ends.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from graphla.backends.traversals import How
+from graphla.forms import MatrixForms
+from semirings import laws
+from semirings.dtypes import DataType
+from semirings.exceptions import InvalidValue
+from semirings.structures import TypedMonoid, TypedSemiring
+
+OF_PRODUCTS = laws.NO_PRODUCT_OVERFLOWS
+OF_SUMS = laws.NO_SUM_OVERFLOWS
+
+
+class Evaluation(NamedTuple):
+    """How a closure may be computed, and whether its multiply never improves."""
+
+    how: How
+    never_improves: bool
+
+    @property
+    def distributes(self) -> bool:
+        """Whether better operands give no worse products."""
+        return self.how != "rounds"
+
+
+ROUNDS = Evaluation("rounds", False)
+
+
+def evaluation(op: TypedSemiring, a: MatrixForms, low: Any, high: Any) -> Evaluation:
+    """What the laws allow for a matrix with entries and a start between `low` and `high`."""
+    least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
+    domain = _distributes_on(op, "right_distributive")
+    if domain is None or not _lie(domain, op.return_type, (low, high, least, greatest)):
+        return ROUNDS
+    if _never_improves(op, least, greatest):
+        is_ordered = op.monoid.name in ("min", "max") and op.binaryop.reads_y and low == low
+        return Evaluation("near_far" if is_ordered else "improving", True)
+    return Evaluation("improving", False)
+
+
+def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
+    """Whether x ⊕ (x ⊗ a) = x for all a between two values, a law of ⊗ being declared for them."""
+    if not op.binaryop.reads_y:
+        return op.binaryop.name == "first"
+    unit = _unit(op)
+    if unit is None or _distributes_on(op, "left_distributive") is None:
+        return False
+    return all(op.monoid(unit, a) == unit for a in (least, greatest))
+
+
+@lru_cache(maxsize=1024)
+def _unit(op: TypedSemiring) -> Any:
+    """The value with 1 ⊗ a = a, which a monoid of the same operator knows."""
+    of_multiply = op.binaryop.op.monoid
+    if of_multiply is None or op.return_type not in of_multiply:
+        return None
+    return of_multiply[op.return_type].identity
+
+
+@lru_cache(maxsize=1024)
+def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
+    """Where a semiring distributes, as it is declared; None where nothing is."""
+    alike = op.semiring[
+        op.return_type
+    ]  # a value that is not read, or only given, may have any type
+    declared = laws.law(alike, side)
+    if declared is None or declared.domain.agreement != "exact":
+        return None
+    # What does not fit is left out of a closure, and told.
+    unless = {OF_SUMS: laws.EVERYWHERE, OF_PRODUCTS: laws.NONNEGATIVE, laws.NOWHERE: None}
+    return unless.get(declared.domain, declared.domain)
+
+
+def _lie(domain: laws.Domain, dtype: DataType, values: tuple[Any, ...]) -> bool:
+    return all(bool(domain.contains(dtype, value)) for value in values)
+
+
+@lru_cache(maxsize=256)
+def check_sum(monoid: TypedMonoid) -> None:
+    """Refuse an ⊕ for which x = x ⊕ xA has no least solution that ⊕ picks from its terms."""
+    if monoid.is_any:
+        raise InvalidValue(
+            "semiring has the monoid any, under which a closure has no least fixpoint; "
+            "use min or max"
+        )
+    if not _picks(monoid):
+        raise InvalidValue(
+            f"semiring has the monoid {monoid!r}, but a closure needs one that picks one of its "
+            "operands, and x of x and x: min or max, lor or land on BOOL, or one of your own that "
+            "is registered with is_idempotent=True"
+        )
+
+
+def _picks(monoid: TypedMonoid) -> bool:
+    """Whether x ⊕ y is x or y: declared, or of a user's monoid tried."""
+    if laws.declared(monoid):
+        return laws.holds(monoid, "selective") and laws.holds(monoid, "idempotent")
+    return monoid.is_idempotent and laws.check(monoid, laws=["selective"]).ok

@@ -1,0 +1,95 @@
+"""A breadth-first search: which forms of the matrix and which plan it gets, and what is told of it.
+
+Pull reads the matrix by columns. Where that form is not there (a directed graph), a search pushes;
+its account grows by what pull might have spared, and the form is made once that would have paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from graphla.backends import Costs, Level, Tree, backend
+from graphla.forms import MatrixForms
+from graphla.settings import Event, config, forced_direction, record, recorders
+from graphla.storage import Array, Csr, VectorMask
+
+Parents = Literal[None, "any", "least"]
+
+SHALLOW = 64
+"""Levels up to which a search is thought to meet most vertices at once, where pull pays."""
+SPARED = 0.75
+"""The part of the entries that pull then spares."""
+
+
+def search(
+    a: MatrixForms,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int | None,
+    levels: Any,
+    parents: Parents,
+    tell: Callable[[list[Level], float], None] | None = None,
+) -> Tree:
+    """The levels and parents of all that edges lead to from `starts`, of which there is one."""
+    do, towards = backend(a.device), forced_direction()
+    into = _columns(a, towards)
+    plan = None if into is None else a.plan_now()
+    if parents == "any" and config.deterministic:
+        parents = "least"
+    begin = perf_counter()
+    tree = do.bfs(
+        a.csr,
+        into,
+        starts,
+        mask=mask,
+        limit=a.nrows if limit is None else min(limit, a.nrows),
+        levels=levels,
+        parents=parents,
+        direction=towards,
+        plan=plan,
+        traced=bool(recorders()),
+    )
+    seconds = perf_counter() - begin
+    if plan is not None:
+        a.spend(seconds)
+    elif towards == "auto" and tree.depth <= SHALLOW:
+        a.owe(SPARED * do.costs.push_entry * a.nvals * tree.reached / a.nrows)
+    if recorders():
+        (tell or _tell)(tree.trace, seconds)
+    return tree
+
+
+def _columns(a: MatrixForms, towards: str) -> Csr | None:
+    """The matrix by columns, if it is there, or wanted, or paid for."""
+    if towards == "push":
+        return a.csc if a.has_csc else None
+    if a.has_csc or towards == "pull" or a.owe(0.0) >= _price(backend(a.device).costs, a):
+        return a.csc
+    return None
+
+
+def _price(costs: Costs, a: MatrixForms) -> float:
+    return costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
+
+
+def _tell(trace: list[Level], seconds: float) -> None:
+    tell("bfs", "any_secondi", "level", trace, seconds)
+
+
+def tell(operation: str, semiring: str, what: str, trace: list[Level], seconds: float) -> None:
+    """One event a level, or a round; one for all where none ran."""
+    for k, level in enumerate(trace):
+        reason = f"{what} {k}"
+        record(Event(operation, semiring, level.direction, reason, *level[1:]))
+    if not trace:
+        record(Event(operation, semiring, "", f"no {what}", 0, 0, seconds))
+
+
+def few(vertices: list[int]) -> Array:
+    """Starts on the host, from where they go along with the call."""
+    return np.array(vertices, np.int32)
