@@ -1,7 +1,10 @@
 """Algorithms told as algebra: a loop of a few statements each, one file an algorithm."""
 
 from graphla.algorithms.bfs import Traversal, bfs
+from graphla.algorithms.closeness import closeness
 from graphla.algorithms.components import connected_components
+from graphla.algorithms.eccentricity import eccentricity
+from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
 from graphla.algorithms.pagerank import ConvergenceError, pagerank
 from graphla.algorithms.sssp import sssp
 from graphla.algorithms.triangles import triangle_count
@@ -9,8 +12,12 @@ from graphla.algorithms.triangles import triangle_count
 __all__ = [
     "ConvergenceError",
     "Traversal",
+    "all_pairs_lengths",
     "bfs",
+    "bfs_levels",
+    "closeness",
     "connected_components",
+    "eccentricity",
     "pagerank",
     "sssp",
     "triangle_count",

@@ -8,9 +8,12 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression
 from semirings import select, unary
+from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
 P = ParamSpec("P")
@@ -53,6 +56,28 @@ def vertex(source: Any, n: int) -> int:
     if not 0 <= int(source) < n:
         raise IndexOutOfBound(f"source is {source}, but the vertices are 0 to {n - 1}")
     return int(source)
+
+
+def vertices(name: str, given: Any, n: int) -> np.ndarray:
+    """`given` as a list of the vertices 0..n-1, int64; all of them for None."""
+    if given is None:
+        return np.arange(n)
+    listed = np.asarray(given)
+    if listed.ndim != 1 or (listed.size and listed.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a list of integers, not {given!r}")
+    wrong = listed[(listed < 0) | (listed >= n)]
+    if wrong.size:
+        which = f"the vertices are 0 to {n - 1}" if n else "the graph has no vertex"
+        raise IndexOutOfBound(f"{name} has {wrong[0]}, but {which}")
+    return listed.astype(np.int64)
+
+
+def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
+    """`value` as one of a few dtypes."""
+    dtype = lookup_dtype(value)
+    if dtype.name not in names:
+        raise InvalidValue(f"{name} is {dtype.name}, but must be {' or '.join(names)}")
+    return dtype
 
 
 def count(name: str, value: Any, least: int) -> int:

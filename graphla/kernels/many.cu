@@ -465,17 +465,19 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     if (records_room && blockIdx.x == 0 && me == 0) {
       u64 frontier = 0, edges = 0;
       for (int s = 0; s < searches; ++s) frontier += tally[s], edges += tally[SEARCHES + s];
-      trace.add(level, u64(__popcll(pulling)) << 32 | u64(__popcll(going)), frontier, edges);
+      trace.add(2 * level, u64(__popcll(pulling)) << 32 | u64(__popcll(going)), frontier, edges);
     }
     expand(graph, words, out_tasks, into_tasks, going & ~pulling, pulling, left + 2 * WARP * warp_in_block());
     const bool asks = blockIdx.x == 0 && me == 0 && flag.is_up();
     is_stopped = grid.meet(asks);
     if (is_stopped) break;
+    if (records_room && blockIdx.x == 0 && me == 0) trace.add(2 * level + 1, 0, 0, 0);
     ++level;
   }
 
   if (is_stopped) status = STOPPED;
   if (status == FINISHED && levels) write_levels(words, vertices, n, renumbered, depth, width, levels, pitch);
+  if (records_room && blockIdx.x == 0 && me == 0) trace.add(2 * level, 0, 0, 0);
   if (blockIdx.x == 0 && me < searches) {
     totals[me] = starts[me] < vertices ? sums[me] : 1;
     totals[SEARCHES + me] = sums[SEARCHES + me];

@@ -20,6 +20,7 @@ from graphla.backends.cuda.layout import (
     to_bitmap,
     to_sparse,
 )
+from graphla.backends.cuda.many import levels_of_many, reach_of_many
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
@@ -49,6 +50,7 @@ __all__ = [
     "intersection",
     "keep",
     "kronecker",
+    "levels_of_many",
     "longest",
     "merge",
     "mxm",
@@ -58,6 +60,7 @@ __all__ = [
     "price_of_plan",
     "pull",
     "push",
+    "reach_of_many",
     "reached",
     "reduce",
     "reduce_rows",
