@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import rows
+from graphla.traversal import many
 
 
 @arguments.beside_its_graph
@@ -30,7 +30,7 @@ def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True) -> V
     A = arguments.adjacency(A)
     n = A.nrows
     chosen = np.unique(arguments.vertices("vertices", vertices, n))
-    found = rows.reach(A.T.new() if isinstance(A, Matrix) else A, chosen)
+    found = many.reach(A.T.new() if isinstance(A, Matrix) else A, chosen)
     others = (found.count - 1).astype(float)
     values = others / np.maximum(found.total, 1)
     if wf_improved:

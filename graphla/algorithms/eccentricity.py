@@ -8,7 +8,7 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import rows
+from graphla.traversal import many
 
 
 @arguments.beside_its_graph
@@ -27,7 +27,7 @@ def eccentricity(A: Matrix, vertices: Any = None) -> Vector:
     """
     A = arguments.adjacency(A)
     chosen = np.unique(arguments.vertices("vertices", vertices, A.nrows))
-    found = rows.reach(A, chosen)
+    found = many.reach(A, chosen)
     reaches_all = found.count == A.nrows
     return Vector.from_coo(
         chosen[reaches_all], found.farthest[reaches_all], size=A.nrows, dtype="INT64"

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphla.algorithms import arguments
 from graphla.sparse import Mask, Matrix
-from graphla.traversal import rows
+from graphla.traversal import many
 
 
 @arguments.beside_its_graph
@@ -40,7 +40,7 @@ def bfs_levels(
     sources = arguments.vertices("sources", sources, A.nrows)
     dtype = arguments.one_of("dtype", dtype, ("INT32", "UINT8"))
     limit = None if limit is None else arguments.count("limit", limit, least=0)
-    return rows.levels(A, sources, dtype=dtype, limit=limit, mask=mask)
+    return many.levels(A, sources, dtype=dtype, limit=limit, mask=mask)
 
 
 @arguments.beside_its_graph
@@ -59,4 +59,4 @@ def all_pairs_lengths(A: Matrix, sources: Any = None, *, limit: int | None = Non
     A = arguments.adjacency(A)
     sources = arguments.vertices("sources", sources, A.nrows)
     limit = None if limit is None else arguments.count("limit", limit, least=0)
-    return rows.as_matrix(rows.levels(A, sources, dtype="INT32", limit=limit), A.device)
+    return many.as_matrix(many.levels(A, sources, dtype="INT32", limit=limit), A.device)

@@ -64,7 +64,7 @@ def evaluate(task: Task) -> Closed:
     op = task.op
     low, high = _extent(task)
     way = ROUNDS if op.is_positional else evaluation(op, task.a, low, high)
-    if way.distributes and low == high and way.never_improves and _is_iso(task):
+    if way.distributes and low == high and way.never_improves and is_iso_valued(task):
         return _by_search(task, low)
     closed = _settled(task, way)
     if closed.overflowed:
@@ -83,7 +83,8 @@ def _extent(task: Task) -> tuple[Any, Any]:
     return tuple(do.reduce(v.values, m[dtype], present) for m in (monoid.min, monoid.max))  # pyright: ignore[reportReturnType]
 
 
-def _is_iso(task: Task) -> bool:
+def is_iso_valued(task: Task) -> bool:
+    """Whether all values of A that are read are one."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -94,14 +95,14 @@ def _is_iso(task: Task) -> bool:
 def _by_search(task: Task, start: Any) -> Closed:
     """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, xp = task.op, task.a, task.do.xp
-    rest, _ = values_by_level(op, start, _weight(task), 1)
+    rest, _ = values_by_level(op, start, weight_of(task), 1)
     is_constant = bool(rest[0] == rest[1])
     tree = _reach(task, None if is_constant else np.dtype(np.int32), task.parents)
     n, dtype = a.nrows, op.return_type.np_type
     depth = 0 if is_constant else tree.depth
-    table, fitting = values_by_level(op, start, _weight(task), depth)
+    table, fitting = values_by_level(op, start, weight_of(task), depth)
     if fitting <= depth:
-        _refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
+        refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
     if is_constant:
         values = xp.broadcast_to(xp.asarray(table[:1]), (n,))
     elif dtype == np.int32 and table[-1] == depth and np.array_equal(table, np.arange(depth + 1)):
@@ -126,7 +127,7 @@ def _reach(task: Task, levels: Any, parents: bool) -> Tree:
     )
 
 
-def _weight(task: Task) -> np.ndarray:
+def weight_of(task: Task) -> np.ndarray:
     """The one value of A, on the host."""
     dtype = task.op.type2.np_type
     if not task.op.binaryop.reads_y:
@@ -244,7 +245,7 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
     if way.never_improves:
         tree = _reach(task, None, False)
         if tree.reached > closed.values.nvals:
-            _refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
+            refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
         return
     if task.limit is None:
         if closed.parents is None:
@@ -256,7 +257,8 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
     )
 
 
-def _refuse_value(task: Task, v: int) -> NoReturn:
+def refuse_value(task: Task, v: int) -> NoReturn:
+    """The value that vertex v would have does not fit."""
     raise OverflowError(
         f"the closure under {task.op!r} has a value at {v} that {task.op.return_type} does not hold"
     )

@@ -1,118 +1,174 @@
-"""Traversals from many starts, each by itself: what each reaches, and how far away.
+"""The closure of a Matrix: each row is a start of its own.
 
-Searches that count edges run many at once, a bit each (`levels_of_many` of the backends). They read
-a matrix both ways: where it is not there by columns, that form is made once enough searches ask.
+Where an entry is as good as it is near (see `evaluation`) and each row has one start, rows are
+searched from together, and levels become values by a table; else they are closed one after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends import Reach, backend
-from graphla.forms import MatrixForms
-from graphla.operations.operation import Running
-from graphla.settings import Event, forced_direction, record, recorders
-from graphla.sparse import Mask, Matrix
-from graphla.storage import Array, Csr, VectorMask
-from semirings.dtypes import lookup_dtype
+from graphla.backends import backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.entrywise import cast
+from graphla.operations.operation import Running, refuse_mixed
+from graphla.sparse import Matrix
+from graphla.sparse.mask import as_mask
+from graphla.storage import Array, BitmapVector, Csr, SparseVector, is_iso
+from graphla.traversal import many
+from graphla.traversal.evaluation import (
+    Task,
+    evaluate,
+    is_iso_valued,
+    refuse_value,
+    values_by_level,
+    weight_of,
+)
+from graphla.traversal.laws import evaluation
+from semirings import monoid
+from semirings.dtypes import INT32, DataType
+from semirings.exceptions import DimensionMismatch
+from semirings.structures import TypedSemiring
 
-T = TypeVar("T")
 
-FEW = 8
-"""From so many searches on, pull is worth making the form that it needs."""
+class _Row(NamedTuple):
+    """The entries of one row of the result, and the parents of each, where they are asked for."""
+
+    indices: Array
+    values: Array
+    parents: Array
 
 
-def levels(
-    A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Mask | None = None, limit: int | None = None
-) -> Array:
-    """L(i, v) = how many edges v is away from start i; -1, or 255 in a byte, if it is not reached.
+def closure_of_rows(
+    x: Matrix, A: Matrix, op: TypedSemiring, *, mask: Any, limit: int | None, parents: bool
+) -> Any:
+    """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask is that of each row."""
+    if x.ncols != A.nrows:
+        raise DimensionMismatch(f"x has {x.ncols} columns, but A has {A.nrows} rows")
+    if x.device != A.device:
+        refuse_mixed(x.device, A.device, "x and A")
+    noun = None if mask is None else as_mask(mask)
+    lowered = None if noun is None else _lower(noun, x.ncols, x.device)
+    starts, a = x._read(), A._read()
+    read = (starts, a) if noun is None else (starts, a, noun.parent._read())
+    with Running("closure", read) as running:
+        starts = cast(starts, op.return_type)
+        if not starts.nvals:
+            given = Matrix._of(running.gives(starts))
+            return (given, given.dup("INT32")) if parents else given
+        task = Task(_row(starts, 0), a, op, lowered, limit, parents, None, noun)
+        if not parents and _is_search(task, starts.csr):
+            found = _searched(task, starts.csr)
+            running.gives(found._forms)
+            return found
+        closed = [_closed(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
+        values = running.gives(_stacked(closed, 1, task, op.return_type))
+        if not parents:
+            return Matrix._of(values)
+        return Matrix._of(values), Matrix._of(running.gives(_stacked(closed, 2, task, INT32)))
 
-    An array of the device, in which the levels of a vertex lie together.
-    """
-    wanted = lookup_dtype(dtype).np_type
 
-    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Array:
-        return backend(a.device).levels_of_many(
+def _lower(mask: Any, size: int, device: str) -> Any:
+    if mask.ndim != 1:
+        raise TypeError("mask must be that of a Vector, as it says which vertices may be reached")
+    return mask._lower((size,), device)
+
+
+# --- together -------------------------------------------------------------------------------------
+
+
+def _is_search(task: Task, starts: Csr) -> bool:
+    """Whether an entry is as good as it is near to the one start of its row, whatever the row."""
+    op, do = task.op, task.do
+    has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
+    if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
+        return False
+    dtype, values = op.return_type, starts.values
+    if is_iso(values):
+        low = high = do.to_host(values[:1])[0]
+    else:
+        low, high = (do.reduce(values, m[dtype]) for m in (monoid.min, monoid.max))
+    if low != high:
+        return False
+    way = evaluation(op, task.a, low, high)
+    return way.distributes and way.never_improves
+
+
+def _searched(task: Task, starts: Csr) -> Matrix:
+    """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    op, do, a = task.op, task.do, task.a
+    rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
+    start = do.to_host(starts.values[:1])[0]
+
+    def search(a: MatrixForms, into: Csr | None, mask: Any) -> Array:
+        return do.levels_of_many(
             a.csr,
             into,
-            _on_device(a, starts),
-            mask=lowered,
-            limit=_bounded(limit, a),
-            levels=wanted,
+            starts.indices,
+            mask=task.mask,
+            limit=a.nrows if task.limit is None else min(task.limit, a.nrows),
+            levels=np.dtype(np.int32),
             plan=None if into is None else a.plan_now(),
             traced=False,
         )
 
-    return _run("bfs_levels", A, starts.size, mask, search)
+    levels = many.run("closure", Matrix._of(a), starts.indices.size, None, search)
+    weight, depth = weight_of(task), max(int(levels.max()), 0)
+    table, fitting = values_by_level(op, start, weight, depth)
+    if fitting <= depth:
+        refuse_value(task, int((levels == fitting).any(axis=0).argmax()))
+    by_level = do.xp.asarray(table)
+    found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
+    if rows.size == starts.nrows:
+        return found
+    # Rows without a start stay empty.
+    whole = do.xp.zeros(starts.nrows + 1, found._forms.csr.indptr.dtype)
+    whole[rows + 1] = do.xp.diff(found._forms.csr.indptr)
+    forms = found._forms.csr
+    spread = Csr(
+        starts.nrows,
+        starts.ncols,
+        whole.cumsum(dtype=whole.dtype),
+        forms.indices,
+        forms.values,
+    )
+    return Matrix._of(MatrixForms(a.device, op.return_type, spread, None))
 
 
-def reach(
-    A: Matrix, starts: np.ndarray, *, mask: Mask | None = None, limit: int | None = None
-) -> Reach:
-    """What the levels of each search add up to; of the levels none is kept."""
-
-    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Reach:
-        do = backend(a.device)
-        found = do.reach_of_many(
-            a.csr,
-            into,
-            _on_device(a, starts),
-            mask=lowered,
-            limit=_bounded(limit, a),
-            plan=None if into is None else a.plan_now(),
-        )
-        return Reach(*map(do.to_host, found))
-
-    return _run("reach", A, starts.size, mask, search)
+# --- one after another ----------------------------------------------------------------------------
 
 
-def as_matrix(levels: Array, device: str) -> Matrix:
-    """L(i, v) where v is reached: the levels of searches as int32, with entries at what they are."""
-    xp = backend(device).xp
-    rows, columns = (levels >= 0).nonzero()
-    count, n = levels.shape
-    ends = xp.searchsorted(rows, xp.arange(count + 1), side="left")
-    values = levels[rows, columns]
-    narrow = np.int32 if rows.size < 2**31 else np.int64
-    csr = Csr(count, n, ends.astype(narrow), columns.astype(np.int32), values)
-    return Matrix._of(MatrixForms(device, lookup_dtype(np.int32), csr, None))
+def _row(x: MatrixForms, i: int) -> VectorForms:
+    """Row i as a vector."""
+    csr = x.csr
+    begin, end = (int(each) for each in backend(x.device).to_host(csr.indptr[i : i + 2]))
+    part = SparseVector(csr.ncols, csr.indices[begin:end], csr.values[begin:end])
+    return VectorForms(x.device, x.dtype, part)
 
 
-def _run(
-    name: str,
-    A: Matrix,
-    count: int,
-    mask: Mask | None,
-    search: Callable[[MatrixForms, Csr | None, VectorMask | None], T],
-) -> T:
-    """The search on A's forms under the mask, its time noted."""
-    a = A._read()
-    lowered = None if mask is None else mask._lower((a.nrows,), a.device)
-    operands = (a,) if mask is None else (a, mask.parent._read())
-    with Running(name, operands):
-        into = a.csc if a.has_csc or _is_worth_columns(count) else None
-        begin = perf_counter()
-        found = search(a, into, lowered)
-        seconds = perf_counter() - begin
-        if into is not None:
-            a.spend(seconds)
-    if recorders():
-        record(Event(name, "any_secondi", "", f"{count} at once", count, 0, seconds))
-    return found
+def _closed(task: Task) -> _Row:
+    """The closure of one row."""
+    do, x = task.do, task.x
+    if not x.nvals or not task.a.nvals or task.limit == 0:
+        v = x.sparse()
+        return _Row(v.indices, v.values, v.indices)
+    closed = evaluate(task)
+    sparse = do.to_sparse(closed.values)
+    if not task.parents:
+        return _Row(sparse.indices, sparse.values, sparse.indices)
+    of = BitmapVector(x.size, closed.values.present, closed.parents, closed.values.count)
+    return _Row(sparse.indices, sparse.values, do.to_sparse(of).values)
 
 
-def _is_worth_columns(count: int) -> bool:
-    towards = forced_direction()
-    return towards == "pull" or (towards == "auto" and count >= FEW)
-
-
-def _on_device(a: MatrixForms, starts: np.ndarray) -> Array:
-    return backend(a.device).asarray(starts, np.int32)
-
-
-def _bounded(limit: int | None, a: MatrixForms) -> int:
-    return a.nrows if limit is None else min(limit, a.nrows)
+def _stacked(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixForms:
+    """The matrix of these rows, with their values (1) or their parents (2)."""
+    xp, n = task.do.xp, task.x.size
+    ends = np.cumsum([0] + [row.indices.size for row in rows])
+    narrow = np.int32 if ends[-1] < 2**31 else np.int64
+    values = xp.concatenate([row[which] for row in rows])
+    indices = xp.concatenate([row.indices for row in rows])
+    csr = Csr(len(rows), n, xp.asarray(ends.astype(narrow)), indices, values)
+    return MatrixForms(task.a.device, dtype, csr, None)

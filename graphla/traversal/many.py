@@ -1,0 +1,125 @@
+"""Traversals from many starts, each by itself: what each reaches, and how far away.
+
+Searches that count edges run many at once, a bit each (`levels_of_many` of the backends). They read
+a matrix both ways: where it is not there by columns, that form is made once enough searches ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, TypeVar
+
+import numpy as np
+
+from graphla.backends import Reach, backend
+from graphla.forms import MatrixForms
+from graphla.operations.operation import Running
+from graphla.settings import Event, forced_direction, record, recorders
+from graphla.sparse import Mask, Matrix
+from graphla.storage import Array, Csr, VectorMask
+from semirings.dtypes import lookup_dtype
+
+T = TypeVar("T")
+
+FEW = 8
+"""From so many searches on, pull is worth making the form that it needs."""
+
+
+def levels(
+    A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Mask | None = None, limit: int | None = None
+) -> Array:
+    """L(i, v) = how many edges v is away from start i; -1, or 255 in a byte, if it is not reached.
+
+    An array of the device, in which the levels of a vertex lie together.
+    """
+    wanted = lookup_dtype(dtype).np_type
+
+    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Array:
+        return backend(a.device).levels_of_many(
+            a.csr,
+            into,
+            _on_device(a, starts),
+            mask=lowered,
+            limit=_bounded(limit, a),
+            levels=wanted,
+            plan=None if into is None else a.plan_now(),
+            traced=False,
+        )
+
+    return run("bfs_levels", A, starts.size, mask, search)
+
+
+def reach(
+    A: Matrix, starts: np.ndarray, *, mask: Mask | None = None, limit: int | None = None
+) -> Reach:
+    """What the levels of each search add up to; of the levels none is kept."""
+
+    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Reach:
+        do = backend(a.device)
+        found = do.reach_of_many(
+            a.csr,
+            into,
+            _on_device(a, starts),
+            mask=lowered,
+            limit=_bounded(limit, a),
+            plan=None if into is None else a.plan_now(),
+        )
+        return Reach(*map(do.to_host, found))
+
+    return run("reach", A, starts.size, mask, search)
+
+
+def as_matrix(
+    found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
+) -> Matrix:
+    """L(i, v), or its value by `values`, where start i reaches v; `found` are levels as int32."""
+    xp, (count, n) = backend(device).xp, found.shape
+    rows, columns = (found >= 0).nonzero()
+    ends = xp.searchsorted(rows, xp.arange(count + 1, dtype=rows.dtype), side="left")
+    narrow = np.int32 if rows.size < 2**31 else np.int64
+    there = found[rows, columns]
+    csr = Csr(
+        count,
+        n,
+        ends.astype(narrow),
+        columns.astype(np.int32),
+        there if values is None else values(there),
+    )
+    return Matrix._of(MatrixForms(device, lookup_dtype(dtype), csr, None))
+
+
+def run(
+    name: str,
+    A: Matrix,
+    count: int,
+    mask: Mask | None,
+    search: Callable[[MatrixForms, Csr | None, VectorMask | None], T],
+) -> T:
+    """The search on A's forms under the mask, its time noted."""
+    a = A._read()
+    lowered = None if mask is None else mask._lower((a.nrows,), a.device)
+    operands = (a,) if mask is None else (a, mask.parent._read())
+    with Running(name, operands):
+        into = a.csc if a.has_csc or _is_worth_columns(count) else None
+        begin = perf_counter()
+        found = search(a, into, lowered)
+        seconds = perf_counter() - begin
+        if into is not None:
+            a.spend(seconds)
+    if recorders():
+        record(Event(name, "any_secondi", "", f"{count} at once", count, 0, seconds))
+    return found
+
+
+def _is_worth_columns(count: int) -> bool:
+    towards = forced_direction()
+    return towards == "pull" or (towards == "auto" and count >= FEW)
+
+
+def _on_device(a: MatrixForms, starts: np.ndarray) -> Array:
+    return backend(a.device).asarray(starts, np.int32)
+
+
+def _bounded(limit: int | None, a: MatrixForms) -> int:
+    return a.nrows if limit is None else min(limit, a.nrows)
