@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from graphla.backends import Costs, counting
+from graphla.backends import Costs, Reach, counting
 from graphla.backends.arrays import (
     building,
     entries,
@@ -24,6 +24,7 @@ from graphla.backends.arrays import (
 )
 from graphla.backends.compiled import entrywise, matrices, reductions, vectors
 from graphla.backends.compiled import products as loops
+from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
 from graphla.settings import config
 from graphla.storage import (
@@ -288,18 +289,17 @@ def bfs(
     traced: bool,
 ) -> Tree:
     """How many edges away from the nearest start each vertex is, and by which edge."""
-    dtype = None if levels is None else np.dtype(levels)
-    return traversals.bfs(
-        out,
-        into,
-        starts,
-        mask=mask,
-        limit=limit,
-        levels=dtype,
-        parents=parents,
-        direction=direction,
-        traced=traced,
-    )
+    options: Any = {
+        "mask": mask,
+        "limit": limit,
+        "levels": None if levels is None else np.dtype(levels),
+        "parents": parents,
+        "direction": direction,
+        "traced": traced,
+    }
+    if _compiles(out.nvals, size=out.nrows):
+        return searches.bfs(out, into, starts, plan=plan, threads=config.threads, **options)
+    return traversals.bfs(out, into, starts, **options)
 
 
 def closure(
@@ -346,6 +346,36 @@ def levels_of_many(
     return traversals.levels_of_many(
         out, into, starts, mask=mask, limit=limit, levels=np.dtype(levels)
     )
+
+
+def reach_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    plan: Plan | None,
+) -> Reach:
+    """What the levels of one search from each start add up to: of some searches at a time."""
+    found = np.zeros((3, starts.size), np.int64)
+    for first in range(0, starts.size, 64):
+        some = slice(first, first + 64)
+        levels = levels_of_many(
+            out,
+            into,
+            starts[some],
+            mask=mask,
+            limit=limit,
+            levels=np.int32,
+            plan=plan,
+            traced=False,
+        )
+        found[0, some] = np.count_nonzero(levels >= 0, axis=1)
+        np.maximum(levels, 0, out=levels)
+        found[1, some] = levels.sum(axis=1, dtype=np.int64)
+        found[2, some] = levels.max(axis=1, initial=0)
+    return Reach(*found)
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:

@@ -41,6 +41,11 @@ def nothing() -> str:
     return ""
 
 
+def searching(least: bool) -> str:
+    """For a search over a pattern, whose parents are the least there are, or any."""
+    return f"LEAST = {least}"
+
+
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
     """`add`, and `term` with the operands in the order of `side`."""
     op = semiring.binaryop

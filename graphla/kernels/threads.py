@@ -1,12 +1,13 @@
-"""A few threads that stay, and `run`, which spreads over them a loop that needs no lock."""
+"""A few threads that stay; `run` spreads over them a loop that needs no lock; `apart` waits."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread, main_thread
 from typing import Any
 
 
@@ -29,6 +30,43 @@ def run(call: Callable[..., Any], parts: Sequence[tuple], threads: int) -> list[
     return job.results
 
 
+def apart(call: Callable[[], Any], stop: Any, threads: int) -> Any:
+    """call(), by another thread while this one, the main one, waits and so hears of Ctrl-C.
+
+    Then stop[0] becomes 1, at which `call` is to end soon, and the interrupt goes on once it has.
+    Compiled loops let other threads run, but not the handlers of signals, which wait for the main
+    thread to be back in Python. No other thread gets signals: there, it is a plain call. It may
+    itself `run` something over so many threads.
+    """
+    if current_thread() is not main_thread():
+        return call()
+    job = _Job(call, [()])
+    _crew.call(job, threads)
+    try:
+        while not job.is_over:
+            job.ended.acquire(timeout=PATIENCE)
+    except BaseException:
+        stop[0] = 1
+        _wait_for(job)
+        raise
+    result, error = job.results[0], job.error
+    job.let_go()
+    if error is not None:
+        raise error
+    return result
+
+
+PATIENCE = 0.05
+"""Seconds of one wait. Where signals do not end a wait (Windows), they are heard between two."""
+
+
+def _wait_for(job: _Job) -> None:
+    """Until a job has ended, whatever else comes."""
+    while not job.is_over:
+        with suppress(KeyboardInterrupt):
+            job.ended.acquire(timeout=PATIENCE)
+
+
 class _Job:
     """Parts of one call; the lock `ended` is free once every part has been done."""
 
@@ -40,6 +78,7 @@ class _Job:
         self.error: BaseException | None = None
         self.ended = Lock()
         self.ended.acquire()
+        self.is_over = False
         self._taken, self._done = count(), count(1)
 
     def work(self) -> None:
@@ -52,6 +91,7 @@ class _Job:
                 self.error = error
             finally:
                 if next(self._done) == self.size:
+                    self.is_over = True
                     self.ended.release()
 
     def let_go(self) -> None:

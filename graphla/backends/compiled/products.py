@@ -81,7 +81,7 @@ def pull(
     allowed, mask_step, forbidden = allowed_by(mask)
     present, values = np.empty(rows.nrows, np.bool_), np.empty(rows.nrows, dtype)
     if semiring.monoid.is_any:
-        entries = (rows.indptr, rows.indices, _firsts(rows, threads), *entries[2:])
+        entries = (rows.indptr, rows.indices, first_of_rows(rows, threads), *entries[2:])
     arrays = (*entries, allowed, present, values)
     loop = load("pull.pull_any" if semiring.monoid.is_any else "pull.pull", spec, arrays)
     parts = row_parts(rows.indptr, threads)
@@ -89,7 +89,7 @@ def pull(
     return BitmapVector(rows.nrows, present, values, sum(counts))
 
 
-def _firsts(rows: Csr, threads: int) -> Array:
+def first_of_rows(rows: Csr, threads: int) -> Array:
     """The column of each row's first entry, or -1; kept as long as the columns themselves."""
     key = id(rows.indices)
     kept = _kept_firsts.get(key)

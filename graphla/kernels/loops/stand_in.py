@@ -12,6 +12,8 @@ IS_VECTOR = False
 """Whether the rows are stretches of one vector, whose entries lie at (index, 0)."""
 HAS_ACCUM = False
 """Whether an entry that is there already is accumulated into, or replaced."""
+LEAST = False
+"""Whether of all possible parents the least is wanted."""
 
 
 def add(x, y):
