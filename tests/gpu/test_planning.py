@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from devices import has_card
+from gpu.patterns import on_host, pattern, patterns, row_of_each_entry
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,45 +22,9 @@ from semirings.dtypes import BOOL
 cuda = backend("cuda")
 
 
-def graph(n: int, pairs: np.ndarray, symmetric: bool, wide: bool = False) -> tuple[Csr, Csr]:
-    """Rows and columns of a pattern on the device, one object if it is symmetric."""
-    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) if symmetric else pairs, axis=0)
-    out = _rows(n, pairs, wide)
-    return out, out if symmetric else _rows(n, pairs[np.lexsort(pairs.T)][:, ::-1], wide)
-
-
-def _rows(n: int, pairs: np.ndarray, wide: bool) -> Csr:
-    indptr = np.searchsorted(pairs[:, 0], np.arange(n + 1)).astype(np.int64 if wide else np.int32)
-    indices = np.ascontiguousarray(pairs[:, 1]).astype(np.int32)
-    there = cuda.xp.ones(len(pairs), bool)
-    return Csr(n, n, cuda.asarray(indptr), cuda.asarray(indices), there)
-
-
-@st.composite
-def graphs(draw: Any) -> tuple[Csr, Csr]:
-    """Directed and symmetric ones: loops, hubs, isolated vertices, none at all."""
-    n = draw(st.sampled_from((1, 2, 31, 32, 33, 200, 1500, 3000)))
-    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
-    pairs = numbers.integers(0, n, (draw(st.sampled_from((0, 1, n, 6 * n))), 2))
-    for hub in numbers.integers(0, n, draw(st.integers(0, 3))):
-        star = numbers.choice(n, numbers.integers(0, n + 1), replace=False)
-        pairs = np.concatenate([pairs, np.stack([np.full(star.size, hub), star], 1)])
-    if draw(st.booleans()):
-        pairs = pairs[(pairs % 3 != 0).all(1)]
-    return graph(n, pairs, draw(st.booleans()), draw(st.booleans()))
-
-
-def host(array: Any) -> np.ndarray:
-    return cuda.to_host(array)
-
-
-def rows_of(a: Csr) -> np.ndarray:
-    return np.repeat(np.arange(a.nrows), np.diff(host(a.indptr)))
-
-
 def degrees(out: Csr, into: Csr) -> np.ndarray:
-    counts = np.diff(host(out.indptr)).astype(np.int64)
-    return counts if out is into else counts + np.diff(host(into.indptr))
+    counts = np.diff(on_host(out.indptr)).astype(np.int64)
+    return counts if out is into else counts + np.diff(on_host(into.indptr))
 
 
 def full_plan(out: Csr, into: Csr, **settings: int) -> Plan:
@@ -70,15 +35,15 @@ def full_plan(out: Csr, into: Csr, **settings: int) -> Plan:
 
 def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
     n = out.nrows
-    is_idle = np.unpackbits(host(plan.idle).view(np.uint8), bitorder="little").astype(bool)
+    is_idle = np.unpackbits(on_host(plan.idle).view(np.uint8), bitorder="little").astype(bool)
     assert is_idle[:n].tolist() == (degrees(out, into) == 0).tolist()
     assert is_idle[n:].all()
     assert is_idle.size - n < 32
-    assert_first(host(plan.first), into, n)
+    assert_first(on_host(plan.first), into, n)
 
 
 def assert_first(first: np.ndarray, into: Csr, n: int) -> None:
-    indptr, indices = host(into.indptr), host(into.indices)
+    indptr, indices = on_host(into.indptr), on_host(into.indices)
     assert first.size == n
     for v in range(n):
         assert first[v] == (indices[indptr[v]] if indptr[v] < indptr[v + 1] else -1)
@@ -90,7 +55,7 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
         assert r is None
         return
     assert r is not None
-    new, old = host(r.new), host(r.old)
+    new, old = on_host(r.new), on_host(r.old)
     bits = np.array([int(d).bit_length() for d in degree])
     # falling by class, inside a class as the user has them: that leaves one order
     assert old.tolist() == sorted(range(n), key=lambda v: (-bits[v], v))
@@ -99,17 +64,17 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
     assert list(r.ends) == [int((bits >= 32 - c).sum()) for c in range(32)]
     assert (r.out is r.into) == (out is into)
     for users, ours in ((out, r.out), (into, r.into)):
-        rows, columns = rows_of(users), host(users.indices)
-        got_rows, got = rows_of(ours), host(ours.indices)
+        rows, columns = row_of_each_entry(users), on_host(users.indices)
+        got_rows, got = row_of_each_entry(ours), on_host(ours.indices)
         order = np.lexsort((new[columns], new[rows]))  # rows ascend, and hold the same entries
         assert ours.indptr.dtype == users.indptr.dtype
         assert got_rows.tolist() == new[rows][order].tolist()
         assert got.tolist() == new[columns][order].tolist()
         assert (ours.nrows, ours.ncols, ours.values.size) == (n, n, users.nvals)
-    assert_first(host(r.first), r.into, r.active)
+    assert_first(on_host(r.first), r.into, r.active)
 
 
-@given(graphs())
+@given(patterns())
 def test_a_light_plan(graph):
     plan = cuda.plan(*graph, False, None)
     assert plan.relabelled is None
@@ -118,8 +83,8 @@ def test_a_light_plan(graph):
     assert_light(plan, *graph)
 
 
-@given(graphs(), st.sampled_from((1, 3, 12)))
-@example(graph(5, np.empty((0, 2), int), False), 12)
+@given(patterns(), st.sampled_from((1, 3, 12)))
+@example(pattern(5, np.empty((0, 2), int), False), 12)
 def test_a_full_plan(graph, long):
     plan = full_plan(*graph, LONG=long)
     assert_light(plan, *graph)
@@ -131,11 +96,11 @@ def test_a_full_plan(graph, long):
 def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
     n, numbers = 9000, np.random.default_rng(5)
     star = np.stack([np.full(n, 77), np.arange(n)], 1)
-    some = graph(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)
+    some = pattern(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)
     assert_relabelled(full_plan(*some, LONG=long), *some)
 
 
-@given(graphs(), st.booleans())
+@given(patterns(), st.booleans())
 def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
     out, into = graph
     plan = full_plan(out, into) if full else cuda.plan(out, into, False, None)
@@ -151,7 +116,7 @@ def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
 def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, mean, symmetric):
     numbers = np.random.default_rng(n)
-    out, into = graph(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
+    out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
     forms = {id(a): a.indptr.nbytes + a.indices.nbytes for a in (out, into)}
     is_full = plan.relabelled is not None
@@ -175,7 +140,7 @@ def held(plan: Plan) -> list[Any]:
 
 def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     numbers = np.random.default_rng(2)
-    some = graph(300, numbers.integers(0, 300, (6000, 2)), True)
+    some = pattern(300, numbers.integers(0, 300, (6000, 2)), True)
     light = cuda.plan(*some, False, None)
 
     def refuse(*args: Any) -> Any:
@@ -187,7 +152,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
 
 def test_a_plan_made_on_one_stream_is_waited_for_on_others():
     numbers = np.random.default_rng(3)
-    some = graph(200, numbers.integers(0, 200, (4000, 2)), False)
+    some = pattern(200, numbers.integers(0, 200, (4000, 2)), False)
     forms = MatrixForms("cuda:0", BOOL, *some)
     try:
         for full in (False, True, False):
@@ -207,7 +172,7 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
 
 def test_threads_that_begin_together_share_one_plan():
     numbers = np.random.default_rng(4)
-    forms = MatrixForms("cuda:0", BOOL, *graph(200, numbers.integers(0, 200, (4000, 2)), False))
+    forms = MatrixForms("cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False))
     with ThreadPoolExecutor(4) as threads:
         plans = list(threads.map(lambda _: forms.plan_now(), range(8)))
         assert all(plan is plans[0] for plan in plans)
