@@ -1,0 +1,294 @@
+// Breadth-first search inside one launch: what its steps share.
+//
+// Vertices have the numbers of the graph that is walked: the user's, or those of a relabelled plan.
+// Invariants, between two levels:
+// - bit v of the map `reached` is set where v's level is at most `level`;
+// - each vertex whose level is `level` (the frontier) is either in the queue, once, or is one of
+//   the bits in which the two maps differ;
+// - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so an
+//   entry's place and the place of its first edge are claimed together: the queue is its own prefix
+//   sum, and edges are cut evenly by a search. Degrees are summed in units of 2^UNIT edges, rows
+//   rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more in 16.
+#ifndef GRAPHLA_BFS
+#define GRAPHLA_BFS
+#include "persistent.cuh"
+
+namespace graphla {
+
+constexpr int BFS_THREADS = 1024;  // of a block
+constexpr int BFS_WARPS = BFS_THREADS / WARP;
+constexpr u32 DEEP = 254;         // a byte's level from which the level stands in `deep`
+constexpr u32 UNREACHED = 255;
+
+/// Words of `control`; all but ALONE_* only grow, so nobody clears them.
+enum BfsControl {
+  QUEUED = 1,     // vertices queued, in the upper half; units of edges out of them, in the lower
+  FOUND = 2,      // vertices that pulls have found
+  OUT_OF_FOUND = 3,
+  INTO_FOUND = 4, // edges into the vertices that pushes have found
+  LEFT = 5,       // vertices that pulls have not found
+  INTO_LEFT = 6,  // edges into them
+  IDLE_STARTS = 7,
+  ALONE_LEVEL = 8,  // what block 0 hands over after its levels alone
+  ALONE_REACHED = 9,
+  ALONE_INTO = 11,
+  ALONE_RECORDS = 12
+};
+
+/// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.
+DEVICE u32 load_stale(const u32 *p) {
+#ifdef GRAPHLA_SIMULATOR
+  return load_relaxed(p);
+#else
+  u32 value;
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(p));
+  return value;
+#endif
+}
+
+DEVICE bool bit_of(const u32 *map, i32 v) { return load_stale(&map[u32(v) / WARP]) >> (v & 31) & 1; }
+
+/// The sum of x over the warp, to all lanes.
+DEVICE u32 warp_sum(u32 x) {
+#if defined(GRAPHLA_SIMULATOR) || __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL_LANES, x);
+#else
+  for (int delta = 1; delta < WARP; delta *= 2) x += __shfl_xor_sync(ALL_LANES, x, delta);
+  return x;
+#endif
+}
+DEVICE u64 warp_sum(u64 x) {
+  for (int delta = 1; delta < WARP; delta *= 2) x += __shfl_xor_sync(ALL_LANES, x, delta);
+  return x;
+}
+
+/// What a level adds up, in each thread.
+struct Sums {
+  u64 out = 0, into = 0, into_left = 0;
+  u32 found = 0, left = 0;
+};
+
+template <class Offset> struct unsigned_of { typedef u32 type; };
+template <> struct unsigned_of<i64> { typedef u64 type; };
+
+template <class Offset_, class Level, bool PARENTS> struct Search {
+  typedef Offset_ Offset;
+  typedef typename unsigned_of<Offset>::type Slot;  // an edge of the frontier, counted from the start
+  static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
+
+  // the graph
+  i64 active;  // vertices 0..active - 1 are walked
+  const Offset *__restrict__ out_ptr;
+  const i32 *__restrict__ out;
+  const Offset *__restrict__ in_ptr;  // null where the graph is not there by columns
+  const i32 *__restrict__ in;
+  const i32 *__restrict__ first;      // the first in-neighbour of each vertex, or null
+  const u32 *fixed;                   // bits of vertices never to be reached, or null
+  const i32 *__restrict__ old;        // the user's number of each vertex, or null: the same
+  bool is_masked;                     // fixed vertices can be neighbours
+  bool is_directed;
+  i32 unit;                           // PADDED: a unit is 2^unit edges
+
+  // the queue: of entry i, at queue_slot[i] units,
+  Slot *queue_begin;   // where its row begins, less the slot of its first edge
+  u32 *queue_slot;
+  u32 *queue_degree;   // PADDED alone
+  i32 *queue_vertex;   // PARENTS alone
+
+  // what is found
+  u8 *bytes;       // of a relabelled graph: levels, or DEEP
+  i32 *deep;
+  Level *levels;   // else the user's, or null
+  i32 *parents;
+  u64 *control;
+
+  DEVICE u32 units(u32 degree) const {
+    if constexpr (PADDED) return u32((u64(degree) + (u64(1) << unit) - 1) >> unit);
+    else return degree;
+  }
+  DEVICE Slot slot_of(u32 units) const {
+    if constexpr (PADDED) return Slot(units) << unit;
+    else return units;
+  }
+
+  DEVICE void settle(i32 v, u32 level) const {
+    if (bytes) {
+      bytes[v] = u8(level < DEEP ? level : DEEP);
+      if (level >= DEEP && deep) deep[v] = i32(level);
+    } else if (levels) {
+      levels[v] = Level(level);
+    }
+  }
+  DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
+  DEVICE bool is_fixed(i32 v) const {
+    return is_masked && (fixed[u32(v) / WARP] >> (v & 31) & 1);
+  }
+  /// Whether this thread is the one that sets the bit of v.
+  DEVICE static bool sets(u32 *map, i32 v) {
+    const u32 bit = 1u << (v & 31);
+    return !(atomicOr(&map[u32(v) / WARP], bit) & bit);
+  }
+
+  /// Queues the vertices of K per lane that are marked in `won`; the whole warp calls.
+  template <int K>
+  DEVICE void enqueue(u32 won, const i32 (&v)[K], const Offset (&begin)[K], const u32 (&degree)[K]) const {
+    u32 mine = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (won >> k & 1) mine += units(degree[k]);
+    }
+    const u32 count = u32(__popc(won));
+    const u32 before = warp_inclusive_sum(count), slots = warp_inclusive_sum(mine);
+    u64 place = 0;
+    if (lane() == WARP - 1) place = atomicAdd(&control[QUEUED], (u64(before) << 32) | slots);
+    place = shuffle(place, WARP - 1);
+    u32 at = u32(place >> 32) + before - count, slot = u32(place) + slots - mine;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (!(won >> k & 1)) continue;
+      queue_begin[at] = Slot(begin[k]) - slot_of(slot);
+      queue_slot[at] = slot;
+      if constexpr (PADDED) queue_degree[at] = degree[k];
+      if constexpr (PARENTS) queue_vertex[at] = v[k];
+      slot += units(degree[k]);
+      ++at;
+    }
+  }
+
+  /// Edges of this lane to v[k] from from[k] (where `valid`) are followed: vertices not yet reached
+  /// are, and are queued. The whole warp calls.
+  template <int K>
+  DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K], const i32 (&from)[K],
+                     Sums &sums) const {
+    u32 open = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if ((valid >> k & 1) && !bit_of(map, v[k]) && !is_fixed(v[k])) open |= 1u << k;
+    }
+    if (!__any_sync(ALL_LANES, open != 0)) return;
+    u32 won = 0;
+    Offset begin[K], end[K];
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (open >> k & 1) {
+        begin[k] = out_ptr[v[k]];
+        end[k] = out_ptr[v[k] + 1];
+        if (sets(map, v[k])) won |= 1u << k;
+      }
+    }
+    if (!__any_sync(ALL_LANES, won != 0)) return;
+    u32 degree[K];
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      degree[k] = 0;
+      if (!(won >> k & 1)) continue;
+      degree[k] = u32(end[k] - begin[k]);
+      settle(v[k], level);
+      if constexpr (PARENTS) parents[v[k]] = name_of(from[k]);
+      if (is_directed && in_ptr) sums.into += u64(in_ptr[v[k] + 1] - in_ptr[v[k]]);
+    }
+    enqueue<K>(won, v, begin, degree);
+  }
+
+  // --- push: all blocks -------------------------------------------------------------------------
+
+  /// This warp's number: those of one block far apart, so that few edges keep all blocks busy.
+  DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
+  DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
+
+  /// The first place of first..last - 1 whose slot is greater than `slot`, or last; by a warp.
+  DEVICE u32 place_after(u32 first, u32 last, u32 slot) const {
+    while (first < last) {
+      const u32 step = (last - first + WARP - 1) / WARP;
+      const u64 probe = u64(first) + u64(lane() + 1) * step - 1;
+      const u32 passed = __ballot_sync(ALL_LANES, probe < last && queue_slot[probe] <= slot);
+      const u32 skipped = u32(__popc(passed)) * step;
+      first += skipped;
+      last = u32(least(u64(first) + step - 1, u64(last)));
+      if (step == 1) return first;
+    }
+    return first;
+  }
+
+  /// Follows the edges out of the entries first..last - 1 of the queue, which hold `units_first` to
+  /// `units_last` of its units.
+  DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
+                   u32 units_last, Sums &sums) const {
+    constexpr int K = 4;
+    const u64 warps = u64(warps_in_grid());
+    const u64 most = u64(units_last - units_first);
+    u64 share = (most + warps - 1) / warps;
+    if (!PADDED) share = (share + WARP - 1) / WARP * WARP;
+    const u64 ahead = u64(warp_in_grid()) * share;
+    if (ahead >= most) return;
+    const u32 begin_unit = units_first + u32(ahead);
+    const u32 end_unit = units_first + u32(least(ahead + share, most));
+    Slot edge = slot_of(begin_unit);
+    const Slot end = slot_of(end_unit), last = slot_of(units_last);
+    u32 at = place_after(first_entry, last_entry, begin_unit) - 1;
+    while (edge < end) {
+      // A lane an entry; the last lane tells where the entry before it ends.
+      const u32 entry = at + lane();
+      const bool is_there = entry < last_entry;
+      const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;
+      const Slot begin = is_there ? queue_begin[entry] : 0;
+      u32 degree = 0;
+      if constexpr (PADDED) degree = is_there ? queue_degree[entry] : 0;
+      i32 vertex = 0;
+      if constexpr (PARENTS) vertex = is_there ? queue_vertex[entry] : 0;
+      const Slot until = least(end, shuffle(slot, WARP - 1));
+      at += WARP - 1;
+      while (edge < until) {
+        i32 v[K], from[K];
+        u32 valid = 0;
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+          const Slot mine = edge + Slot(k * WARP + lane());
+          int of = 0;
+#pragma unroll
+          for (int step = WARP / 2; step; step /= 2) {
+            const Slot there = shuffle(slot, of + step);
+            if (there <= mine) of += step;
+          }
+          const Slot row = shuffle(begin, of);
+          bool is_edge = mine < until;
+          if constexpr (PADDED) is_edge &= mine - shuffle(slot, of) < shuffle(degree, of);
+          from[k] = 0;
+          if constexpr (PARENTS) from[k] = shuffle(vertex, of);
+          v[k] = is_edge ? out[row + mine] : 0;
+          valid |= u32(is_edge) << k;
+        }
+        follow<K>(map, level, valid, v, from, sums);
+        edge += K * WARP;
+      }
+      edge = until < edge ? until : edge;
+    }
+  }
+
+  // --- the frontier of a pull, queued -----------------------------------------------------------
+
+  /// Queues the vertices whose bits differ between two maps.
+  DEVICE void collect(const u32 *before, const u32 *after) const {
+    const i64 words = (active + WARP - 1) / WARP;
+    for (i64 first_word = warp_in_grid() * WARP; first_word < words; first_word += warps_in_grid() * WARP) {
+      const i64 word = first_word + lane();
+      const u32 mine = word < words ? before[word] ^ after[word] : 0;
+      for (u32 some = __ballot_sync(ALL_LANES, mine != 0); some; some &= some - 1) {
+        const int which = __ffs(int(some)) - 1;
+        const u32 bits = shuffle(mine, which);
+        const i32 v[1] = {i32((first_word + which) * WARP + lane())};
+        const u32 won = bits >> lane() & 1;
+        Offset begin[1] = {0};
+        u32 degree[1] = {0};
+        if (won) {
+          begin[0] = out_ptr[v[0]];
+          degree[0] = u32(out_ptr[v[0] + 1] - begin[0]);
+        }
+        enqueue<1>(won, v, begin, degree);
+      }
+    }
+  }
+};
+
+}  // namespace graphla
+#endif
