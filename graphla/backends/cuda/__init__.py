@@ -28,6 +28,7 @@ from graphla.backends.cuda.planning import plan, price_of_plan, turned
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.cuda.pushing import push
 from graphla.backends.cuda.reductions import reduce, reduce_rows
+from graphla.backends.cuda.searching import bfs
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
 from graphla.storage import Array
@@ -38,6 +39,7 @@ __all__ = [
     "apply_bound",
     "apply_index",
     "asarray",
+    "bfs",
     "build_matrix",
     "build_vector",
     "cast",

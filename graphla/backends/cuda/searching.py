@@ -5,6 +5,7 @@ Kernel: bfs.cu. Waits: for the traversal.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal
 
 import cupy as xp
@@ -106,7 +107,7 @@ def bfs(
 
 
 def _shape(kernel: Kernel, n: int, offset: int, parents: bool) -> tuple[int, int, int, int]:
-    """Entries of one block's queue, words of the map it keeps beside it, the bytes, and the grid."""
+    """Entries of one block's queue, words of the map beside it, the bytes, and the grid."""
     most = _shared_limit(xp.cuda.runtime.getDevice()) - STATIC
     queue = ROOM * 2 * (offset + 4 + 4 * parents)
     words = -(-n // 32)
@@ -138,5 +139,5 @@ def _trace(records: Array, count: int) -> list[Level]:
     rows = records[:count].tolist()
     return [
         Level(WAYS[way], frontier, edges, (after[3] - begin) * 1e-9)
-        for (way, frontier, edges, begin), after in zip(rows, rows[1:], strict=False)
+        for (way, frontier, edges, begin), after in pairwise(rows)
     ]
