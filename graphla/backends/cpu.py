@@ -317,18 +317,18 @@ def closure(
     traced: bool,
 ) -> Closed:
     """The least fixpoint of x = x ⊕ x.A, or what `limit` products come to."""
-    return traversals.closure(
-        out,
-        x,
-        semiring,
-        how=how,
-        mask=mask,
-        limit=limit,
-        parents=parents,
-        delta=delta,
-        turns=turns,
-        traced=traced,
-    )
+    options: Any = {
+        "how": how,
+        "mask": mask,
+        "limit": limit,
+        "parents": parents,
+        "delta": delta,
+        "turns": turns,
+        "traced": traced,
+    }
+    if _compiles(out.nvals, semiring, size=out.nrows):
+        return searches.closure(out, x, semiring, threads=config.threads, **options)
+    return traversals.closure(out, x, semiring, **options)
 
 
 def levels_of_many(

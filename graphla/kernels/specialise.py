@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from graphla.storage import Array
 from semirings import unary
 from semirings.dtypes import DataType
 from semirings.operators import TypedBinaryOp, TypedUnaryOp
+from semirings.overflow import overflowing
 from semirings.structures import TypedMonoid, TypedSemiring
 from semirings.trace import numba_prelude
 
@@ -58,6 +61,48 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
         _monoid(semiring.monoid),
         _operator(op, "multiply"),
         _returning("term(a, u, o, k)", call, op.return_type, semiring.monoid.type),
+    )
+
+
+def closing(semiring: TypedSemiring) -> str:
+    """`add`, `term` and `overflows`, for values that are multiplied again."""
+    op = semiring.binaryop
+    fits_not = overflowing(op)
+    lost = "" if fits_not is None else _operator(fits_not, "lost")
+    return _join(
+        _operator(semiring.monoid.binaryop, "add"),
+        _operator(op, "multiply"),
+        _returning("term(a, u, o, k)", "multiply(u, a)", op.return_type, semiring.monoid.type),
+        lost,
+        _function(f"def overflows(a, u):\n    return {'lost(u, a)' if lost else 'False'}"),
+    )
+
+
+def near_far(semiring: TypedSemiring) -> str:
+    """As `closing`, and `beyond`, `wider` and `narrower`; (+) is min or max."""
+    dtype = semiring.monoid.type
+    is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
+    if dtype.kind == "b":
+        beyond, wider, narrower = "best", "delta", "delta"
+    elif dtype.kind == "f":
+        beyond = f"{name}(best {'+' if is_min else '-'} delta)"
+        wider, narrower = f"{name}(min(delta * 2, {name}(1e30)))", f"{name}(delta / 2)"
+    else:
+        limits = np.iinfo(dtype.np_type)
+        low, high = f"{name}({limits.min})", f"{name}({limits.max})"
+        beyond = (
+            f"{high} if best > {high} - delta else {name}(best + delta)"
+            if is_min
+            else f"{low} if best < {low} + delta else {name}(best - delta)"
+        )
+        half = f"{name}({limits.max // 2})"
+        wider = f"{high} if delta > {half} else {name}(delta * {name}(2) + {name}(1))"
+        narrower = f"{name}(delta // {name}(2))"
+    return _join(
+        closing(semiring),
+        _function(f"def beyond(best, delta):\n    return {beyond}"),
+        _function(f"def wider(delta):\n    return {wider}"),
+        _function(f"def narrower(delta):\n    return {narrower}"),
     )
 
 

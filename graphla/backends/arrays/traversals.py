@@ -14,11 +14,11 @@ import numpy as np
 from graphla.backends.arrays import products
 from graphla.backends.arrays.folding import fold_runs, reduce
 from graphla.backends.arrays.layout import cast, ranges, sort_order, to_bitmap
-from graphla.backends.arrays.overflow import overflowing
 from graphla.backends.arrays.terms import multiply
 from graphla.backends.arrays.writing import presence
 from graphla.backends.traversals import Closed, How, Level, Tree
 from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
+from semirings.overflow import overflowing
 from semirings.semiring import any_secondi, min_secondi
 from semirings.structures import TypedSemiring
 
@@ -246,10 +246,16 @@ def _product(
         lambda: k,
         lambda: keys,
     )
-    over = overflowing(semiring, u, a, terms)
-    if over is not None:
-        kept = ~over
-        keys, k, terms = keys[kept], k[kept], np.asarray(terms)[kept]
+    fits_not = overflowing(semiring.binaryop)
+    over = False
+    if fits_not is not None and k.size:
+        op = semiring.binaryop
+        operands = cast(u, op.type.np_type), cast(a, op.type2.np_type)
+        lost = np.broadcast_to(fits_not.numpy(*operands), k.shape)
+        over = bool(lost.any())
+        if over:
+            kept = ~lost
+            keys, k, terms = keys[kept], k[kept], np.asarray(terms)[kept]
     first = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     runs = first.nonzero()[0]
@@ -260,7 +266,7 @@ def _product(
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
     by[run[fits]] = k[fits]
-    return edges, found, np.asarray(folded), by, over is not None
+    return edges, found, np.asarray(folded), by, over
 
 
 def _same(a: Array, b: Array) -> Array:

@@ -54,3 +54,23 @@ def lift(x):
 def accumulate(c, t, i):
     """accum(c, t) at index i of a vector, as the type of c."""
     return c + t
+
+
+def overflows(a, u):
+    """Whether the product of an integer u by a does not fit."""
+    return False
+
+
+def beyond(best, delta):
+    """What is worse than the best by delta; the worst value there is, at most."""
+    return best + delta
+
+
+def wider(delta):
+    """A delta about twice as large."""
+    return delta * 2
+
+
+def narrower(delta):
+    """A delta half as large."""
+    return delta / 2
