@@ -25,9 +25,12 @@ CYCLES = 32
 def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> int | None:
     """A vertex of a cycle that goes on improving; None where the parents show none."""
     do = backend(device)
-    parents, present = do.to_host(closed.parents), do.to_host(closed.values.present)
-    values = do.to_host(closed.values.values)
-    for cycle in _cycles(np.where(present, parents, np.arange(parents.size)))[:CYCLES]:
+    values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
+    own = np.arange(present.size)
+    parents = np.where(present, do.to_host(closed.parents), own)
+    loops = do.to_host(out.indices[out.indices == do.row_of_entry(out)])
+    circles = [[v] for v in loops[present[loops] & (parents[loops] == loops)].tolist()]
+    for cycle in [*_cycles(parents)[:CYCLES], *circles]:
         weights = [
             _weight(do, out, u, v) for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)
         ]
@@ -41,7 +44,8 @@ def _cycles(parents: np.ndarray) -> list[list[int]]:
     up = parents
     for _ in range(int(parents.size).bit_length()):
         up = up[up]  # after n steps or more: a root, or a vertex of a cycle
-    found, seen = [], set()
+    found: list[list[int]] = []
+    seen: set[int] = set()
     for v in np.unique(up[up != parents[up]]).tolist():
         if v in seen:
             continue

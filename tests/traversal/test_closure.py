@@ -1,0 +1,318 @@
+"""Evaluation equals definition: every semiring, dtype, mask, limit, start and direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import SELECTING, Case, as_mask, cases, masks, ways, wild
+from graphs import Edges, graphs
+from hypothesis import given
+from hypothesis import strategies as st
+from model import agree
+from model import closure as on_dictionaries
+
+import graphla as gl
+from graphla.traversal import definition
+from semirings import binary, monoid, semiring, where
+
+pytestmark = pytest.mark.usefixtures("engine")
+towards = st.sampled_from(["auto", "push", "pull"])
+limits = st.none() | st.integers(0, 4)
+
+
+def solved(case: Case, **options):
+    """The closure as a dictionary, or the word for why there is none."""
+    try:
+        found = gl.closure(case.x, case.graph.matrix(), case.op, **options)
+    except OverflowError:
+        return "overflow"
+    assert found.dtype == case.op.return_type
+    assert found.nvals == len(found.to_dict())
+    return found.to_dict()
+
+
+def expected(case: Case, allowed=None, limit=None):
+    model = on_dictionaries(
+        case.graph, case.starts, case.op, mask=allowed, limit=500 if limit is None else limit
+    )
+    return "overflow" if model.lost - model.values.keys() else model.values
+
+
+def same(got, wanted) -> bool:
+    return got == wanted if "overflow" in (got, wanted) else agree(got, wanted)
+
+
+@given(cases(), limits, towards, st.data())
+def test_evaluation_is_definition(case, limit, way, data):
+    allowed = data.draw(masks(case.graph.n))
+    mask = as_mask(allowed, case.graph.n, data.draw(ways))
+    with gl.direction(way):
+        assert same(solved(case, mask=mask, limit=limit), expected(case, allowed, limit))
+
+
+@given(cases(iso=True), limits, towards)
+def test_on_equal_weights_too(case, limit, way):
+    with gl.direction(way):
+        assert same(solved(case, limit=limit), expected(case, limit=limit))
+
+
+@given(cases(SELECTING, ["FP64", "FP32"], weights=wild, starts=wild), limits)
+def test_infinities_and_what_is_not_a_number_come_to_rest(case, limit):
+    assert agree(solved(case, limit=limit), expected(case, limit=limit))
+
+
+@given(cases(), st.data())
+def test_parents_lead_to_a_start_by_edges_that_give_the_values(case, data):
+    allowed = data.draw(masks(case.graph.n))
+    mask = as_mask(allowed, case.graph.n, data.draw(ways))
+    try:
+        values, parents = gl.closure(case.x, case.graph.matrix(), case.op, mask=mask, parents=True)
+    except OverflowError:
+        return
+    values, parents = values.to_dict(), parents.to_dict()
+    assert parents.keys() == values.keys()
+    weights = {(u, v): w for u, v, w in case.graph}
+    into, given_type = case.op.return_type.np_type.type, case.op.type2.np_type.type
+    for v, u in parents.items():
+        if u == v and v in case.starts and into(case.starts[v]) == values[v]:
+            continue
+        assert allowed is None or v in allowed
+        assert case.op.binaryop(into(values[u]), given_type(weights[u, v])) == values[v]
+    if case.op.name in ("min_plus", "max_times", "max_min", "min_max", "lor_land", "min_first"):
+        for v in parents:
+            for _ in range(case.graph.n):
+                v = parents[v]
+            assert v in case.starts
+
+
+@pytest.mark.parametrize("name", ["min_plus", "max_plus", "min_minus", "min_times"])
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP64"])
+@given(data=st.data())
+def test_what_may_improve_is_solved_or_refused_by_a_vertex_of_a_cycle(name, dtype, data):
+    weights = st.integers(-2, 5) if name != "max_plus" else st.integers(-5, 2)
+    graph = data.draw(graphs(weights=weights, dtype=dtype))
+    starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(-3, 3), max_size=3))
+    case = Case(getattr(semiring, name)[dtype], graph, starts)
+    model = on_dictionaries(graph, starts, case.op)
+    try:
+        got = gl.closure(case.x, graph.matrix(), case.op)
+    except gl.exceptions.InvalidValue as error:
+        assert not model.rests or model.lost
+        through = int(str(error).split("through vertex ")[1].split()[0])
+        nx = pytest.importorskip("networkx")
+        G = nx.DiGraph([(u, v) for u, v, _ in graph])
+        assert any(through in part for part in nx.strongly_connected_components(G))
+        assert G.has_edge(through, through) or any(
+            through in part and len(part) > 1 for part in nx.strongly_connected_components(G)
+        )
+    except OverflowError:
+        assert model.lost
+    else:
+        assert model.rests
+        assert agree(got.to_dict(), model.values)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7])
+def test_under_a_limit_a_cycle_that_goes_on_improving_may_go_round(limit):
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [-1, -1, -1])
+    x = gl.Vector.from_coo([0], [0], size=3)
+    found = gl.closure(x, A, "min_plus", limit=limit).to_dict()
+    assert found == {k % 3: -k for k in range(limit + 1)}
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
+def test_an_endless_cycle_is_refused(dtype):
+    A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 1], [5, 2, -4, 1], dtype, nrows=5, ncols=5)
+    x = gl.Vector.from_coo([0], [0], dtype, size=5)
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"through vertex [123] that goes on"):
+        gl.closure(x, A, "min_plus")
+
+
+def test_a_product_above_one_is_refused():
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [1.5, 0.75])
+    x = gl.Vector.from_coo([0], [1.0], size=2)
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [01] that"):
+        gl.closure(x, A, "max_times")
+
+
+def test_an_endless_cycle_that_no_start_reaches_is_none_of_its_concern():
+    A = gl.Matrix.from_coo([0, 2, 3], [1, 3, 2], [1, -4, 1], nrows=4, ncols=4)
+    x = gl.Vector.from_coo([0], [0], size=4)
+    assert gl.closure(x, A, "min_plus").to_dict() == {0: 0, 1: 1}
+
+
+def test_weights_below_zero_are_added_as_they_are():
+    A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [4, 1, -5, 2], nrows=4, ncols=4)
+    x = gl.Vector.from_coo([0], [0], size=4)
+    assert gl.closure(x, A, "min_plus").to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
+
+
+def test_what_does_not_fit_is_refused_unless_there_is_a_better_way():
+    edges = ([0, 1, 0, 3], [1, 2, 3, 2], [100, 100, 60, 60])
+    A = gl.Matrix.from_coo(*edges, "INT8", nrows=5, ncols=5)
+    x = gl.Vector.from_coo([0], [0], "INT8", size=5)
+    assert gl.closure(x, A, "min_plus").to_dict() == {0: 0, 1: 100, 2: 120, 3: 60}
+    del A[3, 2]
+    with pytest.raises(OverflowError, match="a value at 2 that INT8 does not hold"):
+        gl.closure(x, A, "min_plus")
+    assert gl.closure(x, A, "min_plus", limit=1).to_dict() == {0: 0, 1: 100, 3: 60}
+
+
+@pytest.mark.parametrize(("weight", "last"), [(1, 127), (2, 63)])
+def test_levels_that_do_not_fit_are_refused(weight, last):
+    n = 200
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.int8(weight), nrows=n, ncols=n)
+    x = gl.Vector.from_coo([0], [0], "INT8", size=n)
+    with pytest.raises(OverflowError, match=f"a value at {last + 1} that INT8 does not hold"):
+        gl.closure(x, A, "min_plus")
+    found = gl.closure(x, A, "min_plus", limit=last).to_dict()
+    assert found == {v: v * weight for v in range(last + 1)}
+
+
+@given(graphs(weights=st.integers(0, 9)), st.data())
+def test_a_semiring_of_ones_own_is_iterated_by_rounds(graph, data):
+    nearer = monoid.register_anonymous(
+        binary.register_anonymous(lambda x, y: where(x < y, x, y), "nearer"),
+        np.iinfo(np.int64).max,
+        is_idempotent=True,
+    )
+    capped = binary.register_anonymous(lambda x, y: where(x + y < 12, x + y, 12), "capped")
+    op = semiring.register_anonymous(nearer, capped)["INT64"]
+    starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(0, 9), max_size=3))
+    case = Case(op, graph, starts)
+    assert agree(solved(case), expected(case))
+
+
+@given(graphs(), st.data())
+def test_a_multiply_of_places_is_iterated_too(graph, data):
+    starts = data.draw(st.sets(st.integers(0, graph.n - 1), max_size=3))
+    x = gl.Vector.from_coo(sorted(starts), 100, int, size=graph.n)
+    A = graph.matrix()
+    found = gl.closure(x, A, semiring.min_secondi).to_dict()
+    wanted = definition.closure(x, A, semiring.min_secondi["INT64"], only_changed=False)
+    assert found == wanted.values.to_dict()
+
+
+@given(cases(["min_plus", "max_min", "lor_land"]))
+def test_operands_stay_as_they_were(case):
+    x, A = case.x, case.graph.matrix()
+    before, edges = x.dup(), A.dup()
+    try:
+        found = gl.closure(x, A, case.op)
+    except OverflowError:
+        pass
+    else:
+        found << 1
+        assert x.isequal(before)
+    assert A.isequal(edges)
+    assert x.isequal(before)
+
+
+@given(cases(["min_plus", "min_max", "max_first"]))
+def test_the_closure_of_a_closure_is_itself(case):
+    try:
+        once = gl.closure(case.x, case.graph.matrix(), case.op)
+    except OverflowError:
+        return
+    assert agree(gl.closure(once, case.graph.matrix(), case.op).to_dict(), once.to_dict())
+
+
+# --- named answers --------------------------------------------------------------------------------
+
+
+def test_connected_components_are_labels_passed_on():
+    A = gl.Matrix.from_coo([1, 3, 4, 3], [3, 1, 3, 4], 1.0, nrows=6, ncols=6)
+    labels = gl.closure(gl.Vector.from_dense(np.arange(6)), A, "min_first")
+    assert labels.to_dense().tolist() == [0, 1, 2, 1, 1, 5]
+    assert labels.dtype == "INT64"
+
+
+def test_reachability_takes_truth_of_any_dtype():
+    A = gl.Matrix.from_coo([0, 1, 1], [1, 2, 3], [2, 3, 0], nrows=5, ncols=5)
+    x = gl.Vector.from_coo([0], [True], size=5)
+    found = gl.closure(x, A, "lor_land")
+    assert found.dtype == "BOOL"
+    assert found.to_dict() == {0: True, 1: True, 2: True, 3: False}
+
+
+def test_levels_are_a_closure_over_a_pattern():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=4, ncols=4)
+    x = gl.Vector.from_coo([1], [0], size=4)
+    values, parents = gl.closure(x, A, "min_plus", parents=True)
+    assert values.to_dict() == {1: 0, 2: 1, 0: 2}
+    assert parents.to_dict() == {1: 1, 2: 1, 0: 2}
+
+
+def test_a_start_off_the_mask_is_kept_and_expanded():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [5, 5, -9], nrows=3, ncols=3)
+    x = gl.Vector.from_coo([0, 1], [3, 3], size=3)
+    mask = gl.Vector.from_coo([2], [1], size=3).S
+    assert gl.closure(x, A, "min_plus", mask=mask).to_dict() == {0: 3, 1: 3, 2: 8}
+
+
+def test_without_edges_or_starts_nothing_is_reached():
+    x = gl.Vector.from_coo([1], [2], size=3)
+    assert gl.closure(x, gl.Matrix(int, 3, 3), "min_plus").to_dict() == {1: 2}
+    A = gl.Matrix.from_coo([0], [1], [1], nrows=3, ncols=3)
+    assert gl.closure(gl.Vector(int, 3), A, "min_plus").nvals == 0
+    assert gl.closure(gl.Vector(int, 0), gl.Matrix(int, 0, 0), "min_plus").size == 0
+
+
+def test_expressions_compute_themselves():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], nrows=3, ncols=3)
+    x = gl.Vector.from_coo([2], [0], size=3)
+    assert gl.closure(x, A.T, "min_plus").to_dict() == {2: 0, 1: 1, 0: 2}
+
+
+# --- larger ones ----------------------------------------------------------------------------------
+
+
+def path(n: int) -> Edges:
+    ends = [(v, v + 1) for v in range(n - 1)]
+    return Edges(n, tuple(ends), tuple((v * 7) % 5 for v, _ in ends))
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+def test_a_path_of_thousands_of_vertices(both_ways):
+    n = 5000
+    graph = path(n)
+    rows, columns = np.array(graph.ends).T
+    weights = np.array(graph.weights)
+    if both_ways:
+        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        weights = np.concatenate([weights, weights])
+    A = gl.Matrix.from_coo(rows, columns, weights, nrows=n, ncols=n, symmetric=both_ways)
+    x = gl.Vector.from_coo([0], [0], size=n)
+    expected = np.concatenate([[0], np.cumsum(graph.weights)])
+    assert gl.closure(x, A, "min_plus").to_dense().tolist() == expected.tolist()
+    pattern = A.dup(bool)
+    pattern(A.S) << True
+    levels, parents = gl.closure(x, pattern, "min_plus", parents=True)
+    assert levels.to_dense().tolist() == list(range(n))
+    assert parents.to_dense().tolist() == [0, *range(n - 1)]
+
+
+@pytest.mark.parametrize("n", [2, 33, 600])
+def test_a_star_and_a_complete_graph(n):
+    leaves = np.arange(1, n)
+    hub = np.zeros(n - 1, int)
+    star = gl.Matrix.from_coo(
+        np.r_[hub, leaves], np.r_[leaves, hub], np.r_[leaves, leaves], nrows=n, ncols=n
+    )
+    x = gl.Vector.from_coo([n - 1], [0], size=n)
+    expected = {0: n - 1, **{v: n - 1 + v for v in range(1, n - 1)}, n - 1: 0}
+    assert gl.closure(x, star, "min_plus").to_dict() == expected
+    everywhere = gl.Matrix.from_dense(np.add.outer(np.arange(n), np.arange(n)))
+    found = gl.closure(x, everywhere, "min_plus").to_dense()
+    assert found.tolist() == [*(n - 1 + np.arange(n - 1)).tolist(), 0]
+
+
+@pytest.mark.parametrize("name", ["min_plus", "max_min", "min_max", "min_first"])
+def test_a_random_graph_of_thousands_of_edges(name):
+    A = gl.generators.kronecker(9, seed=5)
+    rows, columns, _ = A.to_coo()
+    B = gl.Matrix.from_coo(rows, columns, (rows * 7 + columns * 13) % 64 + 1, nrows=512, ncols=512)
+    op = getattr(semiring, name)["INT64"]
+    x = gl.Vector.from_coo([int(rows[0]), 5, 77], [0, 100, 50], size=512)
+    expected = definition.closure(x, B, op).values
+    assert gl.closure(x, B, op).isequal(expected)
