@@ -18,6 +18,7 @@ from semirings.operators import (
     TypedOperator,
     TypedUnaryOp,
 )
+from semirings.overflow import overflowing
 from semirings.printing import cuda_constant, simple_ufunc
 from semirings.structures import TypedMonoid, TypedSemiring
 
@@ -56,6 +57,26 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
             *_monoid(semiring.monoid),
             _method("Z term(A a, U u, i64 o, i64 k)", f"convert<Z>({call})"),
             _method("Z fold(Z sum, A a, U u, i64 o, i64 k)", _fold(semiring, "a, u, o, k")),
+        ],
+    )
+
+
+def closing(semiring: TypedSemiring, is_checked: bool) -> str:
+    """As matrix_vector from the left, and `overflows(a, u)`: whether a term does not fit its
+    integer dtype. Without `is_checked` it is known that every one does.
+    """
+    op = semiring.binaryop
+    misfit = overflowing(op) if is_checked else None
+    operators: dict[str, TypedOperator] = {} if misfit is None else {"fits_not": misfit}
+    return _struct(
+        {"multiply": op, "add_values": semiring.monoid.binaryop, **operators},
+        [
+            f"typedef {op.type2.c_type} A;",
+            f"typedef {op.type.c_type} U;",
+            f"static constexpr bool READS_A = {_flag(op.reads_y)}, READS_U = {_flag(op.reads_x)};",
+            *_monoid(semiring.monoid),
+            _method("Z term(A a, U u)", "convert<Z>(multiply(u, a))"),
+            _method("bool overflows(A a, U u)", "fits_not(u, a)" if operators else "false"),
         ],
     )
 

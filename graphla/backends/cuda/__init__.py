@@ -8,6 +8,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.building import build_matrix, build_vector
+from graphla.backends.cuda.closing import closure
 from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
 from graphla.backends.cuda.frontiers import costs, filled, longest, reached
@@ -43,6 +44,7 @@ __all__ = [
     "build_matrix",
     "build_vector",
     "cast",
+    "closure",
     "combine",
     "costs",
     "extract_matrix",
