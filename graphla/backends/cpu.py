@@ -343,9 +343,10 @@ def levels_of_many(
     traced: bool,
 ) -> Array:
     """(k, n) levels of one search from each of k starts."""
-    return traversals.levels_of_many(
-        out, into, starts, mask=mask, limit=limit, levels=np.dtype(levels)
-    )
+    options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
+    if _compiles(starts.size * out.nvals, size=out.nrows):
+        return searches.levels_of_many(out, into, starts, threads=config.threads, **options)
+    return traversals.levels_of_many(out, into, starts, **options)
 
 
 def reach_of_many(

@@ -17,6 +17,7 @@ from graphla.backends.arrays.layout import to_bitmap
 from graphla.backends.arrays.traversals import (
     BYTE_LEVELS,
     CYCLE_CHECK,
+    UNREACHED,
     allowed_vertices,
     check_level,
     has_cycle,
@@ -28,6 +29,7 @@ from graphla.kernels import scratch, specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.loops import bfs as constants
 from graphla.kernels.loops import closure as far
+from graphla.kernels.loops import many
 from graphla.kernels.threads import apart, run
 from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
 from semirings.structures import TypedSemiring
@@ -178,6 +180,59 @@ class _Search:
         edges = before[constants.UNSEEN] if pulled else after[constants.EDGES]
         frontier = int(before[constants.FRONTIER])
         self.trace.append(Level("pull" if pulled else "push", frontier, int(edges), seconds))
+
+
+def levels_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    levels: np.dtype[Any],
+    threads: int,
+) -> Array:
+    """(k, n) levels of a search from each start, 64 of them at a time; a transposed view."""
+    n, k = out.nrows, starts.size
+    found = np.full((n, k), UNREACHED[levels.itemsize], levels)
+    pulled = out if into is None else into
+    rows = (out.indptr, out.indices, pulled.indptr, pulled.indices, found)
+    stop = np.zeros(1, np.int64)
+    deepest = BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER
+    barred = None if mask is None else ~allowed_vertices(mask)
+    loop = load("many.search", (specialise.nothing,), (*rows, *_words_of_many(1), stop))
+
+    def search(first: int, last: int) -> int:
+        together = starts[first:last]
+        seen, now, _, queue = words = _words_of_many(n)
+        everyone = (1 << together.size) - 1
+        if barred is not None:
+            seen[barred] = everyone
+        for bit, start in enumerate(together.tolist()):
+            seen[start] |= np.uint64(1 << bit)
+            now[start] |= np.uint64(1 << bit)
+            found[start, first + bit] = 0
+        at = np.unique(together)
+        queue[: at.size] = at
+        signed = everyone - (1 << 64) if everyone >> 63 else everyone
+        rule = (first, signed, at.size, int(into is not None), limit, deepest)
+        return loop(*rows, *words, stop, *rule)
+
+    parts = [(first, min(first + TOGETHER, k)) for first in range(0, k, TOGETHER)]
+    ended = apart(lambda: run(search, parts, threads), stop, threads)
+    if many.TOO_DEEP in ended:
+        check_level(BYTE_LEVELS, levels)
+    return found.T
+
+
+TOGETHER = 64
+"""Searches that share a word."""
+
+
+def _words_of_many(n: int) -> tuple[Array, ...]:
+    """`seen`, `now`, `next` and the queue of `loops/many`, for n vertices."""
+    seen, now, ahead = (np.zeros(n, _word) for _ in range(3))
+    return seen, now, ahead, np.empty(2 * n, np.int32)
 
 
 # --- closure ------------------------------------------------------------------------------------
