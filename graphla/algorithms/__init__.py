@@ -5,9 +5,13 @@ from graphla.algorithms.closeness import closeness
 from graphla.algorithms.components import connected_components
 from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
+from graphla.algorithms.minimax import minimax_path
 from graphla.algorithms.pagerank import ConvergenceError, pagerank
+from graphla.algorithms.reachable import reachable
+from graphla.algorithms.reliable import most_reliable_path
 from graphla.algorithms.sssp import sssp
 from graphla.algorithms.triangles import triangle_count
+from graphla.algorithms.widest import widest_path
 
 __all__ = [
     "ConvergenceError",
@@ -18,7 +22,11 @@ __all__ = [
     "closeness",
     "connected_components",
     "eccentricity",
+    "minimax_path",
+    "most_reliable_path",
     "pagerank",
+    "reachable",
     "sssp",
     "triangle_count",
+    "widest_path",
 ]

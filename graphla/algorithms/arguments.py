@@ -10,8 +10,10 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from graphla.forms import VectorForms
+from graphla.operations.operation import refuse_mixed
 from graphla.settings import config
-from graphla.sparse import Matrix, MatrixExpression
+from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
@@ -80,6 +82,35 @@ def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
     return dtype
 
 
+def sources(source: Any, A: Matrix) -> tuple[Any, tuple[VectorForms, ...]]:
+    """`source`, one vertex or several, as distinct int32, and the operands that these belong to.
+
+    An array of NumPy's, or, of a Vector with an entry at each, of the device.
+    """
+    if isinstance(source, VectorExpression):
+        source = source.new()
+    if isinstance(source, Vector):
+        if source.size != A.nrows:
+            raise DimensionMismatch(f"source has size {source.size}, but A has {A.nrows} vertices")
+        if source.device != A.device:
+            refuse_mixed(A.device, source.device, "A and source")
+        return source._forms.sparse(sorted=False).indices, (source._forms,)
+    if isinstance(source, (list, tuple, range, np.ndarray)) and np.ndim(source):
+        return np.unique(vertices("source", source, A.nrows)).astype(np.int32), ()
+    return np.array([vertex(source, A.nrows)], np.int32), ()
+
+
+def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
+    """x(s) = value, at each of the vertices that `source` says, beside A."""
+    with config.set(device=A.device):
+        if isinstance(source, (Vector, VectorExpression)):
+            sources(source, A)
+            x = Vector(dtype, A.nrows)
+            x(source.S) << value
+            return x
+        return Vector.from_coo(sources(source, A)[0], value, dtype, size=A.nrows)
+
+
 def count(name: str, value: Any, least: int) -> int:
     """`value` as an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -100,7 +131,9 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
-    if A.dtype.name.startswith("U") or A.dtype == "BOOL":
+    if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
+        return
+    if A._forms.extent(A.dtype)[0] >= 0:  # not where it is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
@@ -114,12 +147,20 @@ def nonnegative(A: Matrix) -> None:
 
 def at_most(A: Matrix, most: int) -> None:
     """Refuse an edge of greater weight."""
+    if not A.nvals or A._forms.extent(A.dtype)[1] <= most:
+        return
     wrong = select.valuegt(A, most).new()
     if wrong.nvals:
         i, j = _first_entry(wrong)
         raise InvalidValue(
             f"A has weight {A[i, j].value} on edge {i} -> {j}, but at most {most} fits"
         )
+
+
+def within_unit(A: Matrix) -> None:
+    """Refuse an edge whose weight is not a probability."""
+    nonnegative(A)
+    at_most(A, 1)
 
 
 def symmetric(A: Matrix) -> None:

@@ -1,39 +1,57 @@
 """Breadth-first search: how many edges away each vertex is, and from which vertex it was reached.
 
-The loop is LAGraph's: each round multiplies the frontier by A under a mask that hides what is
-reached already. The product runs by push or by pull, whichever reads less (Beamer, Asanović and
-Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012); that is decided below it.
+As algebra it is a loop, in which each round multiplies the frontier by A under a mask that hides
+what is reached already (`graphla.traversal.definition.search`, `examples/bfs_as_algebra.py`):
 
-Invariants, at the head of each round:
-- levels and parents have their entries at the same vertices: those fewer than `depth` edges away;
-- frontier has its entries at the vertices `depth` edges away, each holding a neighbour of its own
-  that is `depth - 1` edges away (the source holds itself).
+    p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
+
+It runs as one operation for all its levels, each by push or by pull, whichever reads less (Beamer,
+Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from graphla.algorithms import arguments
-from graphla.expression import replace
-from graphla.sparse import Matrix, Vector
-from semirings.semiring import any_secondi
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.operation import Running
+from graphla.sparse import Mask, Matrix, Vector
+from graphla.sparse.mask import as_mask
+from graphla.storage import Array, BitmapVector
+from graphla.traversal.closure import lower
+from graphla.traversal.searching import Parents, search
+from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
+from semirings.exceptions import InvalidValue
 
 
 class Traversal(NamedTuple):
     """What a BFS finds. A vertex that is not reached has no entry in either vector."""
 
-    levels: Vector
-    parents: Vector
+    levels: Vector | None
+    parents: Vector | None
 
 
-@arguments.beside_its_graph
-def bfs(A: Matrix, source: int, *, limit: int | None = None) -> Traversal:
+def bfs(
+    A: Matrix,
+    source: Any,
+    *,
+    levels: Any = "INT32",
+    parents: bool | Literal["least"] = True,
+    limit: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Any:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: levels and parents of a breadth-first search.
 
-    An edge i -> j is an entry A(i, j), whatever its value. The source has level 0 and is its own
-    parent; of several possible parents any may be given. `limit` ends the search that many edges
-    away from the source.
+    An edge i -> j is an entry A(i, j), whatever its value. `source` is a vertex, a list or array of
+    vertices, or a Vector with an entry at each; a source has level 0 and is its own parent.
+
+    - levels: their dtype: INT32, or UINT8, which is quicker to write and holds levels up to 254
+      (OverflowError beyond); None for no levels;
+    - parents: True for any of several possible parents, "least" for the least of them; False for
+      none;
+    - limit: ends the search that many edges away from the sources;
+    - mask: vertices off it are neither reached nor passed (`mask=~forbidden.S`), but sources are.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import bfs
@@ -41,23 +59,52 @@ def bfs(A: Matrix, source: int, *, limit: int | None = None) -> Traversal:
     >>> levels, parents = bfs(A, 0)
     >>> levels.to_dict()
     {0: 0, 1: 1, 2: 1, 3: 2}
+    >>> bfs(A, [1, 4], parents="least").parents.to_dict()
+    {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
     """
     A = arguments.adjacency(A)
-    n = A.nrows
-    source = arguments.vertex(source, n)
-    limit = n if limit is None else arguments.count("limit", limit, least=0)
+    n, forms = A.nrows, A._forms
+    starts, given = arguments.sources(source, A)
+    limit = None if limit is None else arguments.count("limit", limit, least=0)
+    dtype = _dtype_of_levels(levels)
+    if parents is not True and parents is not False and parents != "least":
+        raise InvalidValue(f'parents must be True, "least" or False, not {parents!r}')
+    kept: Parents = None if parents is False else "least" if parents == "least" else "any"
+    read, lowered = (forms, *given), None
+    if mask is not None:
+        mask = as_mask(mask)
+        lowered = lower(mask, n, forms.device)
+        read = (*read, mask.parent._read())
+    with Running("bfs", read) as running:
+        if not starts.size:
+            return _nothing(forms, dtype, kept)
+        tree = search(
+            forms,
+            starts,
+            mask=lowered,
+            limit=limit,
+            levels=None if dtype is None else dtype.np_type,
+            parents=kept,
+        )
 
-    levels, parents, frontier = Vector(int, n), Vector(int, n), Vector(int, n)
-    frontier[source] = source
-    depth = 0
-    while frontier.nvals:
-        # p⟨f⟩ = f
-        parents(frontier.S) << frontier
-        # l⟨f⟩ = depth
-        levels(frontier.S) << depth
-        if depth == limit:
-            break
-        # f⟨¬p, r⟩ = f any.secondi A
-        frontier(~parents.S, replace) << any_secondi(frontier @ A)
-        depth += 1
-    return Traversal(levels, parents)
+        def vector(values: Array | None, dtype: DataType) -> Any:
+            if values is None:
+                return None
+            found = BitmapVector(n, tree.present, values, tree.reached)
+            return Vector._of(running.gives(VectorForms(forms.device, dtype, found)))
+
+        return Traversal(vector(tree.levels, dtype or INT32), vector(tree.parents, INT32))
+
+
+def _dtype_of_levels(levels: Any) -> DataType | None:
+    dtype = None if levels is None else lookup_dtype(levels)
+    if dtype not in (None, INT32, UINT8):
+        raise InvalidValue(f"levels must be INT32, UINT8 or None, not {dtype}")
+    return dtype
+
+
+def _nothing(a: MatrixForms, dtype: DataType | None, parents: Parents) -> Traversal:
+    def empty(dtype: DataType) -> Vector:
+        return Vector._of(VectorForms.empty(a.device, dtype, a.nrows))
+
+    return Traversal(dtype and empty(dtype), empty(INT32) if parents else None)

@@ -1,0 +1,38 @@
+"""Minimax paths: how high the highest edge on the way must be, at least.
+
+It is the least h with h = h min (h min.max A), where nothing lies below the source: a closure. In
+an undirected graph these are the paths of a minimum spanning tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.algorithms import arguments
+from graphla.sparse import Mask, Matrix, Vector
+from graphla.traversal import closure
+from semirings import monoid
+from semirings.semiring import min_max
+
+
+def minimax_path(
+    A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
+) -> Any:
+    """h = h min (h min.max A), until it rests: the height of the lowest path from the source.
+
+    An edge i -> j is an entry A(i, j), whose value is its height; a path is as high as its highest
+    edge. The source has the least value of the dtype (-inf of floats). `source` is a vertex, or
+    several, as in `bfs`; vertices off the `mask` are not passed. With `parents`, the result is
+    (heights, parents), where parents(v) is the vertex before v on a lowest path.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import minimax_path
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 9.0, 4.0], nrows=4, ncols=4)
+    >>> minimax_path(A, 0).to_dict()
+    {0: -inf, 1: 3.0, 2: 4.0}
+    """
+    A = arguments.adjacency(A)
+    # h(s) = -∞
+    start = arguments.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
+    # h = h ⊕ h min.max A ⊕ h min.max A² ...
+    return closure(start, A, min_max, mask=mask, parents=parents)

@@ -1,0 +1,37 @@
+"""Widest paths: how much fits through the narrowest edge on the way, at best.
+
+It is the least w with w = w max (w max.min A), where nothing narrows the source: a closure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.algorithms import arguments
+from graphla.sparse import Mask, Matrix, Vector
+from graphla.traversal import closure
+from semirings import monoid
+from semirings.semiring import max_min
+
+
+def widest_path(
+    A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
+) -> Any:
+    """w = w max (w max.min A), until it rests: the width of the widest path from the source.
+
+    An edge i -> j is an entry A(i, j), whose value is its width; a path is as wide as its narrowest
+    edge. The source has the greatest value of the dtype (inf of floats). `source` is a vertex, or
+    several, as in `bfs`; vertices off the `mask` are not passed. With `parents`, the result is
+    (widths, parents), where parents(v) is the vertex before v on a widest path.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import widest_path
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 1.0, 2.0], nrows=4, ncols=4)
+    >>> widest_path(A, 0).to_dict()
+    {0: inf, 1: 3.0, 2: 2.0}
+    """
+    A = arguments.adjacency(A)
+    # w(s) = ∞
+    start = arguments.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
+    # w = w ⊕ w max.min A ⊕ w max.min A² ...
+    return closure(start, A, max_min, mask=mask, parents=parents)
