@@ -41,6 +41,13 @@ def test_own_semiring(tmp_path):
     assert "Finn  believes it to 0.675" in text
 
 
+def test_routes(tmp_path):
+    text = run("routes.py", cwd=tmp_path)
+    assert "shortest          800 m  by depot - market - bridge - harbour" in text
+    assert "most reliable  0.9411    by depot - mill - school - harbour" in text
+    assert text.count("if it must not be by the market") == 4
+
+
 def test_the_demo_searches_a_graph_with_few_levels_and_draws_rings(tmp_path):
     pytest.importorskip("matplotlib")
     text = run("demo.py", "karate", "--source", 16, cwd=tmp_path)

@@ -1,0 +1,41 @@
+"""What the pages say, run: each `>>>` of a page's Python blocks, one after another."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("docs/closure.md",)
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """The Python blocks of a page, each with its line."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text[: each.start(1)].count("\n"), each.group(1)) for each in found]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_is_what_comes_out(page: str):
+    names: dict[str, Any] = {}
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for line, block in blocks(ROOT / page):
+        test = doctest.DocTestParser().get_doctest(block, names, page, page, line)
+        assert test.examples, f"{page}, line {line + 1}: nothing to run"
+        runner.run(test, out=said.append, clear_globs=False)
+        names |= test.globs
+    assert not said, "".join(said)
+
+
+def test_the_first_program_of_the_readme_runs():
+    names: dict[str, Any] = {}
+    for _, block in blocks(ROOT / "README.md"):
+        exec(block, names)
+    levels, parent = names["levels"], names["parent"]
+    assert levels.nvals == parent.nvals == 264_346
