@@ -4,14 +4,24 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla.algorithms import bfs, connected_components, pagerank, sssp, triangle_count
+from graphla.algorithms import (
+    bfs,
+    connected_components,
+    minimax_path,
+    most_reliable_path,
+    pagerank,
+    reachable,
+    sssp,
+    triangle_count,
+    widest_path,
+)
 
-from_a_source = pytest.mark.parametrize("algorithm", [bfs, sssp])
+FROM_A_SOURCE = [bfs, sssp, reachable, widest_path, minimax_path, most_reliable_path]
+from_a_source = pytest.mark.parametrize("algorithm", FROM_A_SOURCE)
 every = pytest.mark.parametrize(
     "run",
     [
-        lambda A: bfs(A, 0),
-        lambda A: sssp(A, 0),
+        *(lambda A, run=run: run(A, 0) for run in FROM_A_SOURCE),
         pagerank,
         connected_components,
         triangle_count,
@@ -42,7 +52,7 @@ def test_a_source_out_of_range_is_refused(algorithm, source):
 
 
 @from_a_source
-@pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1), [0]])
+@pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1), {0}])
 def test_a_source_that_is_no_integer_is_refused(algorithm, source):
     with pytest.raises(TypeError, match="source must be an integer, not"):
         algorithm(gl.Matrix(int, 3, 3), source)
@@ -70,3 +80,35 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
 def test_a_limit_that_makes_no_sense_is_refused(limit, kind):
     with pytest.raises(kind, match="limit"):
         bfs(gl.Matrix(int, 3, 3), 0, limit=limit)
+
+
+@from_a_source
+def test_a_source_among_several_that_is_out_of_range_is_refused(algorithm):
+    with pytest.raises(IndexError, match="source has 3, but the vertices are 0 to 2"):
+        algorithm(gl.Matrix(int, 3, 3), [0, 3])
+    with pytest.raises(TypeError, match="source must be a list of integers, not"):
+        algorithm(gl.Matrix(int, 3, 3), [0.5])
+
+
+@from_a_source
+def test_sources_of_another_size_are_refused(algorithm):
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="source has size 2, but A has 3"):
+        algorithm(gl.Matrix(int, 3, 3), gl.Vector(int, 2))
+
+
+@from_a_source
+def test_a_mask_of_another_size_is_refused(algorithm):
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="the mask has"):
+        algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 2).S)
+    with pytest.raises(TypeError, match="mask must be"):
+        algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Matrix(int, 3, 3).S)
+    with pytest.raises(TypeError, match="a mask"):
+        algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 3))
+
+
+def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
+    A = gl.Matrix(int, 3, 3)
+    with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
+        bfs(A, 0, levels="INT64")
+    with pytest.raises(ValueError, match='parents must be True, "least" or False, not 1'):
+        bfs(A, 0, parents=1)

@@ -98,3 +98,90 @@ def test_the_graph_stays_as_it_was():
     A = graph.matrix()
     bfs(A, 0)
     assert A.isequal(graph.matrix())
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+@given(rooted)
+def test_one_byte_holds_the_same_levels(rooted):
+    graph, source = rooted
+    levels = bfs(graph.matrix(), source, levels="UINT8", parents=False).levels
+    assert levels.dtype == "UINT8"
+    assert levels.to_dict() == bfs(graph.matrix(), source).levels.to_dict()
+
+
+def test_a_level_beyond_one_byte_is_refused():
+    n = 300
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
+    with pytest.raises(OverflowError, match="254"):
+        bfs(A, 0, levels="UINT8")
+    levels = bfs(A, 0, levels="UINT8", limit=254).levels
+    assert levels.to_dict() == {v: v for v in range(255)}
+
+
+@given(rooted)
+def test_the_least_parents_are_the_least(rooted):
+    graph, source = rooted
+    levels, parents = (w.to_dict() for w in bfs(graph.matrix(), source, parents="least"))
+    before = {
+        v: min((u for u, w in graph.ends if w == v and levels.get(u) == level - 1), default=v)
+        for v, level in levels.items()
+    }
+    assert parents == before
+
+
+@given(graphs(), st.data())
+def test_several_sources_search_at_once(graph, data):
+    sources = data.draw(st.sets(st.integers(0, graph.n - 1)))
+    A = graph.matrix()
+    levels, parents = bfs(A, sorted(sources))
+    verify_bfs(graph, sources, levels.to_dict(), parents.to_dict())
+    for way in (
+        gl.Vector.from_coo(sorted(sources), 0, size=graph.n),
+        np.array([*sources, *sources], dtype=np.uint16),
+    ):
+        assert bfs(A, way, parents=False).levels.isequal(levels)
+
+
+@given(rooted, st.data())
+def test_what_is_forbidden_is_gone_round(rooted, data):
+    graph, source = rooted
+    forbidden = data.draw(st.sets(st.integers(0, graph.n - 1)))
+    wall = gl.Vector.from_coo(sorted(forbidden), 1, size=graph.n)
+    levels, parents = bfs(graph.matrix(), source, mask=~wall.S)
+    allowed = tuple((u, v) for u, v in graph.ends if v not in forbidden or v == source)
+    left = Edges(graph.n, allowed, (1,) * len(allowed))
+    verify_bfs(left, source, levels.to_dict(), parents.to_dict())
+
+
+def test_only_what_is_asked_for_is_given():
+    A = gl.Matrix.from_coo([0], [1], 1, nrows=3, ncols=3)
+    levels, parents = bfs(A, 0, levels=None)
+    assert levels is None
+    assert parents.to_dict() == {0: 0, 1: 0}
+    assert bfs(A, 0, parents=False).parents is None
+    assert bfs(A, []).levels.nvals == bfs(A, []).parents.nvals == 0
+
+
+@pytest.mark.parametrize("way", ["push", "pull"])
+def test_a_recorder_hears_of_each_level(way):
+    A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 3, 4], 1, nrows=6, ncols=6)
+    with gl.direction(way), gl.Recorder() as recorder:
+        bfs(A, 0)
+    events = [event for event in recorder.events if event.operation == "bfs"]
+    assert [event.nvals_in for event in events][:3] == [1, 1, 1]
+    assert all(event.direction.startswith(way) for event in events)
+    assert all(event.seconds >= 0 for event in events)
+
+
+def test_a_directed_graph_is_pulled_once_that_has_paid():
+    rng = np.random.default_rng(3)
+    ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
+    A = gl.Matrix.from_coo(*ends.T, 1, nrows=2000, ncols=2000)
+    first = bfs(A, 0, parents=False).levels
+    for _ in range(60):
+        assert bfs(A, 0, parents=False).levels.isequal(first)
+    with gl.Recorder() as recorder:
+        assert bfs(A, 0, parents=False).levels.isequal(first)
+    assert any(event.direction.startswith("pull") for event in recorder.events)

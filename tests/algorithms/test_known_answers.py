@@ -87,7 +87,7 @@ def test_bfs_levels(name, which):
     rows, columns, _ = graph(name).to_coo()
     n = graph(name).nrows
     edges = rows * n + columns
-    taken = parent[others] * n + vertices[others]
+    taken = parent[others].astype(np.int64) * n + vertices[others]
     assert (edges[np.searchsorted(edges, taken)] == taken).all()
 
 

@@ -11,26 +11,31 @@ from graphs import Edges
 
 
 def verify_bfs(
-    graph: Edges, source: int, levels: Mapping[int, int], parents: Mapping[int, int]
+    graph: Edges, source: Any, levels: Mapping[int, int], parents: Mapping[int, int]
 ) -> None:
-    """Levels and parents of a breadth-first search from `source`, whichever parents were picked.
+    """Levels and parents of a breadth-first search, whichever parents were picked.
 
-    - the source has level 0 and is its own parent
-    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (but for the source)
+    The rules of Graph500, for one source or several:
+    - a source has level 0 and is its own parent, and each tree of parents leads to a source
+    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (but for sources)
     - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1
+    - levels and parents are known of the same vertices
     """
-    assert levels[source] == 0
-    assert parents[source] == source
+    sources = {source} if isinstance(source, int) else set(source)
     assert levels.keys() == parents.keys()
+    for each in sources:
+        assert levels[each] == 0
+        assert parents[each] == each
     ends = set(graph.ends)
     for v, u in parents.items():
-        if v != source:
+        if v not in sources:
             assert (u, v) in ends, f"no edge {u} -> {v}"
             assert levels[v] == levels[u] + 1
     for u, v in graph.ends:
         if u in levels:
             assert v in levels, f"{v} is not reached, though {u} is"
             assert levels[v] <= levels[u] + 1
+    assert {v for v, level in levels.items() if level == 0} == sources
 
 
 def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:

@@ -1,0 +1,136 @@
+"""Reachability, and the best paths by width, by height and by reliability."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from graphs import graphs, halves, integers, with_source
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import minimax_path, most_reliable_path, reachable, sssp, widest_path
+
+weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
+eighths = st.integers(0, 8).map(lambda k: k / 8)
+
+
+def best(graph, source, start, join, better):
+    """Every edge, again and again, until no vertex gets better."""
+    found, changed = {source: start}, True
+    while changed:
+        changed = False
+        for u, v, w in graph:
+            if u in found:
+                value = join(found[u], w)
+                if v not in found or better(value, found[v]):
+                    found[v], changed = value, True
+    return found
+
+
+@given(with_source(graphs()), st.none() | st.integers(0, 3))
+def test_what_is_reached_is_what_networkx_reaches(rooted, limit):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    lengths = nx.single_source_shortest_path_length(graph.networkx(), source, cutoff=limit)
+    found = reachable(graph.matrix(), source, limit=limit)
+    assert found.to_dict() == dict.fromkeys(lengths, True)
+    assert found.dtype == "BOOL"
+
+
+@given(weighted)
+def test_widths_are_those_of_the_narrowest_edges(rooted):
+    graph, source = rooted
+    A = graph.matrix()
+    start = math.inf if A.dtype == "FP64" else 2**63 - 1
+    assert widest_path(A, source).to_dict() == best(graph, source, start, min, lambda x, y: x > y)
+
+
+@given(weighted)
+def test_heights_are_those_of_the_highest_edges(rooted):
+    graph, source = rooted
+    A = graph.matrix()
+    start = -math.inf if A.dtype == "FP64" else -(2**63)
+    assert minimax_path(A, source).to_dict() == best(graph, source, start, max, lambda x, y: x < y)
+
+
+@given(with_source(graphs(undirected=True, weights=halves, dtype="FP64")))
+def test_the_lowest_paths_are_those_of_a_minimum_spanning_tree(rooted):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    tree = nx.minimum_spanning_tree(graph.networkx())
+    heights = minimax_path(graph.matrix(), source).to_dict()
+    for v, way in nx.single_source_shortest_path(tree, source).items():
+        along = [tree.edges[edge]["weight"] for edge in pairwise(way)]
+        assert v == source or heights[v] == max(along)
+
+
+@given(with_source(graphs(weights=eighths, dtype="FP64")))
+def test_reliabilities_are_products_at_best(rooted):
+    graph, source = rooted
+    expected = best(graph, source, 1.0, lambda x, w: x * w, lambda x, y: x > y)
+    assert most_reliable_path(graph.matrix(), source).to_dict() == expected
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
+def test_reliability_is_of_any_dtype_and_fp64(dtype):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype, nrows=3, ncols=3)
+    found = most_reliable_path(A, 0)
+    assert found.to_dict() == {0: 1.0, 1: 1.0, 2: 1.0}
+    assert found.dtype == "FP64"
+
+
+@pytest.mark.parametrize("weight", [1.25, -0.5, float("nan")])
+def test_what_is_no_probability_is_refused_by_its_edge(weight):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [0.5, weight], nrows=3, ncols=3)
+    with pytest.raises(ValueError, match=f"A has weight {weight} on edge 1 -> 2, but"):
+        most_reliable_path(A, 0)
+
+
+@pytest.mark.parametrize("algorithm", [sssp, widest_path, minimax_path, most_reliable_path])
+@given(rooted=with_source(graphs(weights=eighths, dtype="FP64")))
+def test_parents_are_the_way_back(algorithm, rooted):
+    graph, source = rooted
+    values, parents = algorithm(graph.matrix(), source, parents=True)
+    alone = algorithm(graph.matrix(), source)
+    assert values.isequal(alone)
+    values, parents = values.to_dict(), parents.to_dict()
+    assert parents.keys() == values.keys()
+    weights = {(u, v): w for u, v, w in graph}
+    join = {
+        sssp: lambda x, w: x + w,
+        widest_path: min,
+        minimax_path: max,
+        most_reliable_path: lambda x, w: x * w,
+    }[algorithm]
+    for v in parents:
+        steps, at = 0, v
+        while at != source:
+            assert values[at] == join(values[parents[at]], weights[parents[at], at])
+            at, steps = parents[at], steps + 1
+            assert steps <= graph.n
+
+
+@given(weighted, st.data())
+def test_several_sources_give_each_vertex_its_best(rooted, data):
+    graph, source = rooted
+    other = data.draw(st.integers(0, graph.n - 1))
+    A = graph.matrix()
+    joined = gl.binary.min(sssp(A, source) | sssp(A, other)).new()
+    assert sssp(A, [source, other]).isequal(joined)
+    joined = gl.binary.max(widest_path(A, source) | widest_path(A, other)).new()
+    assert widest_path(A, [source, other]).isequal(joined)
+
+
+@given(weighted, st.data())
+def test_forbidden_vertices_are_not_passed(rooted, data):
+    graph, source = rooted
+    forbidden = data.draw(st.sets(st.integers(0, graph.n - 1)))
+    wall = gl.Vector.from_coo(sorted(forbidden), 1, size=graph.n)
+    A = graph.matrix()
+    left = A.dup()
+    for v in forbidden - {source}:
+        del left[:, v]
+    assert sssp(A, source, mask=~wall.S).isequal(sssp(left, source))
