@@ -1,0 +1,382 @@
+"""Closures on CUDA are what rounds of all edges come to, whichever way and however few they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from devices import has_cuda, use_cuda
+from hypothesis import given
+from hypothesis import strategies as st
+
+if not has_cuda():
+    pytest.skip("neither a card nor g++", allow_module_level=True)
+use_cuda()
+
+from storages import to_device, to_host  # noqa: E402
+
+import graphla as gl  # noqa: E402
+from graphla.backends import Closed, backend  # noqa: E402
+from graphla.backends.cuda import closing, persistent  # noqa: E402
+from graphla.storage import (  # noqa: E402
+    BitmapVector,
+    Csr,
+    FullVector,
+    SparseVector,
+    VectorMask,
+)
+from semirings import semiring as catalog  # noqa: E402
+from semirings import where  # noqa: E402
+from semirings.overflow import overflowing  # noqa: E402
+
+FOREVER = 2**31 - 1
+SIZE = 90
+"""Vertices: more than a row that is not cut may have edges."""
+
+_least = gl.monoid.register_anonymous(
+    gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf
+)
+OWN = gl.semiring.register_anonymous(_least, gl.binary.plus, "lesser_plus")
+"""A monoid that no hardware knows, and no kernel that it is an order."""
+
+IMPROVING = [  # whatever improves is multiplied again; weights from..to, starts from..to
+    ("min_plus INT32", (0, 9), (0, 20)),
+    ("min_plus INT64", (0, 9), (-5, 20)),
+    ("min_plus INT8", (0, 9), (0, 20)),
+    ("min_plus UINT16", (0, 9), (0, 20)),
+    ("min_plus FP32", (0, 9), (0, 20)),
+    ("min_plus FP64", (0, 9), (-5, 20)),
+    ("max_min UINT8", (0, 9), (0, 9)),
+    ("max_min FP64", (0, 9), (0, 9)),
+    ("min_max INT64", (0, 9), (0, 9)),
+    ("max_times FP32", (0, 1), (0, 1)),
+    ("min_first INT64", (0, 9), (0, 90)),
+    ("max_second INT16", (0, 9), (0, 9)),
+    ("lor_land BOOL", (0, 1), (0, 1)),
+    ("land_lor BOOL", (0, 1), (0, 1)),
+    ("bor_band UINT64", (0, 255), (0, 255)),
+    ("lesser_plus FP32", (0, 9), (0, 20)),
+]
+NEVER_BETTER = [row for row in IMPROVING if row[0].split("_")[0] in ("min", "max")][:10]
+
+
+def typed(name: str) -> Any:
+    which, dtype = name.split()
+    return OWN[dtype] if which == "lesser_plus" else getattr(catalog, which)[dtype]
+
+
+@pytest.fixture(autouse=True)
+def on_cuda() -> Iterator[None]:
+    with gl.config.set(device="cuda"):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closing, "BLOCK", 64)
+
+
+class Case(NamedTuple):
+    """A closure to compute, on the host."""
+
+    op: Any
+    a: Csr
+    x: Any
+    allowed: np.ndarray | None
+
+    @property
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        rows = np.repeat(np.arange(self.a.nrows), np.diff(self.a.indptr))
+        return rows, self.a.indices, self.a.values.astype(self.op.type2.np_type)
+
+    @property
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        n, dtype = self.a.nrows, self.op.return_type.np_type
+        values, present = np.zeros(n, dtype), np.zeros(n, bool)
+        x = self.x
+        if isinstance(x, SparseVector):
+            values[x.indices], present[x.indices] = x.values, True
+        else:
+            values[:] = x.values
+            present[:] = x.present if isinstance(x, BitmapVector) else True
+        return values, present
+
+
+@st.composite
+def cases(draw: st.DrawFn, names: list[Any], special: bool = False) -> Case:
+    name, weights, starts = draw(st.sampled_from(names))
+    op = typed(name)
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 20)))
+    n = draw(st.sampled_from((1, 2, 7, 40, SIZE)))
+    density = draw(st.sampled_from((0.0, 0.01, 0.04)))
+    there = numbers.random((n, n)) < density
+    if draw(st.booleans()):
+        there[numbers.integers(n)] = True  # a row of many edges
+        there[:, numbers.integers(n)] = True
+    if draw(st.booleans()):
+        there |= np.eye(n, k=1, dtype=bool)  # a path
+    rows, columns = there.nonzero()
+    offset = draw(st.sampled_from((np.int32, np.int32, np.int64)))
+    indptr = rows.searchsorted(np.arange(n + 1)).astype(offset)
+    a_type, x_type = op.type2.np_type, op.return_type.np_type
+    values = _numbers(numbers, weights, rows.size, a_type, special)
+    if draw(st.integers(0, 3)) == 0 and rows.size:
+        values = np.broadcast_to(values[:1].copy(), values.shape)
+    a = Csr(n, n, indptr, columns.astype(np.int32), values)
+    held = _numbers(numbers, starts, n, x_type, special)
+    kind = draw(st.sampled_from(("one", "few", "bitmap", "full")))
+    x: Any = FullVector(n, held)
+    if kind == "bitmap":
+        present = numbers.random(n) < 0.2
+        x = BitmapVector(n, present, held, int(present.sum()))
+    elif kind != "full":
+        count = min(n, 1 if kind == "one" else 5)
+        indices = numbers.choice(n, count, replace=False).astype(np.int32)
+        x = SparseVector(n, indices, held[indices], False)
+    allowed = numbers.random(n) < 0.7 if draw(st.integers(0, 3)) == 0 else None
+    return Case(op, a, x, allowed)
+
+
+def _numbers(
+    numbers: np.random.Generator, bounds: tuple[int, int], count: int, dtype: Any, special: bool
+) -> np.ndarray:
+    low, high = bounds
+    if dtype.kind == "f" and high == 1:
+        drawn = numbers.integers(0, 9, count) / 8
+    else:
+        drawn = numbers.integers(low, high + 1, count)
+    drawn = drawn.astype(dtype)
+    if special and dtype.kind == "f":
+        odd = numbers.random(count) < 0.15
+        drawn[odd] = numbers.choice([np.nan, np.inf, -0.0], int(odd.sum()))
+    return drawn
+
+
+thresholds = st.fixed_dictionaries(
+    {
+        "ALONE_ROWS": st.sampled_from((0, 3, 256)),
+        "ALONE_EDGES": st.sampled_from((0, 64, 4096)),
+        "FUSED_ROWS": st.sampled_from((0, 20, 1 << 16)),
+        "FUSED_ROUNDS": st.sampled_from((1, 2, 8)),
+        "HELD": st.sampled_from((1, 7, 1024)),
+        "SPREAD": st.sampled_from((0.5, 8.0, 1000.0)),
+    }
+)
+
+
+def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return (x == y) | ((x != x) & (y != y))
+
+
+def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
+    """Values and which are present after so many products; whether x rests; whether terms fit."""
+    rows, columns, weights = case.edges
+    values, present = case.start
+    monoid, multiply = case.op.monoid, case.op.binaryop
+    fits_not = overflowing(multiply)
+    has_lost = False
+    for _ in range(limit):
+        old, was = values.copy(), present.copy()
+        used = was[rows]
+        if case.allowed is not None:
+            used &= case.allowed[columns]
+        k, v, w = rows[used], columns[used], weights[used]
+        u = old[k].astype(case.op.type.np_type)
+        with np.errstate(all="ignore"):
+            terms = np.asarray(multiply.numpy(u, w)).astype(values.dtype)
+        if fits_not is not None:
+            fits = ~np.broadcast_to(np.asarray(fits_not.numpy(u, w)), terms.shape)
+            has_lost |= not fits.all()
+            v, terms = v[fits], terms[fits]
+        for o, term in zip(v, terms, strict=True):
+            values[o] = monoid.binaryop.numpy(values[o], term) if present[o] else term
+            present[o] = True
+        if (present == was).all() and same(values, old)[present].all():
+            return values, present, True, has_lost
+    return values, present, False, has_lost
+
+
+def close(case: Case, how: Any, *, limit: int = FOREVER, **options: Any) -> Closed:
+    mask = None
+    if case.allowed is not None:
+        mask = VectorMask(case.a.nrows, ~case.allowed, None, True)
+    chosen = {"parents": False, "delta": None, "turns": FOREVER, "traced": False, **options}
+    return backend("cuda").closure(
+        to_device(case.a),
+        None,
+        to_device(case.x),
+        case.op,
+        how=how,
+        mask=None if mask is None else to_device(mask),
+        limit=limit,
+        **chosen,
+    )
+
+
+def check(case: Case, closed: Closed, limit: int = 500) -> None:
+    values, present, _, has_lost = rounds_of(case, limit)
+    found = to_host(closed.values)
+    np.testing.assert_array_equal(found.present, present)
+    np.testing.assert_array_equal(found.values[present], values[present])
+    assert found.values.dtype == values.dtype and found.count == present.sum()
+    assert closed.settled and (closed.overflowed or not has_lost)
+    if closed.parents is not None and limit == 500:
+        check_parents(case, values, present, backend("cuda").to_host(closed.parents))
+
+
+def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: np.ndarray) -> None:
+    """Every entry has its value from its parent; parents lead to a start that stayed as it was."""
+    rows, columns, weights = case.edges
+    weight = {(k, v): w for k, v, w in zip(rows, columns, weights, strict=True)}
+    starts, is_start = case.start
+    for v in present.nonzero()[0]:
+        steps = 0
+        while parents[v] != v:
+            k = parents[v]
+            u = case.op.type.np_type.type(values[k])
+            term = case.op.binaryop.numpy(u, weight[k, v])
+            assert present[k] and same(np.asarray(term).astype(values.dtype), values[v])
+            v, steps = k, steps + 1
+            assert steps <= present.size
+        assert is_start[v] and same(starts[v], values[v])
+
+
+def lowered(chosen: dict[str, Any]) -> pytest.MonkeyPatch:
+    patch = pytest.MonkeyPatch()
+    for name, value in chosen.items():
+        patch.setattr(closing, name, value)
+    return patch
+
+
+@given(cases(IMPROVING), thresholds, st.booleans())
+def test_what_improves_is_multiplied_until_nothing_does(case: Case, chosen: Any, parents: bool):
+    selects = not case.op.name.startswith("bor")
+    patch = lowered(chosen)
+    try:
+        check(case, close(case, "improving", parents=parents and selects))
+    finally:
+        patch.undo()
+
+
+@given(cases(NEVER_BETTER), thresholds, st.booleans(), st.sampled_from((None, 0.5, 3.0, 1e9)))
+def test_near_before_far_comes_to_the_same(
+    case: Case, chosen: Any, parents: bool, delta: float | None
+):
+    patch = lowered(chosen)
+    try:
+        check(case, close(case, "near_far", parents=parents, delta=delta))
+    finally:
+        patch.undo()
+
+
+@given(cases(IMPROVING), thresholds, st.sampled_from((0, 1, 2, 3, 10, FOREVER)), st.booleans())
+def test_rounds_are_products(case: Case, chosen: Any, limit: int, parents: bool):
+    patch = lowered(chosen)
+    try:
+        selects = not case.op.name.startswith("bor")
+        closed = close(case, "rounds", limit=limit, parents=parents and selects)
+        check(case, closed, min(limit, 500))
+    finally:
+        patch.undo()
+
+
+FLOATS = [row for row in NEVER_BETTER if "FP" in row[0]]
+
+
+@given(
+    cases(FLOATS, special=True), thresholds, st.sampled_from(("improving", "near_far", "rounds"))
+)
+def test_nan_ends_what_it_meets(case: Case, chosen: Any, how: Any):
+    patch = lowered(chosen)
+    try:
+        check(case, close(case, how))
+    finally:
+        patch.undo()
+
+
+def path(n: int, weights: np.ndarray, name: str = "min_plus INT32") -> Case:
+    indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)
+    a = Csr(n, n, indptr, np.arange(1, n, dtype=np.int32), weights)
+    op = typed(name)
+    x = SparseVector(n, np.zeros(1, np.int32), np.zeros(1, op.return_type.np_type))
+    return Case(op, a, x, None)
+
+
+def test_a_long_path_is_walked_by_one_block():
+    n = 3000
+    closed = close(path(n, np.ones(n - 1, np.int32)), "near_far", delta=10, parents=True)
+    assert backend("cuda").to_host(closed.values.values).tolist() == list(range(n))
+    assert backend("cuda").to_host(closed.parents).tolist() == [0, *range(n - 1)]
+
+
+def test_a_cycle_that_goes_on_improving_is_left_unsettled():
+    indptr, indices = np.array([0, 1, 3, 4], np.int32), np.array([1, 0, 2, 2], np.int32)
+    a = Csr(3, 3, indptr, indices, np.array([1, -2, 5, 0], np.int64))
+    x = SparseVector(3, np.zeros(1, np.int32), np.zeros(1, np.int64))
+    case = Case(typed("min_plus INT64"), a, x, None)
+    assert not close(case, "improving", turns=50).settled
+    closed = close(case, "improving", turns=50, parents=True)
+    assert not closed.settled
+    assert backend("cuda").to_host(closed.parents).tolist()[:2] == [1, 0]
+    assert close(case, "rounds", limit=7, turns=50).settled
+
+
+def test_a_product_that_does_not_fit_is_left_out_and_told():
+    for name, most in (("min_plus INT8", 127), ("min_plus INT64", 2**63 - 1)):
+        dtype = typed(name).return_type.np_type
+        closed = close(path(3, np.array([most, 1], dtype), name), "near_far")
+        assert closed.overflowed
+        assert backend("cuda").to_host(closed.values.present).tolist() == [True, True, False]
+    assert not close(path(3, np.array([126, 1], np.int8), "min_plus INT8"), "near_far").overflowed
+
+
+def test_lengths_of_paths_take_32_bits_where_they_fit(monkeypatch: pytest.MonkeyPatch):
+    taken = []
+    load = closing.load
+    monkeypatch.setattr(closing, "load", lambda *key: taken.append(key[2][1:]) or load(*key))
+    for far, name, checked in (
+        (5, "INT32", False),
+        (2**31, "INT64", False),
+        (2**62, "INT64", False),
+        (2**63 - 1, "INT64", True),
+    ):
+        closed = close(path(3, np.array([3, far], np.int64), "min_plus INT64"), "near_far")
+        assert closed.values.values.dtype == np.int64
+        ring, is_checked = taken.pop()
+        assert (ring.type.name, is_checked) == (name, checked)
+
+
+def test_a_trace_tells_of_every_edge():
+    case = path(200, np.ones(199, np.int32))
+    trace = close(case, "near_far", traced=True).trace
+    assert sum(level.edges for level in trace) == 199
+    assert {level.direction for level in trace} <= {
+        "push",
+        "push, block",
+        "split",
+        "split, block",
+    }
+
+
+@pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
+def test_tickets_may_wrap_around(monkeypatch: pytest.MonkeyPatch, tickets: int):
+    monkeypatch.setattr(persistent, "TICKETS", tickets)
+    monkeypatch.setattr(closing, "ALONE_ROWS", 0)
+    monkeypatch.setattr(closing, "HELD", 0)
+    case = path(60, np.ones(59, np.int32))
+    check(case, close(case, "near_far"))
+
+
+def test_a_far_list_that_is_full_gives_way_to_plain_improvement(monkeypatch: pytest.MonkeyPatch):
+    case = path(20, np.ones(19, np.int32))
+    run, told = persistent.run, []
+
+    def full_once(*args: Any, **options: Any) -> list[int]:
+        told.append(run(*args, **options))
+        return [persistent.FAULT, *told[0][1:]] if len(told) == 1 else told[-1]
+
+    monkeypatch.setattr(persistent, "run", full_once)
+    check(case, close(case, "near_far"))
+    assert len(told) == 2
