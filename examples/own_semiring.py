@@ -1,4 +1,4 @@
-"""A semiring of one's own in two lines, its laws checked, and a graph algorithm over it.
+"""A semiring of one's own in two lines, its laws checked, and a graph algorithm over it, two ways.
 
 How far is a rumour to be believed? Each edge says how much one person trusts another, from 0 to 1.
 Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and of several chains the
@@ -8,7 +8,7 @@ most trusted counts. That is max for addition and, for multiplication, the conju
 python examples/own_semiring.py
 """
 
-from graphla import Matrix, Vector, binary, monoid, replace, semiring
+from graphla import Matrix, Vector, binary, closure, monoid, replace, semiring
 from semirings import laws, where
 
 doubts_add = binary.register_new("doubts_add", lambda x, y: where(x + y > 1, x + y - 1, 0))
@@ -34,5 +34,11 @@ while told.nvals:
     # b⟨t⟩ = t
     belief(told.S) << told
 
+# All of that is one call: the least b = b max (b max.doubts A) from where Ada begins.
+start = Vector.from_coo([0], [1.0], size=len(people))
+belief_at_once, from_whom = closure(start, A, max_doubts, parents=True)
+assert belief_at_once.isequal(belief)
+
 for person, value in belief.to_dict().items():
-    print(f"{people[person]:<5} believes it to {value:.3f}")
+    told_by = people[from_whom[person].value]
+    print(f"{people[person]:<5} believes it to {value:.3f}, by {told_by}")

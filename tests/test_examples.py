@@ -38,7 +38,7 @@ def test_bfs_as_algebra(tmp_path):
 def test_own_semiring(tmp_path):
     text = run("own_semiring.py", cwd=tmp_path)
     assert text.count("holds on [0, 1]") == 2
-    assert "Finn  believes it to 0.675" in text
+    assert "Finn  believes it to 0.675, by Eve" in text
 
 
 def test_routes(tmp_path):
