@@ -302,12 +302,16 @@ def has_cycle(parent: Array) -> bool:
 def plan(out: Csr, into: Csr) -> Plan:
     """Which vertices have no edge, and the first in-neighbour of each."""
     begin = perf_counter()
-    n = out.nrows
     idle = out.indptr[1:] == out.indptr[:-1]
     nonempty = into.indptr[1:] > into.indptr[:-1]
-    first = np.full(n, -1, np.int32)
+    first = np.full(out.nrows, -1, np.int32)
     first[nonempty] = into.indices[into.indptr[:-1][nonempty]]
-    bits = np.ones((n + 31) // 32 * 32, bool)
-    bits[:n] = idle & ~nonempty
+    return of_idle(idle & ~nonempty, first, begin)
+
+
+def of_idle(idle: Array, first: Array, begin: float) -> Plan:
+    """A plan of these, which is made since `begin`."""
+    bits = np.ones((idle.size + 31) // 32 * 32, bool)
+    bits[: idle.size] = idle
     words = np.packbits(bits, bitorder="little").view(np.uint32)
     return Plan(words, first, None, words.nbytes + first.nbytes, perf_counter() - begin)

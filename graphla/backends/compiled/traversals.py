@@ -21,8 +21,15 @@ from graphla.backends.arrays.traversals import (
     allowed_vertices,
     check_level,
     has_cycle,
+    of_idle,
 )
-from graphla.backends.compiled.parts import allowed_by, between, values_of
+from graphla.backends.compiled.parts import (
+    allowed_by,
+    between,
+    row_parts,
+    spread,
+    values_of,
+)
 from graphla.backends.compiled.products import first_of_rows
 from graphla.backends.traversals import Closed, How, Level, Towards, Tree
 from graphla.kernels import scratch, specialise
@@ -101,7 +108,9 @@ def bfs(
     stop = np.zeros(1, np.int64)
     maps = (done, seen, np.zeros(done.size, _word))
     rows = (pulled.indptr, pulled.indices, firsts, level, parent, *maps)
-    arrays = (out.indptr, out.indices, *rows, queue, np.empty(EDGES, np.int32), state, stop)
+    listed = np.empty(EDGES, np.int32)
+    arrays = (out.indptr, out.indices, *rows, queue, listed, state, stop)
+    rows = (*rows, stop)
     depth = BYTE_LEVELS - 1 if level.itemsize == 1 else FOREVER
     flags = (int(levels is not None), int(parents is not None))
     towards = _directions["push" if into is None else direction]
@@ -144,27 +153,27 @@ class _Search:
         self.arrays, self.rows, self.flags, self.rule = arrays, rows, flags, rule
         self.spec = (specialise.searching, least)
         self.traced, self.threads = traced, threads
+        self.loop = load("bfs.search", self.spec, arrays)
         self.trace: list[Level] = []
 
     def __call__(self) -> None:
         state = self.arrays[-2]
-        loop = load("bfs.search", self.spec, self.arrays)
         wide = WIDE if self.threads > 1 else FOREVER
         steps = 1 if self.traced else FOREVER
         status = constants.PAUSED
         while status in (constants.PAUSED, constants.TO_PULL):
             begin = perf_counter()
             before = state.copy() if self.traced else state
-            status = loop(*self.arrays, *self.flags, *self.rule, steps, wide)
+            status = self.loop(*self.arrays, *self.flags, *self.rule, steps, wide)
             if status == constants.TO_PULL:
                 state[constants.FOUND] = self.pull(int(state[constants.DEPTH]))
-                status = loop(*self.arrays, *self.flags, *self.rule, 1, FOREVER)
+                status = self.loop(*self.arrays, *self.flags, *self.rule, 1, FOREVER)
             if self.traced and status != constants.STOPPED:
                 self.record(before, state, perf_counter() - begin)
 
     def pull(self, depth: int) -> int:
         """One pull, its vertices spread over threads."""
-        words = self.rows[-1].size
+        words = self.rows[-2].size
         # Words are split like the vertices still open, of which no part has many more than another.
         parts = between([words * part // PULLS // 64 * 64 for part in range(PULLS)] + [words])
         loop = load("bfs.pull_words", self.spec, self.rows)
@@ -322,6 +331,29 @@ def _finite(delta: float, dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "f":
         return min(delta, 1e30)
     return int(min(max(delta, 0), float(np.iinfo(dtype).max // 2)))
+
+
+# --- plans --------------------------------------------------------------------------------------
+
+
+def plan(out: Csr, into: Csr, full: bool, threads: int) -> Plan:
+    """Which vertices have no edge, and a neighbour of each: in a full plan the one of most edges.
+
+    Most searches reach a vertex of many edges early, so that a pull seldom looks any further.
+    """
+    begin = perf_counter()
+    n = out.nrows
+    if full:
+        first = np.empty(n, np.int32)
+        arrays = (into.indptr, into.indices, first)
+        loop = load("bfs.find_hubs", (specialise.searching, False), arrays)
+        spread(loop, arrays, (), row_parts(into.indptr, threads), threads)
+    else:
+        first = first_of_rows(into, threads)
+    idle = first < 0
+    if into is not out:
+        idle &= out.indptr[1:] == out.indptr[:-1]
+    return of_idle(idle, first, begin)
 
 
 # --- bit maps -----------------------------------------------------------------------------------

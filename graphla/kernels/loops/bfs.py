@@ -90,6 +90,7 @@ def push_level(
     kept_seen,
     kept_queue,
     kept_edges,
+    kept_stop,
     head,
     tail,
     depth,
@@ -125,7 +126,7 @@ def push_level(
                     kept_edges[ROOM + edges + i] = np.int32(u)
                 edges += most
                 p += most
-        if edges == ZERO:
+        if edges == ZERO or kept_stop[0]:
             return np.int64(end)
         end = take(
             out_levels,
@@ -153,6 +154,7 @@ def push_least(
     kept_seen,
     kept_next,
     kept_queue,
+    kept_stop,
     head,
     tail,
     depth,
@@ -162,6 +164,8 @@ def push_least(
     end = np.uint64(tail)
     level = out_levels.dtype.type(depth + 1)
     for t in range(np.uint64(head), np.uint64(tail)):
+        if t & LOW == ZERO and kept_stop[0]:
+            break
         u = np.uint64(kept_queue[t])
         for p in range(np.uint64(a_indptr[u]), np.uint64(a_indptr[u + ONE])):
             v = np.uint64(a_indices[p])
@@ -191,6 +195,7 @@ def pull_words(
     kept_done,
     kept_seen,
     kept_next,
+    kept_stop,
     depth,
     has_levels,
     parents,
@@ -208,6 +213,8 @@ def pull_words(
     rest = np.empty(WORDS * 64 + 1, np.int32)
     total = 0
     for begin in range(np.uint64(start), np.uint64(stop), np.uint64(WORDS)):
+        if kept_stop[0]:
+            break
         left = ZERO
         for w in range(begin, min(np.uint64(begin) + np.uint64(WORDS), np.uint64(stop))):
             open_bits = ~kept_done[w]
@@ -327,6 +334,7 @@ def search(
                     kept_done,
                     kept_seen,
                     kept_next,
+                    kept_stop,
                     depth,
                     has_levels,
                     parents,
@@ -362,6 +370,7 @@ def search(
                     kept_seen,
                     kept_next,
                     kept_queue,
+                    kept_stop,
                     head,
                     tail,
                     depth,
@@ -377,6 +386,7 @@ def search(
                     kept_seen,
                     kept_queue,
                     kept_edges,
+                    kept_stop,
                     head,
                     tail,
                     depth,
@@ -402,3 +412,15 @@ def search(
     kept_state[REACHED], kept_state[LEFT], kept_state[UNSEEN] = reached, left, unseen
     kept_state[FRONTIER], kept_state[IN_BITS] = frontier, in_bits
     return status
+
+
+def find_hubs(b_indptr, b_indices, out_firsts, start, stop):
+    """The neighbour of each vertex from start to stop that has most edges itself, or -1."""
+    for v in range(np.uint64(start), np.uint64(stop)):
+        hub, most = np.int32(-1), -1
+        for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
+            k = np.uint64(b_indices[p])
+            degree = np.int64(b_indptr[k + ONE]) - np.int64(b_indptr[k])
+            if degree > most:
+                hub, most = np.int32(k), degree
+        out_firsts[v] = hub
