@@ -179,9 +179,14 @@ def test_a_directed_graph_is_pulled_once_that_has_paid():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(*ends.T, 1, nrows=2000, ncols=2000)
+    forms = A._forms
     first = bfs(A, 0, parents=False).levels
-    for _ in range(60):
-        assert bfs(A, 0, parents=False).levels.isequal(first)
+    assert not forms.has_csc
+    owed = forms.owe(0.0)
+    assert bfs(A, 0, parents=False).levels.isequal(first)
+    assert forms.owe(0.0) > owed > 0
+    forms.owe(1e12)
     with gl.Recorder() as recorder:
         assert bfs(A, 0, parents=False).levels.isequal(first)
+    assert forms.has_csc
     assert any(event.direction.startswith("pull") for event in recorder.events)
