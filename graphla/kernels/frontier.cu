@@ -7,15 +7,14 @@ namespace graphla {
 constexpr int ROWS = 4;  // that a thread counts side by side
 
 /// ends[i] = how many entries the given rows have from the first of i's part on to row i: parts are of
-/// one length, one a block, PARTS at most. before[p] = how many the parts before p have, which are
-/// to be added. Where there is a host to tell, it is told how many there are in all: the lower half
-/// and the upper.
+/// one length, one a block. ends[count + p] = how many the parts before p have, which are to be added.
+/// Where there is a host to tell, it is told how many there are in all: the lower half and the upper.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(256)
 ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-              const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count, i64 length,
-              i64 *__restrict__ ends, i64 *before) {
+              const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count, i64 length, i64 *ends) {
   SHARED(i64, scratch, WARP + 1);
+  i64 *const before = ends + count;
   const i64 first = i64(blockIdx.x) * length, last = least(first + length, count);
   i64 sum = 0;
   for (i64 begin = first; begin < last; begin += 256 * ROWS) {
@@ -60,9 +59,8 @@ ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
 }
 
 /// ends[i] += what the parts before that of i have.
-template <class Op>
-__global__ void join_parts(i64 count, i64 length, i64 *__restrict__ ends, const i64 *__restrict__ before) {
-  for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid()) ends[i] += before[i / length];
+template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends) {
+  for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid()) ends[i] += ends[count + i / length];
 }
 
 /// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows have

@@ -28,10 +28,22 @@ template <class U> struct Hubs {
   DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u, int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
-    for (int s = int(threadIdx.x); s < 1 << log_slots; s += int(blockDim.x)) {
-      const u16 tag = wanted[s];
-      names[s] = tag;
-      to[s] = u[i64(tag) << log_slots | s];
+    constexpr int AT_ONCE = 8;  // loads in flight
+    const int slots = 1 << log_slots, step = int(blockDim.x);
+#pragma unroll 1
+    for (int first = int(threadIdx.x); first < slots; first += AT_ONCE * step) {
+      u16 tag[AT_ONCE];
+      U value[AT_ONCE];
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; ++i) tag[i] = first + i * step < slots ? wanted[first + i * step] : u16(0);
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; ++i) {
+        if (first + i * step < slots) value[i] = u[i64(tag[i]) << log_slots | (first + i * step)];
+      }
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; ++i) {
+        if (first + i * step < slots) names[first + i * step] = tag[i], to[first + i * step] = value[i];
+      }
     }
     values = to, tags = names, bits = log_slots;
     __syncthreads();

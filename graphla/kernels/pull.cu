@@ -47,18 +47,17 @@ DEVICE void queue_chunks(i64 place, i64 row, i64 begin, i64 end, Tickets *ticket
 /// lane of the warp calls.
 template <bool TAKEN> struct Turns {
   u64 *next;
-  i64 now;
+  u32 now;
 
-  DEVICE explicit Turns(u64 *counter) : next(counter), now(thread_in_grid() / WARP) {
+  DEVICE explicit Turns(u64 *counter) : next(counter), now(u32(thread_in_grid() / WARP)) {
     if constexpr (TAKEN) step();
   }
-  DEVICE i64 item() const { return now; }
   DEVICE void step() {
     if constexpr (TAKEN) {
-      if (lane() == 0) now = i64(atomicAdd(next, u64(1)));
+      if (lane() == 0) now = u32(atomicAdd(next, u64(1)));
       now = shuffle(now, 0);
     } else {
-      now += threads_in_grid() / WARP;
+      now += u32(threads_in_grid() / WARP);
     }
   }
 };
@@ -74,19 +73,19 @@ DEVICE void add_count(u64 *count, u32 found) {
 /// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`; how
 /// many. Results of the others are marked as missing. Every lane of the warp calls.
 template <int SPAN>
-DEVICE int list_wanted(i64 at, i64 outputs, const bool *__restrict__ flags, bool complement, u8 *wanted,
+DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement, u8 *wanted,
                        bool *__restrict__ present) {
   bool let[SPAN];
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
-    const i64 row = at + part * WARP + lane();
+    const u32 row = at + u32(part * WARP + lane());
     let[part] = row < outputs && flags[row] != complement;
   }
   __syncwarp();  // whoever read the list before is done
   int count = 0;
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
-    const i64 row = at + part * WARP + lane();
+    const u32 row = at + u32(part * WARP + lane());
     const u32 others = __ballot_sync(ALL_LANES, let[part]);
     if (let[part]) wanted[count + __popc(others & ((1u << lane()) - 1))] = u8(part * WARP + lane());
     else if (row < outputs) present[row] = false;
@@ -96,8 +95,20 @@ DEVICE int list_wanted(i64 at, i64 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
+/// Threads of a block, and how many blocks a multiprocessor holds at least: as many as there are
+/// registers for without spilling any.
+template <int HELD> constexpr int THREADS = HELD == WITH_HUBS ? 1024 : 256;
+template <class Offset, class Z, int HELD, int MASK>
+constexpr bool IS_SLIM = HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
+template <class Offset, class Z, int HELD, int MASK, int ENDS>
+constexpr int BLOCKS = HELD == WITH_HUBS                               ? 1
+                       : ENDS != AT_LAST                               ? 6
+                       : IS_SLIM<Offset, Z, HELD, MASK>               ? 5
+                       : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
+                                                                       : 4;
+
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK, int ENDS>
-__global__ void __launch_bounds__(HELD == WITH_HUBS ? 1024 : 256, HELD == WITH_HUBS ? 1 : ENDS == AT_LAST ? 4 : 6)
+__global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, HELD, MASK, ENDS>)
 pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
           const bool *u_present, const U *u_values, const u16 *hubs, int bits, u64 *next,
@@ -115,13 +126,14 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
   }
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
   u32 found = 0;
-  for (Turns<HELD == WITH_HUBS> turn(next); turn.item() * (WARP * SPAN) < outputs; turn.step()) {
-    const i64 at = turn.item() * (WARP * SPAN);
-    int span = int(least(outputs - at, i64(WARP * SPAN)));
-    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, outputs, flags, complement, wanted, present);
+  // Rows are fewer than 2^31.
+  for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < u32(outputs); turn.step()) {
+    const u32 at = turn.now * (WARP * SPAN);
+    int span = int(least(u32(outputs) - at, u32(WARP * SPAN)));
+    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, u32(outputs), flags, complement, wanted, present);
     for (int part = 0; part == 0 || (SPAN > 1 && part < span); part += WARP) {
       const bool is_output = part + lane() < span;
-      i64 mine = at + part + lane();
+      u32 mine = at + u32(part + lane());
       i32 row = 0;
       Offset begin = 0, end = 0;
       if (is_output) {
@@ -135,7 +147,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
       if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
-      const i64 place = by_place ? mine : i64(row);
+      const i32 place = by_place ? i32(mine) : row;
       u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
       if constexpr (!rows.MAY_SETTLE) {
         const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
@@ -169,7 +181,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
 
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
-__global__ void __launch_bounds__(HELD == WITH_HUBS ? 1024 : 256)
+__global__ void __launch_bounds__(THREADS<HELD>)
 pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_present, const U *u_values,
             const u16 *hubs, int bits, u64 *next,
             const Tickets *tickets, const Long *__restrict__ longs, i32 *settled,
@@ -181,8 +193,8 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
   }
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
   const i64 chunks = tickets->chunks;
-  for (Turns<HELD == WITH_HUBS> turn(next); turn.item() < chunks; turn.step()) {
-    const i64 c = turn.item();
+  for (Turns<HELD == WITH_HUBS> turn(next); turn.now < chunks; turn.step()) {
+    const i64 c = turn.now;
     const i32 slot = chunk_rows[c];
     const Long each = longs[slot];
     const i32 number = i32(c - each.chunks);

@@ -136,18 +136,17 @@ class _Counted:
 
     a: Csr
     rows: Array
-    ends: Array  # within each part
-    before: Array  # of each part
+    ends: Array  # within each part; behind them, how many the parts before each part have
     length: int
 
     def joined(self) -> Array:
         """How many entries the rows hold up to each of them."""
-        count = self.ends.size
+        count = self.rows.size
         if count > self.length:
             kernel = load("frontier.cu", "join_parts", NOTHING)
-            sizes = (size(count), size(self.length))
-            kernel(blocks(count - self.length), BLOCK, *sizes, self.ends, self.before)
-        return self.ends
+            grid = blocks(count - self.length)
+            kernel(grid, BLOCK, size(count), size(self.length), self.ends)
+        return self.ends[:count]
 
 
 class Measured(local):
@@ -190,11 +189,10 @@ def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ..
     parts = min(-(-count // PART), PARTS)
     length = -(-count // parts)
     parts = -(-count // length)
-    both = xp.empty(count + parts, xp.int64)
-    ends, before = both[:count], both[count:]
+    ends = xp.empty(count + parts, xp.int64)
     kernel = load("frontier.cu", "ends_of_parts", NOTHING, a.indptr.dtype)
-    args = (a.indptr, rows, size(count), size(length), ends, before)
-    return kernel, parts, _Counted(a, rows, ends, before, length), args
+    args = (a.indptr, rows, size(count), size(length), ends)
+    return kernel, parts, _Counted(a, rows, ends, length), args
 
 
 def few_blocks_for(items: int, times: int = 1) -> int:

@@ -23,8 +23,8 @@ from graphla.storage import Array, Csr
 
 WIDEST = 1 << 14
 """Slots for hubs, on a card that has room for them."""
-ENTRIES = 1 << 24
-"""Of a matrix with fewer, or as many for each slot, the values are not worth gathering."""
+ENTRIES = 1 << 26
+"""In a product of fewer the values are not worth gathering."""
 SAMPLES = 1 << 21
 SHARE = 1 / 8
 """The share of entries that hubs must have, to be worth the look at each other entry."""
