@@ -277,6 +277,13 @@ write_matrix = partial(writing.write_matrix, np)
 # --- whole traversals ---------------------------------------------------------------------------
 
 
+def _searches(entries: int, size: int, *key: Any, op: TypedOp | None = None) -> bool:
+    """Whether a compiled loop serves a traversal: one that is loaded serves small ones too."""
+    if _compiles(entries, op, size):
+        return True
+    return config.compiled == "auto" and size <= WIDE and searches.is_ready(*key)
+
+
 def bfs(
     out: Csr,
     into: Csr | None,
@@ -299,7 +306,8 @@ def bfs(
         "direction": direction,
         "traced": traced,
     }
-    if _compiles(out.nvals, size=out.nrows):
+    key = ("bfs", out.indptr.dtype, (into or out).indptr.dtype, options["levels"], parents)
+    if _searches(out.nvals, out.nrows, *key):
         return searches.bfs(out, into, starts, plan=plan, threads=config.threads, **options)
     return traversals.bfs(out, into, starts, **options)
 
@@ -328,7 +336,8 @@ def closure(
         "turns": turns,
         "traced": traced,
     }
-    if _compiles(out.nvals, semiring, size=out.nrows):
+    key = ("closure", out.indptr.dtype, out.values.dtype, semiring, how == "near_far")
+    if _searches(out.nvals, out.nrows, *key, op=semiring):
         return searches.closure(out, x, semiring, threads=config.threads, **options)
     return traversals.closure(out, x, semiring, **options)
 
@@ -346,7 +355,8 @@ def levels_of_many(
 ) -> Array:
     """(k, n) levels of one search from each of k starts."""
     options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
-    if _compiles(starts.size * out.nvals, size=out.nrows):
+    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
+    if _searches(starts.size * out.nvals, out.nrows, *key):
         return searches.levels_of_many(out, into, starts, threads=config.threads, **options)
     return traversals.levels_of_many(out, into, starts, **options)
 

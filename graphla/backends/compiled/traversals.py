@@ -62,6 +62,17 @@ _int32 = np.dtype(np.int32)
 _directions = {"auto": 0, "push": constants.PUSH, "pull": constants.PULL}
 
 
+_ready: set[tuple] = set()
+
+
+def is_ready(*key: Any) -> bool:
+    """Whether a traversal of this kind, on these dtypes, has run here before.
+
+    Then its loop is at hand, and quicker than NumPy on the smallest matrix.
+    """
+    return key in _ready
+
+
 # --- breadth first ------------------------------------------------------------------------------
 
 
@@ -121,6 +132,7 @@ def bfs(
     else:
         call()
     scratch.give("queue", queue)
+    _ready.add(("bfs", out.indptr.dtype, pulled.indptr.dtype, levels, parents))
     if levels is not None:
         check_level(int(state[constants.DEPTH]), levels)
     return Tree(
@@ -229,6 +241,7 @@ def levels_of_many(
 
     parts = [(first, min(first + TOGETHER, k)) for first in range(0, k, TOGETHER)]
     ended = apart(lambda: run(search, parts, threads), stop, threads)
+    _ready.add(("many", out.indptr.dtype, pulled.indptr.dtype, levels))
     if many.TOO_DEEP in ended:
         check_level(BYTE_LEVELS, levels)
     return found.T
@@ -308,6 +321,7 @@ def closure(
                 return status == far.FINISHED
 
     settled = apart(run_all, stop, threads) if n + out.nvals >= SMALL else run_all()
+    _ready.add(("closure", out.indptr.dtype, out.values.dtype, semiring, is_near_far))
     result = BitmapVector(n, present, values, int(np.count_nonzero(present)))
     by = parent if parents or not settled else None
     return Closed(result, by, int(state[far.DEPTH]), trace, bool(state[far.OVERFLOWED]), settled)
