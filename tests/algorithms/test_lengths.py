@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import graphs, with_order
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla import algorithms
+from graphla.algorithms import all_pairs_lengths, bfs, bfs_levels, closeness, eccentricity
+
+limits = st.none() | st.integers(0, 4)
+
+
+def table(levels) -> np.ndarray:
+    return gl.backends.backend(gl.config.device).to_host(levels)
+
+
+@given(graphs(), limits, st.data())
+def test_levels_are_those_of_a_search_from_each_source(graph, limit, data):
+    A = graph.matrix()
+    sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=8))
+    allowed = data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), unique=True))
+    mask = None if allowed is None else gl.Vector.from_coo(allowed, True, bool, size=graph.n).S
+    found = table(bfs_levels(A, sources, limit=limit, mask=mask))
+    narrow = table(bfs_levels(A, sources, limit=limit, mask=mask, dtype="UINT8"))
+    assert found.shape == narrow.shape == (len(sources), graph.n)
+    assert found.dtype == np.int32 and narrow.dtype == np.uint8
+    assert (found.astype(np.uint8) == narrow).all()
+    for row, source in zip(found, sources, strict=True):
+        levels = bfs(A, source, limit=limit, mask=mask).levels.to_dict()
+        assert row.tolist() == [levels.get(v, -1) for v in range(graph.n)]
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 130])
+def test_any_number_of_sources_will_do(count):
+    n = 150
+    A = gl.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, 1, nrows=n, ncols=n)
+    sources = np.random.default_rng(count).integers(0, n, count)
+    expected = (np.arange(n) - sources[:, None]) % n
+    assert (table(bfs_levels(A, sources)) == expected).all()
+    assert (table(bfs_levels(A, sources.tolist(), dtype="UINT8")) == expected).all()
+
+
+def test_a_level_that_a_byte_does_not_hold_is_refused():
+    n = 300
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
+    assert table(bfs_levels(A, [n - 255], dtype="UINT8"))[0, -1] == 254
+    with pytest.raises(OverflowError):
+        bfs_levels(A, [0], dtype="UINT8")
+
+
+@given(graphs(), limits)
+def test_lengths_of_all_pairs_are_those_of_networkx(graph, limit):
+    nx = pytest.importorskip("networkx")
+    lengths = dict(nx.all_pairs_shortest_path_length(graph.networkx(), cutoff=limit))
+    found = all_pairs_lengths(graph.matrix(), limit=limit)
+    assert found.shape == (graph.n, graph.n)
+    assert found.to_dicts() == {v: dict(sorted(row.items())) for v, row in lengths.items()}
+
+
+@given(graphs(), st.data())
+def test_lengths_from_some_are_rows_of_all(graph, data):
+    A = graph.matrix()
+    sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=4))
+    assert all_pairs_lengths(A, sources).isequal(all_pairs_lengths(A)[sources, :].new())
+
+
+@given(graphs(), st.booleans())
+def test_closeness_is_that_of_networkx(graph, wf_improved):
+    nx = pytest.importorskip("networkx")
+    expected = nx.closeness_centrality(graph.networkx(), wf_improved=wf_improved)
+    found = closeness(graph.matrix(), wf_improved=wf_improved).to_dict()
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@given(graphs())
+def test_eccentricity_is_that_of_networkx(graph):
+    nx = pytest.importorskip("networkx")
+    G = graph.networkx()
+    joined = nx.is_connected(G) if graph.undirected else nx.is_strongly_connected(G)
+    found = eccentricity(graph.matrix()).to_dict()
+    if joined:
+        assert found == nx.eccentricity(G)
+    lengths = dict(nx.all_pairs_shortest_path_length(G))
+    whole = {v: max(row.values()) for v, row in lengths.items() if len(row) == graph.n}
+    assert found == whole
+
+
+@pytest.mark.parametrize("algorithm", [closeness, eccentricity])
+@given(graphs(), st.data())
+def test_of_some_vertices_it_is_as_of_all(algorithm, graph, data):
+    A = graph.matrix()
+    some = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=5))
+    whole = algorithm(A).to_dict()
+    assert algorithm(A, some).to_dict() == {v: x for v, x in whole.items() if v in some}
+
+
+@pytest.mark.parametrize("algorithm", [closeness, eccentricity])
+@given(with_order(graphs()))
+def test_relabelled_vertices_keep_what_they_have(algorithm, ordered):
+    graph, order = ordered
+    found = algorithm(graph.matrix()).to_dict()
+    relabelled = algorithm(graph.relabelled(order).matrix()).to_dict()
+    assert relabelled == {order[v]: x for v, x in found.items()}
+
+
+@pytest.mark.parametrize("name", ["bfs_levels", "all_pairs_lengths", "closeness", "eccentricity"])
+def test_vertices_that_are_none_are_refused(name):
+    algorithm, A = getattr(algorithms, name), gl.Matrix(int, 3, 3)
+    with pytest.raises(gl.exceptions.IndexOutOfBound, match="has 3, but the vertices are 0 to 2"):
+        algorithm(A, [0, 3])
+    with pytest.raises(TypeError, match="must be a list of integers"):
+        algorithm(A, [0.5])
+    with pytest.raises(gl.exceptions.DimensionMismatch):
+        algorithm(gl.Matrix(int, 3, 4), [0])
+
+
+def test_levels_come_in_two_dtypes():
+    with pytest.raises(ValueError, match="dtype is INT64, but must be INT32 or UINT8"):
+        bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_the_smallest_graphs(n):
+    A = gl.Matrix(bool, n, n)
+    assert closeness(A).to_dict() == dict.fromkeys(range(n), 0.0)
+    assert eccentricity(A).to_dict() == dict.fromkeys(range(n), 0)
+    assert all_pairs_lengths(A).to_dicts() == {v: {v: 0} for v in range(n)}
+    assert bfs_levels(A, []).shape == (0, n)

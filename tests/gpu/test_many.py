@@ -1,0 +1,181 @@
+"""Searches from many starts at once, held to a search from each on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.storages import to_device
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.backends import backend
+from graphla.backends.cuda import many, persistent
+from graphla.storage import Csr, VectorMask
+
+cpu, cuda = backend("cpu"), backend("cuda")
+
+ENDLESS = 1 << 62
+COUNTS = (0, 1, 5, 63, 64, 65, 130)
+BYTE, INT32 = np.dtype(np.uint8), np.dtype(np.int32)
+
+
+def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -> Csr:
+    """The pattern of these edges."""
+    places = np.unique(rows * n + columns) if rows.size else np.zeros(0, np.int64)
+    indptr = np.searchsorted(places, np.arange(n + 1) * n).astype(offset)
+    values = np.broadcast_to(np.ones(1, bool), places.shape)
+    return Csr(n, n, indptr, (places % n).astype(np.int32), values)
+
+
+@st.composite
+def graphs(draw: Any) -> tuple[Csr, Csr]:
+    """Both forms of a graph: sparse or dense, with hubs, in several parts, or a path; both ways in
+    one object now and then.
+    """
+    n = draw(st.sampled_from((1, 2, 31, 33, 70, 140)))
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    kind = draw(st.sampled_from(("any", "hubs", "parts", "path", "none", "full")))
+    edges = int(numbers.integers(0, 4 * n))
+    rows, columns = numbers.integers(0, n, (2, edges))
+    if kind == "hubs":
+        rows = rows // 16
+    elif kind == "parts":
+        columns = columns % (n // 2 + 1)
+        rows = rows % (n // 2 + 1)
+    elif kind == "path":
+        order = numbers.permutation(n)
+        rows, columns = order[:-1], order[1:]
+    elif kind == "none":
+        rows, columns = rows[:0], columns[:0]
+    elif kind == "full" and n < 40:
+        rows, columns = np.divmod(np.arange(n * n), n)
+    offset = draw(st.sampled_from((np.int32, np.int64)))
+    if draw(st.booleans()):
+        both = csr(n, np.concatenate((rows, columns)), np.concatenate((columns, rows)), offset)
+        return both, both
+    return csr(n, rows, columns, offset), csr(n, columns, rows, offset)
+
+
+def levels_of(out: Csr, start: int, allowed: np.ndarray, limit: int) -> np.ndarray:
+    """One search, a vertex after another."""
+    found = np.full(out.nrows, -1)
+    found[start], frontier, level = 0, [start], 0
+    while frontier and level < limit:
+        level += 1
+        ends = [out.indices[out.indptr[v] : out.indptr[v + 1]] for v in frontier]
+        frontier = [w for w in np.unique(np.concatenate(ends)) if found[w] < 0 and allowed[w]]
+        found[frontier] = level
+    return found
+
+
+def arguments(draw: Any) -> dict[str, Any]:
+    """Everything that the backend takes, and what it should give."""
+    out, into = draw(graphs())
+    n, count = out.nrows, draw(st.sampled_from(COUNTS))
+    numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
+    starts = numbers.integers(0, n, count).astype(np.int32)
+    limit = draw(st.sampled_from((ENDLESS, ENDLESS, 0, 1, 2, 5)))
+    allowed, mask = np.ones(n, bool), None
+    if draw(st.booleans()):
+        flags, complement = numbers.random(n) < 0.7, draw(st.booleans())
+        allowed = flags != complement
+        mask = VectorMask(n, flags, None, complement)
+        if draw(st.booleans()):
+            mask = VectorMask(n, None, flags.nonzero()[0].astype(np.int32), complement)
+    there = to_device(out)
+    back = there if into is out else to_device(into)
+    tier = draw(st.sampled_from(("none", "light", "full", "push only")))
+    plan = None
+    if tier in ("light", "full"):
+        plan = cuda.plan(there, back, tier == "full", None)
+    expected = np.array([levels_of(out, s, allowed, limit) for s in starts]).reshape(count, n)
+    return {
+        "expected": expected,
+        "given": (there, None if tier == "push only" else back, cuda.asarray(starts)),
+        "options": {
+            "mask": None if mask is None else to_device(mask),
+            "limit": limit,
+            "plan": plan,
+        },
+    }
+
+
+def thresholds(draw: Any, patch: pytest.MonkeyPatch) -> None:
+    """Rows cut short, each direction, few planes, tickets that wrap around."""
+    patch.setattr(many, "LONGEST", draw(st.sampled_from((0, 3, 64))))
+    patch.setattr(many, "PART", draw(st.sampled_from((1, 7, 256))))
+    patch.setattr(many, "FAVOUR", draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))))
+    patch.setattr(many, "PLANES", draw(st.sampled_from((2, 3, 12))))
+    patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+
+
+@given(st.data())
+def test_levels_are_those_of_a_search_from_each_start(data: Any):
+    case = arguments(data.draw)
+    dtype = data.draw(st.sampled_from((BYTE, INT32)))
+    with pytest.MonkeyPatch.context() as patch:
+        thresholds(data.draw, patch)
+        with gl.direction(data.draw(st.sampled_from(("auto", "auto", "push", "pull")))):
+            found = cuda.levels_of_many(
+                *case["given"], levels=dtype, traced=False, **case["options"]
+            )
+    assert found.dtype == dtype
+    expected = case["expected"]
+    assert (cuda.to_host(found) == (expected.astype(BYTE) if dtype == BYTE else expected)).all()
+
+
+@given(st.data())
+def test_counts_are_those_of_the_levels(data: Any):
+    case = arguments(data.draw)
+    with pytest.MonkeyPatch.context() as patch:
+        thresholds(data.draw, patch)
+        found = cuda.reach_of_many(*case["given"], **case["options"])
+    count, total, farthest = map(cuda.to_host, found)
+    levels = case["expected"]
+    assert (count == (levels >= 0).sum(axis=1)).all()
+    assert (total == np.maximum(levels, 0).sum(axis=1)).all()
+    assert (farthest == levels.max(axis=1, initial=0)).all()
+
+
+@pytest.mark.parametrize("n", [255, 256, 300])
+@pytest.mark.parametrize("way", ["along", "against"])
+def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
+    order = np.arange(n) if way == "along" else np.arange(n)[::-1]
+    out, into = csr(n, order[:-1], order[1:]), csr(n, order[1:], order[:-1])
+    starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))
+    given_ = (to_device(out), to_device(into), starts)
+    options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
+    found = cuda.to_host(cuda.levels_of_many(*given_, levels=INT32, **options))
+    assert (found[0][order] == np.arange(n)).all()
+    assert (found[1][order] == np.maximum(np.arange(n) - n // 2, -1)).all()
+    if n <= 255:
+        found = cuda.to_host(cuda.levels_of_many(*given_, levels=BYTE, **options))
+        assert (found[0][order] == np.arange(n)).all()
+    else:
+        with pytest.raises(OverflowError, match="one byte"):
+            cuda.levels_of_many(*given_, levels=BYTE, **options)
+
+
+def test_a_vertex_without_edges_is_reached_by_itself():
+    n = 40
+    both = csr(n, np.array([3, 4]), np.array([4, 3]))
+    there = to_device(both)
+    starts = cuda.asarray(np.array([0, 3, 39, 0], np.int32))
+    for full in (False, True):
+        plan = cuda.plan(there, there, full, None)
+        options = {"mask": None, "limit": ENDLESS, "plan": plan}
+        found = cuda.levels_of_many(there, there, starts, levels=INT32, traced=False, **options)
+        expected = [levels_of(both, s, np.ones(n, bool), n) for s in (0, 3, 39, 0)]
+        assert (cuda.to_host(found) == expected).all()
+        count, _, _ = map(cuda.to_host, cuda.reach_of_many(there, there, starts, **options))
+        assert count.tolist() == [1, 2, 1, 1]
+
+
+def test_levels_of_one_vertex_lie_together():
+    both = to_device(csr(9, np.arange(8), np.arange(1, 9)))
+    starts = cuda.asarray(np.arange(9, dtype=np.int32))
+    options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
+    assert cuda.levels_of_many(both, None, starts, levels=BYTE, **options).strides[0] == 1

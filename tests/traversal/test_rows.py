@@ -1,0 +1,123 @@
+"""The closure of a Matrix: each of its rows is closed by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import Case, as_mask, cases, masks, ways
+from graphs import graphs
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla import backends
+from graphla.traversal import rows
+from semirings import semiring
+
+pytestmark = pytest.mark.usefixtures("engine")
+limits = st.none() | st.integers(0, 4)
+
+
+def stacked(starts: list[dict[int, Any]], op: Any, n: int) -> gl.Matrix:
+    """The Matrix of these rows."""
+    places = [(i, j) for i, row in enumerate(starts) for j in row]
+    values = [x for row in starts for x in row.values()]
+    rows, columns = np.array(places, np.int64).reshape(-1, 2).T
+    dtype = op.return_type.np_type
+    shape: dict[str, Any] = {"nrows": len(starts), "ncols": n}
+    return gl.Matrix.from_coo(rows, columns, np.array(values, dtype), **shape)
+
+
+def outcome(call: Any) -> Any:
+    """What a call gives, or the kind of its refusal."""
+    try:
+        return call()
+    except (OverflowError, gl.exceptions.InvalidValue) as error:
+        return type(error)
+
+
+def assert_row_by_row(X: gl.Matrix, case: Case, **options: Any) -> None:
+    A = case.graph.matrix()
+    each = [
+        outcome(lambda i=i: gl.closure(X[i, :].new(), A, case.op, **options))
+        for i in range(X.nrows)
+    ]
+    found = outcome(lambda: gl.closure(X, A, case.op, **options))
+    if isinstance(found, type):
+        assert found in each
+        return
+    assert found.shape == X.shape and found.dtype == case.op.return_type
+    for i, row in enumerate(each):
+        assert found[i, :].new().isequal(row, check_dtype=True)
+
+
+@given(cases(), limits, st.data())
+def test_each_row_is_closed_by_itself(case, limit, data):
+    n = case.graph.n
+    drawn = data.draw(st.lists(cases_of(case), max_size=4))
+    mask = as_mask(data.draw(masks(n)), n, data.draw(ways))
+    assert_row_by_row(stacked(drawn, case.op, n), case, limit=limit, mask=mask)
+
+
+def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
+    """Further starts, with the values of the case's own."""
+    values = st.sampled_from(sorted(set(case.starts.values())) or [0])
+    return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)
+
+
+@given(cases(["min_plus", "lor_land", "max_min", "min_first"], iso=True), limits, st.data())
+def test_rows_with_one_start_of_one_value_are_searched_together(case, limit, data):
+    n = case.graph.n
+    value = next(iter(case.starts.values()), 0)
+    sources = data.draw(st.lists(st.none() | st.integers(0, n - 1), max_size=70))
+    starts = [{} if v is None else {v: value} for v in sources]
+    mask = as_mask(data.draw(masks(n)), n, data.draw(ways))
+    assert_row_by_row(stacked(starts, case.op, n), case, limit=limit, mask=mask)
+
+
+def test_such_rows_are_not_closed_one_by_one(monkeypatch):
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=5, ncols=5)
+    X = gl.Matrix.from_coo([0, 2], [0, 2], 0, nrows=3, ncols=5)
+    monkeypatch.setattr(rows, "evaluate", None)
+    found = gl.closure(X, A, semiring.min_plus)
+    assert found.to_dicts() == {0: {0: 0, 1: 1, 2: 2, 3: 3}, 2: {2: 0, 3: 1}}
+
+
+@given(cases(["min_plus", "max_min"]), st.data())
+def test_parents_are_those_of_each_row(case, data):
+    n, A = case.graph.n, case.graph.matrix()
+    drawn = data.draw(st.lists(cases_of(case), max_size=3))
+    X = stacked(drawn, case.op, n)
+    found = outcome(lambda: gl.closure(X, A, case.op, parents=True))
+    if isinstance(found, type):
+        return
+    values, parents = found
+    assert values.isequal(gl.closure(X, A, case.op))
+    for i in range(X.nrows):
+        row, by = values[i, :].new().to_dict(), parents[i, :].new().to_dict()
+        assert row.keys() == by.keys()
+        for v, parent in by.items():
+            if parent == v and v in drawn[i]:
+                continue
+            term = case.op.binaryop(row[parent], A[parent, v].value)
+            assert case.op.monoid(term, row[v]) == row[v] == term
+
+
+def test_rows_do_not_fit():
+    A = gl.Matrix(int, 3, 3)
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="x has 4 columns, but A has 3 rows"):
+        gl.closure(gl.Matrix(int, 2, 4), A, semiring.min_plus)
+
+
+@given(graphs(), st.data())
+def test_a_matrix_mask_is_refused(graph, data):
+    A = graph.matrix()
+    if A.nvals:
+        with pytest.raises(TypeError, match="mask must be that of a Vector"):
+            gl.closure(A, A, semiring.min_plus, mask=A.S)
+
+
+def test_the_backends_say_how_far_searches_came():
+    assert backends.Reach._fields == ("count", "total", "farthest")
