@@ -33,6 +33,7 @@ def test_what_a_page_shows_is_what_comes_out(page: str):
     assert not said, "".join(said)
 
 
+@pytest.mark.cpu
 def test_the_first_program_of_the_readme_runs():
     names: dict[str, Any] = {}
     for _, block in blocks(ROOT / "README.md"):
