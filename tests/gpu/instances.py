@@ -317,6 +317,7 @@ DOMAINS = {
     r"To|From|Z": tuple(dtype.np_type for dtype in ALL),
     r"Word": tuple(map(np.dtype, ("u1", "u2", "u4", "u8"))),
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
+    r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
     r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and write.cu
     r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh

@@ -299,6 +299,9 @@ def algorithms() -> None:
     algorithms.triangle_count(A)
     algorithms.pagerank(A)
     algorithms.sssp(gl.generators.grid(12, 12, weights=(1, 9), seed=1), 0)
+    algorithms.closeness(A)
+    algorithms.bfs_levels(A, np.arange(70))
+    algorithms.bfs_levels(A, [3, 3], dtype="UINT8", limit=2)
 
 
 STAGES: tuple[Callable[[], None], ...] = (
