@@ -18,7 +18,19 @@ import pytest
 import graphla as gl
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("bfs", "sssp", "pagerank", "components", "triangles", "info", "convert")
+COMMANDS = (
+    "bfs",
+    "sssp",
+    "reachable",
+    "widest",
+    "minimax",
+    "reliable",
+    "pagerank",
+    "components",
+    "triangles",
+    "info",
+    "convert",
+)
 
 
 def graphla(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -73,6 +73,43 @@ def _sssp(graph: Graph, options: Namespace) -> Answer:
     )
 
 
+def _reachable(graph: Graph, options: Namespace) -> Answer:
+    source = graph.vertex(options.source)
+    reached = algorithms.reachable(graph.A, source, limit=options.limit)
+    share = reached.nvals / graph.A.nrows
+    return Answer(
+        facts=[
+            ("source", graph.label(source)),
+            ("reached", f"{number(reached.nvals, 'vertex')} ({share:.1%} of all)"),
+        ],
+        columns={"reached": reached},
+    )
+
+
+def _best_path(algorithm: Callable[..., Any], name: str, title: str) -> Any:
+    """What runs an algorithm of best paths, whose values have a name."""
+
+    def run(graph: Graph, options: Namespace) -> Answer:
+        source = graph.vertex(options.source)
+        values, parents = algorithm(graph.A, source, parents=True)
+        others = values.dup()
+        del others[source]
+        facts = [
+            ("source", graph.label(source)),
+            ("reached", f"{number(others.nvals, 'vertex')} beside it"),
+        ]
+        if others.nvals:
+            _, found = others.to_coo()
+            facts.append((name, f"from {number(found.min())} to {number(found.max())}"))
+        return Answer(
+            facts=facts,
+            columns={name: values, "parent": parents},
+            top=_extremes(title, graph, name, others, options.top),
+        )
+
+    return run
+
+
 def _pagerank(graph: Graph, options: Namespace) -> Answer:
     rank = algorithms.pagerank(
         graph.A,
@@ -142,14 +179,15 @@ ALGORITHMS = (
             "Breadth-first search goes out from the source level by level. The frontier is a "
             "sparse vector; its product with the adjacency matrix holds every vertex that an edge "
             "leads to, each with one that it was reached from; the mask leaves out those that have "
-            "a parent already. A vertex that is not reached has no level."
+            "a parent already. All levels run as one operation. A vertex that is not reached has "
+            "no level."
         ),
         formula="f⟨¬p, replace⟩ = f any.secondi A;  p⟨f⟩ = f;  until f is empty",
         examples=(
             "graphla bfs road-NY",
             "graphla bfs web.mtx.gz --source 217849 --output levels.csv",
             "graphla bfs friends.txt --labels --source alice --limit 2",
-            "graphla bfs road-NY --explain          # each product, pushed or pulled, and why",
+            "graphla bfs road-NY --explain          # each level, pushed or pulled, and its time",
         ),
         run=_bfs,
         options=(
@@ -180,9 +218,64 @@ ALGORITHMS = (
                 float,
                 None,
                 "multiply distances this far above the least one at once "
-                "(default: 16 times the mean weight)",
+                "(default: chosen by the weights)",
             ),
         ),
+    ),
+    Algorithm(
+        name="reachable",
+        computes="which vertices a path leads to from a source",
+        story=(
+            "The traversal of BFS over truth values: a vertex is true once an edge leads to it "
+            "from one that is. Only vertices that became true are multiplied again."
+        ),
+        formula="r = r lor (r lor.first A),  until r rests",
+        examples=(
+            "graphla reachable links.csv --source 17",
+            "graphla reachable friends.txt --labels --source alice --limit 3 --output near.csv",
+        ),
+        run=_reachable,
+        options=(
+            _SOURCE,
+            Option("--limit", int, None, "count paths of at most so many edges"),
+        ),
+    ),
+    Algorithm(
+        name="widest",
+        computes="how wide the widest path from a source to each vertex is",
+        story=(
+            "A path is as wide as its narrowest edge, whose width is its weight. The traversal is "
+            "that of shortest paths over another semiring: along a path the least counts, among "
+            "paths the greatest."
+        ),
+        formula="w = w max (w max.min A),  until w rests",
+        examples=("graphla widest pipes.csv --undirected --source 3 --output widths.csv",),
+        run=_best_path(algorithms.widest_path, "width", "widest paths"),
+        options=(_SOURCE,),
+    ),
+    Algorithm(
+        name="minimax",
+        computes="how high the highest edge on the lowest path from a source to each vertex is",
+        story=(
+            "A path is as high as its highest edge, whose height is its weight. In an undirected "
+            "graph the lowest paths are those of a minimum spanning tree."
+        ),
+        formula="h = h min (h min.max A),  until h rests",
+        examples=("graphla minimax passes.csv --undirected --source 3",),
+        run=_best_path(algorithms.minimax_path, "height", "highest of the lowest paths"),
+        options=(_SOURCE,),
+    ),
+    Algorithm(
+        name="reliable",
+        computes="how likely the most reliable path from a source to each vertex holds",
+        story=(
+            "Each weight is the probability, from 0 to 1, that an edge holds, whatever others do. "
+            "Along a path probabilities multiply, and of several paths the most reliable counts."
+        ),
+        formula="p = p max (p max.times A),  until p rests",
+        examples=("graphla reliable network.csv --source 3 --output reliabilities.csv",),
+        run=_best_path(algorithms.most_reliable_path, "probability", "most reliable paths"),
+        options=(_SOURCE,),
     ),
     Algorithm(
         name="pagerank",
