@@ -47,6 +47,10 @@ def choose(
             return "push", "small: columns and a sparse vector at hand"
     first = semiring.monoid.is_any
     each = costs.push_first if first else costs.push_entry
+    if costs.push_start and m.has_csr and u.known_nvals == u.size:
+        whole = costs.pull_start + costs.pull_row * m.nrows + m.nvals
+        if whole <= costs.push_start + each * m.nvals:
+            return "pull", f"a full vector: pull {whole:,.0f} at most"
     if costs.push_start and m.has_csc and m.has_csr and u.has_sparse:
         stops = _stops_early(semiring)
         most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))

@@ -21,7 +21,7 @@ from graphla.backends.cuda.streams import PER_THREAD
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
-WIDEST = 1 << 14
+WIDEST = 1 << 15
 """Slots for hubs, on a card that has room for them."""
 ENTRIES = 1 << 26
 """In a product of fewer the values are not worth gathering."""
@@ -57,7 +57,9 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
     # Memory is in the order of the stream that it was taken on: each stream has tags of its own.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
-    known = _known.setdefault(a, {})
+    known = _known.get(a)
+    if known is None:
+        known = _known[a] = {}
     if place not in known:
         tags, share = _found(a, bits)
         is_worth = share >= SHARE

@@ -107,6 +107,16 @@ def counter() -> Array:
     return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
 
 
+def counters(count: int) -> Array:
+    """So many zeros (int64), side by side."""
+    stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
+    zeros, left = _zeros.left.get(stream, (None, 0))
+    if left < count:
+        zeros, left = xp.zeros(COUNTERS, xp.int64), COUNTERS
+    _zeros.left[stream] = zeros, left - count
+    return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
+
+
 def number(scalar: Array) -> int:
     """A number that the device has computed: the host waits for it."""
     return int(scalar)

@@ -7,6 +7,7 @@ Waits: under a short list of outputs of a huge vector, for its entries.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import cupy as xp
@@ -26,7 +27,7 @@ from graphla.backends.cuda.frontiers import (
     plan_of,
 )
 from graphla.backends.cuda.hubs import hubs_of
-from graphla.backends.cuda.launching import BLOCK, EACH, NULL, counter, read, size
+from graphla.backends.cuda.launching import BLOCK, EACH, NULL, counter, counters, read, size
 from graphla.kernels.cuda import load
 from graphla.storage import (
     Array,
@@ -108,7 +109,7 @@ def _pull_rows(
             hubs = hubs_of(rows, u.values)
     else:
         u_present = u.present
-    block, shared, at_hand = BLOCK, 0, (NULL, np.int32(0), NULL)
+    block, shared, at_hand = BLOCK, 0, (NULL, np.int32(0))
     if hubs is not None:
         held, block, shared = WITH_HUBS, hubs.block, hubs.shared
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
@@ -122,10 +123,18 @@ def _pull_rows(
             return kernel, few_blocks_for(items, times)
         return kernel, kernel.resident(block, shared) * hubs.multiprocessors
 
-    long = _room_for_chunks(rows, plan) if rows.nvals > LONGEST else None
-    queue = (NULL, NULL, NULL, NULL) if long is None else long[:4]
+    queue: tuple[Any, ...] = (NULL, NULL, NULL, NULL)
+    chunks: tuple[Any, ...] = ()
+    room = None
+    next_rows, next_chunks = NULL, NULL
+    if rows.nvals > LONGEST and longest(rows) > LONGEST:
+        room = _Room(rows.nvals, plan.dtype.itemsize)
+        queue, chunks = room.queue, room.chunks
+        next_rows, next_chunks = room.next
+    elif hubs is not None:
+        next_rows = counter()
     if hubs is not None:
-        at_hand = hubs.tags, np.int32(hubs.bits), counter()
+        at_hand = hubs.tags, np.int32(hubs.bits)
     items = -(-outputs // SPAN) if kind == MASK_FLAGS else outputs
     kernel, grid = launch("pull_rows", items, kind, ends)
     kernel(
@@ -138,6 +147,7 @@ def _pull_rows(
         u_present,
         ut,
         *at_hand,
+        next_rows,
         flags,
         np.bool_(complement),
         listed,
@@ -148,17 +158,13 @@ def _pull_rows(
         *queue,
         shared=shared,
     )
-    if long is not None:
-        tickets, longs, _, chunk_rows, has, sums = long
-        if hubs is not None:
-            at_hand = hubs.tags, np.int32(hubs.bits), counter()
-        kernel, grid = launch("pull_chunks", chunk_rows.size * 32, ends)
-        ends_of = (*queue, has, sums)
-        kernel(grid, block, rows.indices, at, u_present, ut, *at_hand, *ends_of, shared=shared)
+    if room is not None:
+        lanes = room.count * 32
+        kernel, grid = launch("pull_chunks", lanes, ends)
+        u_is = (u_present, ut, *at_hand, next_chunks)
+        kernel(grid, block, rows.indices, at, *u_is, *queue, *chunks, shared=shared)
         load("pull.cu", "join_chunks", plan.spec, ends)(
-            few_blocks_for(chunk_rows.size * 32, times),
-            BLOCK,
-            *(tickets, longs, has, sums, present, w, count),
+            few_blocks_for(lanes, times), BLOCK, *queue[:2], *chunks, present, w, count
         )
     if constant is not None:
         w = xp.broadcast_to(constant, (length,))
@@ -169,16 +175,24 @@ def _pull_rows(
     return BitmapVector(n, present, w, Counted(count))
 
 
-def _room_for_chunks(rows: Csr, plan: Plan) -> tuple[Array, ...] | None:
-    """Where long rows and their chunks are queued; None if no row is long."""
-    if longest(rows) <= LONGEST:
-        return None
-    long, chunks = rows.nvals // CHUNK + 1, rows.nvals // (CHUNK // 2) + 1
-    return (
-        counter(),
-        xp.empty(40 * long, xp.uint8),
-        xp.empty(long, xp.int32),
-        xp.empty(chunks, xp.int32),
-        xp.empty(chunks, bool),
-        xp.empty(chunks, plan.dtype),
-    )
+class _Room:
+    """Where long rows and their chunks are queued, and the folds of these lie: one allocation, as
+    each would keep the first kernel waiting longer.
+    """
+
+    def __init__(self, entries: int, itemsize: int) -> None:
+        # Whole eights, so that all begin where their type may.
+        long, self.count = _eights(entries // CHUNK + 1), _eights(entries // (CHUNK // 2) + 1)
+        sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)
+        self._memory, self._zeros = xp.empty(sum(sizes), xp.uint8), counters(3)
+        start, zeros = self._memory.data.ptr, self._zeros.data.ptr
+        longs, settled, rows, sums, has = (
+            np.uint64(start + before) for before in accumulate((0, *sizes[:-1]))
+        )
+        self.queue = (np.uint64(zeros), longs, settled, rows)
+        self.chunks = (has, sums)
+        self.next = (np.uint64(zeros + 8), np.uint64(zeros + 16))
+
+
+def _eights(n: int) -> int:
+    return (n + 7) & ~7
