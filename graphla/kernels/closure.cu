@@ -48,11 +48,12 @@ struct Tuning {
   u32 fused_rounds, held;       // rounds of a fused step; entries that a block holds
 };
 
-template <class Op, class Offset, class A, int KEPT_A, int ORDER, int HOW, bool PARENTS, bool MASKED>
+template <class Op, class Offset, class A, int KEPT_A, int HOW, bool PARENTS, bool MASKED>
 struct Closing {
   typedef typename Op::Z Z;
-  typedef typename CellsOf<Op, ORDER, sizeof(Z)>::type Cells;
+  typedef typename CellsOf<Op, Op::ORDER, sizeof(Z)>::type Cells;
   typedef typename Cells::Key Key;
+  typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
 
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -63,7 +64,7 @@ struct Closing {
   i64 n, room;     // of the lists: short and far ones, long ones
   i32 *near_list;  // two each, by turns
   i32 *long_list;
-  u64 *long_ends;  // edges before each entry
+  Span *long_ends;  // edges before each entry
   i32 *far_list;
   Key *before;  // of ROUNDS: the keys that the round began with
   i32 *parents;
@@ -88,52 +89,103 @@ struct Closing {
 
   // --- pushing, by whole warps -----------------------------------------------------------------
 
-  /// Lists o for the next step, or in a fused one for the block's next round. `is_new`: not listed
-  /// as a short row yet; `is_unstamped`: not as a long one.
-  DEVICE void push_near(i32 o, Offset begin, u32 degree, bool is_new, bool is_unstamped) {
-    bool is_short = is_new && degree > 0 && degree <= LIGHT;
-    const bool is_long = is_unstamped && degree > LIGHT;
-    if (__any_sync(ALL_LANES, is_short)) {
-      if (is_fused) {
-        const u32 place = claim_by_warp(&held[(round + 1) % 3], is_short);
-        if (is_short && place < tuning.held) {
-          const int at = ((round + 1) & 1) * HELD + int(place);
-          held_ids[at] = o;
-          held_rows[at] = u64(begin) << 8 | degree;
-          is_short = false;
-        }
-      }
-      if (__any_sync(ALL_LANES, is_short)) {
-        const u64 place = claim_by_warp(near_count(step + 1), is_short);
-        if (is_short) store_relaxed(&near_list[((step + 1) & 1) * n + i64(place)], o);
-        if (lane() == 0) store_relaxed(&held[3], 1u);
+  /// Lists vertices of the lanes' slots: those that `is_near` says for the next step (or in a fused
+  /// one, if their rows are short, for the block's next round), and those that `is_far` says in
+  /// the far list of turn t. Of near ones, `is_new` are not listed as short rows yet, and
+  /// `is_unstamped` not as long ones.
+  template <int N> DEVICE void push(const i32 (&o)[N], const Key (&key)[N], u32 is_near, u32 is_far,
+                                    u32 is_new, u32 is_unstamped, u32 t) {
+    Offset begin[N];
+    u32 degree[N], is_short = 0, is_long = 0;
+    Span edges = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      begin[i] = 0;
+      degree[i] = 0;
+      if (!(is_near >> i & 1)) continue;
+      begin[i] = indptr[o[i]];
+      degree[i] = u32(indptr[o[i] + 1] - begin[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (degree[i] > LIGHT) {
+        is_long |= is_unstamped & 1u << i;
+        if (is_unstamped >> i & 1) edges += degree[i];
+      } else if (degree[i] > 0) {
+        is_short |= is_new & 1u << i;
       }
     }
-    if (__any_sync(ALL_LANES, is_long)) {
-      const u64 mine = is_long ? (u64(1) << COUNT_SHIFT) + degree : 0;
-      const u64 sum = warp_inclusive_sum(mine);
-      u64 before = 0;
-      if (lane() == WARP - 1) before = atomicAdd(long_count(step + 1), sum);
-      before = shuffle(before, WARP - 1) + sum - mine;
-      if (is_long) {
-        const i64 at = ((step + 1) & 1) * room + i64(before >> COUNT_SHIFT);
-        store_relaxed(&long_list[at], o);
-        store_relaxed(&long_ends[at], before & EDGES);
+    if (is_fused && __any_sync(ALL_LANES, is_short)) {
+      const u32 sum = warp_inclusive_sum(u32(__popc(is_short)));
+      u32 place = 0;
+      if (lane() == WARP - 1) place = atomicAdd(&held[(round + 1) % 3], sum);
+      place = shuffle(place, WARP - 1) + sum - u32(__popc(is_short));
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if (!(is_short >> i & 1)) continue;
+        if (place < tuning.held) {
+          const int at = ((round + 1) & 1) * HELD + int(place);
+          held_ids[at] = o[i];
+          held_rows[at] = u64(begin[i]) << 8 | degree[i];
+          is_short &= ~(1u << i);
+        }
+        ++place;
       }
-      if (lane() == 0) store_relaxed(&held[3], 1u);
+    }
+    if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
+    // One atomic for each of the lists, by three lanes at a time.
+    const u32 counts = u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
+    const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
+    const Span edges_sum = __any_sync(ALL_LANES, is_long) ? warp_inclusive_sum(edges) : Span(0);
+    const Span edges_all = shuffle(edges_sum, WARP - 1);
+    u64 place = 0;
+    if (lane() < 3) {
+      const u32 count = all >> (10 * lane()) & 1023;
+      u64 *const counter = lane() == 0 ? near_count(step + 1) : lane() == 1 ? long_count(step + 1) : far_count(t);
+      if (count) place = atomicAdd(counter, lane() == 1 ? (u64(count) << COUNT_SHIFT) + edges_all : u64(count));
+      if (count && lane() < 2) store_relaxed(&held[3], 1u);
+    }
+    const u32 before = sums - counts;
+    i64 short_at = i64(shuffle(place, 0) + (before & 1023));
+    const u64 long_place = shuffle(place, 1);
+    i64 long_at = i64((long_place >> COUNT_SHIFT) + (before >> 10 & 1023));
+    Span edges_at = Span(long_place & EDGES) + edges_sum - edges;
+    i64 far_at = i64(shuffle(place, 2) + (before >> 20));
+    const u32 next = (step + 1) & 1;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (is_short >> i & 1) store_relaxed(&near_list[next * n + short_at++], o[i]);
+      if (is_long >> i & 1) {
+        store_relaxed(&long_list[next * room + long_at], o[i]);
+        store_relaxed(&long_ends[next * room + long_at++], edges_at);
+        edges_at += degree[i];
+      }
+      if (is_far >> i & 1) put_far(far_at++, o[i], t);
+    }
+    if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
+  }
+  DEVICE void put_far(i64 at, i32 v, u32 t) const {
+    if (at < n) store_relaxed(&far_list[(t & 1) * n + at], v);
+    else store_relaxed(&control[W_FULL], u64(1));
+  }
+  /// The best of the keys in the far list of turn t is these, if one is better. By whole warps.
+  template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
+    if constexpr (Op::ORDER != 0) {
+      Key nearness = 0;  // the complement of the least key
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
+      }
+      for (int d = WARP / 2; d > 0; d /= 2) nearness = greatest(nearness, shuffle_down(nearness, d));
+      if (lane() == 0 && load_stale(far_best(t)) < nearness) atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Lists v, whose key lies beyond the horizon, in the far list of turn t.
-  DEVICE void push_far(i32 v, Key key, bool wants, u32 t) {
-    if (!__any_sync(ALL_LANES, wants)) return;
+  /// Lists v in the far list of the first turn.
+  DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
+    const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);
-    if (!wants) return;
-    if (i64(place) < n) store_relaxed(&far_list[(t & 1) * n + i64(place)], v);
-    else store_relaxed(&control[W_FULL], u64(1));
-    if constexpr (ORDER != 0) {
-      const u64 nearness = u64(Key(~key));
-      if (load_relaxed(far_best(t)) < nearness) atomicMax(far_best(t), nearness);
-    }
+    if (wants) put_far(i64(place), v, t);
+    note_best(keys, u32(wants), t);
   }
 
   // --- values ----------------------------------------------------------------------------------
@@ -188,7 +240,7 @@ struct Closing {
       }
       key[i] = Cells::key(Op::term(weight, u));
     }
-    u32 is_near = 0, is_new = 0, is_unstamped = 0;
+    u32 is_near = 0, is_far = 0, is_new = 0, is_unstamped = 0;
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       if (!(there >> i & 1)) continue;
@@ -202,40 +254,29 @@ struct Closing {
         }
       }
       if (!cells.improves(o[i], key[i], seen[i])) continue;
-      bool near = true;
-      if constexpr (HOW == NEAR_FAR) near = key[i] <= horizon;
+      const bool near = HOW != NEAR_FAR || !is_beyond(key[i]);
       const u32 was = cells.settle(o[i], key[i], near ? stamp() : u32(FAR));
       if (was == LOST) continue;
       if constexpr (PARENTS && HOW == ROUNDS) store_relaxed(&parents[o[i]], NO_PARENT);
       is_near |= u32(near) << i;
-      is_new |= u32(HOW == ROUNDS ? was != stamp() : near ? was <= FAR : was < FAR) << i;
-      is_unstamped |= u32(near && was != stamp()) << i;
+      is_far |= u32(!near && was < FAR) << i;
+      is_new |= u32(HOW == ROUNDS ? was != stamp() : was <= FAR) << i;
+      is_unstamped |= u32(was != stamp()) << i;
     }
-    if (!__any_sync(ALL_LANES, is_new | is_unstamped)) return;
-    Offset begin[SLOTS];
-    u32 degree[SLOTS];
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) {
-      begin[i] = 0;
-      degree[i] = 0;
-      if (!(is_near >> i & 1)) continue;
-      begin[i] = indptr[o[i]];
-      degree[i] = u32(indptr[o[i] + 1] - begin[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) {
-      const bool near = is_near >> i & 1, fresh = is_new >> i & 1;
-      push_near(o[i], begin[i], degree[i], near && fresh, is_unstamped >> i & 1);
-      if constexpr (HOW == NEAR_FAR) push_far(o[i], key[i], !near && fresh, turn);
-    }
+    if (__any_sync(ALL_LANES, is_near | is_far)) push(o, key, is_near, is_far, is_new, is_unstamped, turn);
+  }
+  /// Whether a key waits for a later turn.
+  DEVICE bool is_beyond(Key key) const {
+    if constexpr (HOW == NEAR_FAR) return key > horizon;
+    else return false;
   }
 
   /// Short rows `first`, first + stride ... before `count`, TEAM threads each: of the list of all,
   /// or of those that the block holds. Whole warps call.
-  DEVICE void walk_short(bool is_held, i64 first, i64 count, i64 stride) {
+  DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
-    for (i64 base = first; base < count; base += stride) {
-      const i64 e = base + lane() / TEAM;
+    for (u32 base = first; base < count; base += stride) {
+      const u32 e = base + lane() / TEAM;
       i32 v = 0;
       Offset begin = 0, end = 0;
       Key key = Key(0);
@@ -247,7 +288,7 @@ struct Closing {
           begin = Offset(row >> 8);
           end = begin + Offset(row & 255);
         } else {
-          v = load_relaxed(&near_list[(step & 1) * n + e]);
+          v = load_relaxed(&near_list[(step & 1) * n + i64(e)]);
           begin = indptr[v];
           end = indptr[v + 1];
         }
@@ -269,25 +310,32 @@ struct Closing {
   }
 
   /// The edges of long rows, as far as they fall to warp `warp` of `warps`.
-  DEVICE void walk_long(u64 listed, i64 warp, i64 warps) {
+  DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // rows that a tile may touch
-    const i64 edges = i64(listed & EDGES), count = i64(listed >> COUNT_SHIFT);
-    const u64 *ends = long_ends + (step & 1) * room;
+    const Span edges = Span(listed & EDGES);
+    const u32 count = u32(listed >> COUNT_SHIFT);
+    const Span *ends = long_ends + (step & 1) * room;
     const i32 *list = long_list + (step & 1) * room;
-    for (i64 tile = warp * TILE; tile < edges; tile += warps * TILE) {
-      const i64 first = last_at_or_before(ends, count, u64(tile));
-      i32 start = TILE;  // of each row, in the tile
-      Offset begin = 0;  // and of the tile, were it all of that row
+    // Each warp takes tiles that follow one another, and so seeks a row but once.
+    const Span part = (edges / TILE / warps + 1) * TILE;
+    Span tile = warp * part;
+    if (tile >= edges) return;
+    const Span end = least(edges - tile, part) + tile;
+    u32 first = last_at_or_before(ends, count, tile);
+    for (; tile < end; tile += TILE) {
+      i32 start = TILE + 1;  // of each row, in the tile
+      Offset begin = 0;      // and of the tile, were it all of that row
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {
-        const i64 from = i64(load_relaxed(&ends[first + lane()])) - tile;
-        start = i32(least(from, i64(TILE)));
+        const Span from = load_relaxed(&ends[first + lane()]);
+        if (lane()) start = i32(least(Span(from - tile), Span(TILE + 1)));
         v = load_relaxed(&list[first + lane()]);
-        begin = Offset(i64(indptr[v]) - from);
+        begin = Offset(Span(indptr[v]) + tile - from);
         key = key_in_step(v);
       }
+      first += u32(__popc(__ballot_sync(ALL_LANES, start <= TILE)));
       Offset place[SLOTS];
       Key keys[SLOTS];
       i32 rows[SLOTS];
@@ -301,21 +349,20 @@ struct Closing {
         place[i] = shuffle(begin, row) + Offset(edge);
         keys[i] = shuffle(key, row);
         rows[i] = PARENTS ? shuffle(v, row) : 0;
-        there |= u32(tile + edge < edges) << i;
+        there |= u32(Span(edge) < edges - tile) << i;
       }
       counted += u32(__popc(there));
       relax(place, there, [&keys](int i) { return keys[i]; }, [&rows](int i) { return rows[i]; });
     }
   }
   /// The last of `count` ascending keys that is not above `key`; the first never is. By a warp.
-  DEVICE i64 last_at_or_before(const u64 *keys, i64 count, u64 key) const {
-    i64 begin = 0, end = count;  // the last is one of begin..end - 1
+  DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
+    u32 begin = 0, end = count;  // the last is one of begin..end - 1
     while (end - begin > 1) {
-      const i64 step = (end - begin + WARP - 1) / WARP, at = begin + lane() * step;
+      const u32 stride = (end - begin + WARP - 1) / WARP, at = begin + u32(lane()) * stride;
       const bool is_before = at < end && load_relaxed(&keys[at]) <= key;
-      const int before = __popc(__ballot_sync(ALL_LANES, is_before)) - 1;
-      begin += before * step;
-      end = least(begin + step, end);
+      begin += (u32(__popc(__ballot_sync(ALL_LANES, is_before))) - 1) * stride;
+      end = least(begin + stride, end);
     }
     return begin;
   }
@@ -327,9 +374,10 @@ struct Closing {
   /// went to the lists of all, or `rounds` are over. How many rounds it were.
   template <class GoesOn>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, GoesOn goes_on) {
-    const i64 blocks = is_alone ? 1 : gridDim.x, block = is_alone ? 0 : blockIdx.x;
-    const i64 warps = blockDim.x / WARP, warp = warp_in_block();
-    constexpr int ROWS = WARP / TEAM;
+    const u32 blocks = is_alone ? 1 : gridDim.x, block = is_alone ? 0 : blockIdx.x;
+    const u32 warps = blockDim.x / WARP, warp = u32(warp_in_block());
+    const u32 near_now = u32(near_rows);
+    constexpr u32 ROWS = WARP / TEAM;
     round = -1;
     if (is_fused) {
       if (threadIdx.x < 4) held[threadIdx.x] = 0;
@@ -337,10 +385,10 @@ struct Closing {
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
     // In a fused step neighbours in the list stay in one block.
-    const i64 part = greatest((i64(near_rows) + blocks - 1) / blocks, i64(ROWS));
-    i64 first = is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
-    i64 end = is_fused ? least((block + 1) * part, i64(near_rows)) : i64(near_rows);
-    i64 stride = (is_fused ? warps : warps * blocks) * ROWS;
+    const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
+    u32 first = is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
+    u32 end = is_fused ? least((block + 1) * part, near_now) : near_now;
+    u32 stride = (is_fused ? warps : warps * blocks) * ROWS;
     u32 rounds = 1;
     while (true) {
       walk_short(round >= 0, first, end, stride);
@@ -356,7 +404,7 @@ struct Closing {
         break;
       }
       first = warp * ROWS;
-      end = i64(count);
+      end = count;
       stride = warps * ROWS;
       ++rounds;
     }
@@ -394,50 +442,56 @@ struct Closing {
         is_due = is_near = true;
         if (HOW == NEAR_FAR && pass == IMPROVE) {
           is_due = is_first || key > beyond;
-          is_near = is_due && key <= horizon;
+          is_near = is_due && !is_beyond(key);
         }
       }
-      Offset begin = 0;
-      u32 degree = 0;
-      if (is_near) {
-        cells.mark(v, key, stamp());
-        begin = indptr[v];
-        degree = u32(indptr[v + 1] - begin);
-      }
-      push_near(v, begin, degree, is_near, is_near);
-      if constexpr (HOW == NEAR_FAR) push_far(v, key, is_due && !is_near, turn + 1);
+      if (is_near) cells.mark(v, key, stamp());
+      const i32 o[1] = {v};
+      const Key keys[1] = {key};
+      push(o, keys, is_near, is_due && !is_near, is_near, is_near, turn + 1);
     }
   }
 };
 
-template <class Op, class Offset, class A, int KEPT_A, class X, class Out, int ORDER, int HOW, bool PARENTS, bool MASKED>
-__global__ void __launch_bounds__(1024, 1)
+template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
+__global__ void __launch_bounds__(768, 1)
 close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n,
            const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
            const bool *flags, bool complement, i64 starts, const i32 *start_indices,
-           const bool *start_present, const X *start_values, bool is_iso, double delta,
+           const bool *start_present, const T *start_values, bool is_iso, double delta,
            u32 turns, void *cells, u32 *codes, void *before, i64 room, i32 *near_list,
-           i32 *long_list, u64 *long_ends, i32 *far_list, u32 alone_rows, u32 alone_edges,
-           u32 fused_rows, u32 fused_rounds, u32 held_most, Out *values, bool *present,
+           i32 *long_list, typename Bits<sizeof(Offset)>::type *long_ends,
+           i32 *far_list, u32 alone_rows, u32 alone_edges, u32 fused_rows, u32 fused_rounds, u32 held_most, T *values, bool *present,
            i32 *parents, u64 *record, i64 records_room) {
-  typedef Closing<Op, Offset, A, KEPT_A, ORDER, HOW, PARENTS, MASKED> Work;
+  typedef Closing<Op, Offset, A, KEPT_A, HOW, PARENTS, MASKED> Work;
   typedef typename Work::Cells Cells;
   typedef typename Work::Key Key;
   SHARED(i32, held_ids, 2 * HELD);
   SHARED(u64, held_rows, 2 * HELD);
   SHARED(u32, held, 4);
   SHARED(u64, state, 8);
+  SHARED(i64, leads, 2);  // of one thread: the clock at which it looks again; records
   Work work{indptr, indices, Values<typename Op::A, A, KEPT_A>(a_values), flags, complement,
             Cells(cells, codes), n, room, near_list, long_list, long_ends, far_list, (Key *)before,
             parents, control, held_ids, held_rows, held,
             Tuning{alone_rows, alone_edges, fused_rows, fused_rounds, held_most}};
   Grid grid(control);
   grid.begin(tickets);
-  StopFlag flag(host, patience);
   const Records records{record, records_room};
-  i64 recorded = 0;
   const bool is_first_block = blockIdx.x == 0, is_leader = is_first_block && threadIdx.x == 0;
 
+  if (threadIdx.x == 0) {
+    leads[0] = clock64() + patience;
+    leads[1] = 0;
+  }
+  /// Whether the host wishes to stop, as far as thread 0 has looked.
+  const auto is_unwanted = [&] {
+    StopFlag flag(host, patience);
+    flag.due = leads[0];
+    const bool is_up = flag.is_up();
+    leads[0] = flag.due;
+    return is_up;
+  };
   /// visit(v, key, is_there) for the starts, by whole warps.
   const auto each_start = [&](auto visit) {
     const i64 places = start_indices != nullptr ? starts : n;
@@ -464,7 +518,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
   each_start([&](i32 v, Key key, bool is_there) {
     if (is_there) work.cells.put(v, key, FAR);
     if (PARENTS && HOW == ROUNDS && is_there) parents[v] = v;
-    work.push_far(v, key, is_there, 0);
+    work.push_start(v, key, is_there, 0);
   });
   grid.meet();
 
@@ -476,9 +530,8 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
     const auto look = [&] {
       __syncthreads();
       if (threadIdx.x < 4) {
-        u64 *const words[] = {work.near_count(work.step), work.long_count(work.step),
-                              work.far_count(work.turn), work.far_best(work.turn)};
-        state[threadIdx.x] = load_relaxed(words[threadIdx.x]);
+        const u32 at = threadIdx.x < 2 ? work.step % 3 : work.turn % 3;
+        state[threadIdx.x] = load_relaxed(&control[W_NEAR + 3 * threadIdx.x + at]);
       }
       __syncthreads();
     };
@@ -499,10 +552,9 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
       const bool turns_now = is_turn();
       u32 taken = 1;
       if (is_leader) {
-        records.add(recorded, (turns_now ? 2 : 0) + (is_alone ? 1 : 0),
+        records.add(leads[1]++, (turns_now ? 2 : 0) + (is_alone ? 1 : 0),
                     turns_now ? far_rows : near_rows + (long_rows >> COUNT_SHIFT),
                     load_relaxed(&control[W_EDGES]));
-        ++recorded;
       }
       if (turns_now) {
         const Key before = work.horizon;
@@ -523,7 +575,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
         taken = work.take_step(near_rows, long_rows, is_alone, [&](u32 done) {
           if (!is_alone) return done > fused_rounds;
           // alone: until there is something for all, or the host wishes to stop
-          if (threadIdx.x == 0 && flag.is_up()) store_relaxed(&held[3], 2u);
+          if (threadIdx.x == 0 && is_unwanted()) store_relaxed(&held[3], 2u);
           __syncthreads();
           return load_relaxed(&held[3]) != 0 || (rounds + done >= turns && work.pass == IMPROVE);
         });
@@ -563,7 +615,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
       each_start([&](i32 v, Key key, bool is_there) {
         const bool is_root = is_there && Cells::is_equal(key, work.cells.key_of(v));
         if (is_root) parents[v] = v;
-        work.push_far(v, key, is_root, work.turn);
+        work.push_start(v, key, is_root, work.turn);
       });
       turned = work.turn;
       ran = rounds;
@@ -592,7 +644,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
       is_alone = false;
     } else {
       move();
-      const bool wishes = is_leader && (flag.is_up() || load_relaxed(&control[W_FULL]));
+      const bool wishes = is_leader && (is_unwanted() || load_relaxed(&control[W_FULL]));
       if (is_alone) wants_stop = __syncthreads_or(wishes);
       else is_stopped = grid.meet(wishes);
     }
@@ -602,13 +654,13 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
     turned = work.turn;
     ran = rounds;
   }
-  if (is_leader) records.add(recorded, 0, 0, load_relaxed(&control[W_EDGES]));
+  if (is_leader) records.add(leads[1], 0, 0, load_relaxed(&control[W_EDGES]));
 
   u32 reached = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const bool is_there = work.cells.is_present(v);
     present[v] = is_there;
-    values[v] = convert<Out>(Cells::value(work.cells.key_of(v)));
+    values[v] = convert<T>(Cells::value(work.cells.key_of(v)));
     reached += is_there;
     if constexpr (PARENTS) {
       if (parents[v] == NO_PARENT) parents[v] = i32(v);

@@ -15,6 +15,15 @@ namespace graphla {
 /// Codes only grow while improvements race: a near place outdoes a far one.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
+/// *p, or what it was a while ago: what this multiprocessor keeps of it will do.
+template <class T> DEVICE T load_stale(const T *p) {
+#ifdef GRAPHLA_SIMULATOR
+  return load_relaxed(p);
+#else
+  return *p;
+#endif
+}
+
 /// A place in a list for each lane that `wants` one, by one atomic; whole warps call.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);

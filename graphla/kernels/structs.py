@@ -32,6 +32,9 @@ RACES = {
 }
 """How racing threads fold, for the monoids whose operator the hardware has."""
 
+ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
+"""Of the monoids that pick one of two values: whether the lesser or the greater."""
+
 
 def nothing() -> str:
     """For a kernel over patterns alone."""
@@ -62,7 +65,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
 
 
 def closing(semiring: TypedSemiring, is_checked: bool) -> str:
-    """As matrix_vector from the left, and `overflows(a, u)`: whether a term does not fit its
+    """As matrix_vector from the left; ORDER; and `overflows(a, u)`: whether a term does not fit its
     integer dtype. Without `is_checked` it is known that every one does.
     """
     op = semiring.binaryop
@@ -75,6 +78,7 @@ def closing(semiring: TypedSemiring, is_checked: bool) -> str:
             f"typedef {op.type.c_type} U;",
             f"static constexpr bool READS_A = {_flag(op.reads_y)}, READS_U = {_flag(op.reads_x)};",
             *_monoid(semiring.monoid),
+            f"static constexpr int ORDER = {order_of(semiring.monoid)};",
             _method("Z term(A a, U u)", "convert<Z>(multiply(u, a))"),
             _method("bool overflows(A a, U u)", "fits_not(u, a)" if operators else "false"),
         ],
@@ -205,6 +209,11 @@ def describe(spec: tuple[Any, ...]) -> str:
     types = [(x, getattr(x, "type", None)) for x in spec[1:]]
     operators = [f"{x.name}[{dtype.name}]" for x, dtype in types if isinstance(dtype, DataType)]
     return " and ".join(operators) or "patterns"
+
+
+def order_of(monoid: TypedMonoid) -> int:
+    """1 where ⊕ takes the lesser of two values, -1 where the greater, 0 where it does neither."""
+    return ORDERS.get(monoid.ufunc, 0)
 
 
 # --- parts --------------------------------------------------------------------------------------

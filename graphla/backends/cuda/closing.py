@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -29,9 +28,9 @@ from semirings import monoid as monoids
 from semirings.dtypes import lookup_dtype
 from semirings.overflow import overflowing
 from semirings.printing import simple_ufunc
-from semirings.structures import TypedMonoid, TypedSemiring
+from semirings.structures import TypedSemiring
 
-BLOCK = 1024
+BLOCK = 768
 """Threads in a block: one block on each multiprocessor."""
 
 LIGHT = 32
@@ -55,9 +54,6 @@ IMPROVING, NEAR_FAR, ROUNDS = range(3)  # as How in closure.cu
 MOST_TURNS = (1 << 32) - 1
 RECORDS = 1 << 16
 """Steps of a traced closure that are recorded."""
-
-ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Of selecting monoids, by their ufunc: whether the least value is best (1), or the greatest."""
 
 
 def closure(
@@ -133,12 +129,6 @@ def _extremes(x: AnyVector) -> tuple[float, float]:
     return tuple(float(reduce(x.values, m[dtype], present)) for m in (monoids.min, monoids.max))  # pyright: ignore[reportReturnType]
 
 
-@lru_cache(maxsize=4096)
-def _order(monoid: TypedMonoid) -> int:
-    """1 where ⊕ takes the least value, -1 where the greatest, 0 where it is none of the two."""
-    return ORDERS.get(monoid.ufunc, 0)
-
-
 def _adds_lengths(semiring: TypedSemiring) -> bool:
     """Whether it is min.+ on integers of one dtype: values are then lengths of paths."""
     op, monoid = semiring.binaryop, semiring.monoid
@@ -161,7 +151,7 @@ class _Problem:
         self.out, self.x, self.mask, self.n = out, x, mask, out.nrows
         self.semiring = semiring
         self.dtype = semiring.return_type.np_type
-        self.order = _order(semiring.monoid)
+        self.order = structs.order_of(semiring.monoid)
         self.is_checked = overflowing(semiring.binaryop) is not None
         if self.is_checked and _adds_lengths(semiring):
             self._bound()
@@ -202,8 +192,7 @@ class _Problem:
             "closure.cu",
             "close_over",
             (structs.closing, self.semiring, self.is_checked),
-            *(out.indptr.dtype, a_type, a_kept, values.dtype, self.dtype, self.order),
-            *(how, parents, self.mask is not None),
+            *(out.indptr.dtype, a_type, a_kept, self.dtype, how, parents, self.mask is not None),
         )
         is_packed = self.order and z.itemsize <= 4
         width_of_key = 8 if z.itemsize == 8 else 4 if self.order else z.itemsize
@@ -212,7 +201,7 @@ class _Problem:
         before = xp.empty(_words(n, width_of_key), xp.uint64) if how == ROUNDS else NULL
         room = min(n, out.nvals // (LIGHT + 1)) + 1
         near, far = xp.empty(2 * n, xp.int32), xp.empty(2 * n, xp.int32)
-        long, ends = xp.empty(2 * room, xp.int32), xp.empty(2 * room, xp.uint64)
+        long, ends = xp.empty(2 * room, xp.int32), xp.empty(2 * room, out.indptr.dtype.str.replace("i", "u"))
         result, there = xp.empty(n, self.dtype), xp.empty(n, bool)
         parent = xp.empty(n, xp.int32) if parents else None
         held = 0 if how == ROUNDS else HELD
