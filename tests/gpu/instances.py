@@ -66,6 +66,9 @@ NAMED = {
 }
 """A dozen semirings that algorithms use: compiled with every value of every other parameter."""
 
+CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
+"""Of each way to keep a vertex in closure.cuh, with products that overflow and others."""
+
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
 ACCUMS = ("plus", "minus", "times", "min", "first", "second", "land", "secondi", "pow")
@@ -88,6 +91,11 @@ def typed(module: Any, name: str, dtype: DataType) -> Any:
 def _products(name: tuple[str, str], dtype: DataType) -> Any:
     ring = typed(semiring, name[0], dtype)
     return ring and (structs.matrix_vector, ring, name[1])
+
+
+def _closes(name: str, dtype: DataType) -> Any:
+    ring = typed(semiring, name, dtype)
+    return ring and (structs.closing, ring, dtype.bits != 32)
 
 
 def _matrices(name: tuple[str, str], dtype: DataType) -> Any:
@@ -127,6 +135,7 @@ def _maps(name: tuple[Any, str], dtype: DataType) -> Any:
 OPERATORS = {
     "matrix_vector": (SEMIRINGS, _products),
     "matrix_matrix": (SEMIRINGS, _matrices),
+    "closing": (CLOSING, _closes),
     "folding": (MONOIDS, _folds),
     "entry_by_entry": (BINARY, _joins),
     "pairing": (BINARY, _pairs),
@@ -355,13 +364,14 @@ OPERATORS_OF = {
     ),
     "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
     "layout.cu": {"fold_runs": "accumulating"},
+    "closure.cu": {"close_over": "closing"},
 }
 """What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
 
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
     *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
-    *("dot_products", "make_few", "masked_rows", "make_tiles"),
+    *("dot_products", "make_few", "masked_rows", "make_tiles", "close_over"),
 }
 """The kernels of which a step's time consists."""
 
@@ -375,6 +385,8 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
     ("dot_products", "BITS"): (10,),
+    ("close_over", "A"): (OWN, np.dtype("i4")),
+    ("close_over", "T"): (OWN, np.dtype("i8")),
 }
 """Domains of one kernel's parameter."""
 
@@ -390,6 +402,11 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         lambda spec, row: row["HELD"] != 2 or (row["KEPT_U"] == 2 and row["ENDS"] == 0),
     ),
     # a tile of sums fits what shared memory a block may have
+    # lengths of 64 bits may be computed in 32; near and far need an order
+    "close_over": lambda spec, row: (
+        (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
+        and (row["HOW"] != 1 or structs.order_of(spec[1].monoid) != 0)
+    ),
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """What the parameters of one kernel are together, once all are chosen."""

@@ -289,6 +289,18 @@ def plans() -> None:
         gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
 
 
+def closures() -> None:
+    """By all blocks and by one, near before far and in rounds, with parents and without."""
+    x = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE)
+    for lowered in ({}, {"ALONE_ROWS": 0}, {"FUSED_ROWS": 0, "ALONE_ROWS": 4}):
+        with settings("closing", **lowered):
+            for parents, limit in itertools.product((False, True), (None, 3)):
+                gl.closure(x, matrix("INT32"), "min_plus", parents=parents, limit=limit)
+    gl.closure(x.dup("FP64"), matrix("FP64"), "max_times", limit=2)
+    gl.closure(x.dup("FP64"), matrix("FP64"), "min_plus", mask=~vectors()[0].S, parents=True)
+    gl.closure(x.dup("BOOL"), matrix("BOOL"), "lor_land")
+
+
 def algorithms() -> None:
     """The algorithms, as a user calls them."""
     from graphla import algorithms
@@ -312,6 +324,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         matrix_products,
         matrix_products_of_large_ones,
         plans,
+        closures,
         algorithms,
     ),
 )
