@@ -1,13 +1,13 @@
-// Breadth-first search inside one launch: what its steps share.
+// Breadth-first search inside one launch: what its steps share, and the step by push.
 //
 // Vertices have the numbers of the graph that is walked: the user's, or those of a relabelled plan.
 // Invariants, between two levels:
-// - bit v of the map `reached` is set where v's level is at most `level`;
+// - bit v of the map is set where v's level is at most `level`;
 // - each vertex whose level is `level` (the frontier) is either in the queue, once, or is one of
 //   the bits in which the two maps differ;
 // - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so an
 //   entry's place and the place of its first edge are claimed together: the queue is its own prefix
-//   sum, and edges are cut evenly by a search. Degrees are summed in units of 2^UNIT edges, rows
+//   sum, and edges are cut evenly by a search. Degrees are summed in units of 2^unit edges, rows
 //   rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more in 16.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
@@ -17,22 +17,29 @@ namespace graphla {
 
 constexpr int BFS_THREADS = 1024;  // of a block
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP = 254;         // a byte's level from which the level stands in `deep`
+constexpr u32 DEEP = 254;          // a byte's level from which the level stands in `deep`
 constexpr u32 UNREACHED = 255;
 
 /// Words of `control`; all but ALONE_* only grow, so nobody clears them.
 enum BfsControl {
-  QUEUED = 1,     // vertices queued, in the upper half; units of edges out of them, in the lower
-  FOUND = 2,      // vertices that pulls have found
-  OUT_OF_FOUND = 3,
-  INTO_FOUND = 4, // edges into the vertices that pushes have found
-  LEFT = 5,       // vertices that pulls have not found
-  INTO_LEFT = 6,  // edges into them
-  IDLE_STARTS = 7,
-  ALONE_LEVEL = 8,  // what block 0 hands over after its levels alone
-  ALONE_REACHED = 9,
-  ALONE_INTO = 11,
-  ALONE_RECORDS = 12
+  QUEUED = 1,       // vertices queued, in the upper half; units of edges out of them, in the lower
+  FOUND = 2,        // vertices that pulls have found; these five in the order of Sums
+  OUT_OF_FOUND = 3, // edges out of them, of a directed graph
+  INTO_FOUND = 4,   // edges into the vertices that pushes have found, of a directed graph
+  LEFT = 5,         // vertices that pulls have not found
+  INTO_LEFT = 6,    // edges into them
+  IDLE_STARTS = 7,  // starts that no edge touches
+  SAMPLED = 8,      // vertices not yet reached that were looked at to weigh directions,
+  SAMPLED_HITS = 9, // and those of them whose first neighbour was reached
+  ALONE_LEVEL = 10, // what block 0 hands over after its levels alone
+  ALONE_REACHED = 11,
+  ALONE_INTO = 12,
+  ALONE_RECORDS = 13
+};
+
+/// What a thread adds up in a level, for control[FOUND...].
+struct Sums {
+  u64 found, out, into, left, into_left;
 };
 
 /// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.
@@ -62,22 +69,18 @@ DEVICE u64 warp_sum(u64 x) {
   return x;
 }
 
-/// What a level adds up, in each thread.
-struct Sums {
-  u64 out = 0, into = 0, into_left = 0;
-  u32 found = 0, left = 0;
-};
+DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
 template <class Offset> struct unsigned_of { typedef u32 type; };
 template <> struct unsigned_of<i64> { typedef u64 type; };
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
-  typedef typename unsigned_of<Offset>::type Slot;  // an edge of the frontier, counted from the start
+  typedef typename unsigned_of<Offset>::type Slot;  // an edge of the queue, counted from its start
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
   // the graph
-  i64 active;  // vertices 0..active - 1 are walked
+  i64 active;  // vertices 0..active - 1 have edges
   const Offset *__restrict__ out_ptr;
   const i32 *__restrict__ out;
   const Offset *__restrict__ in_ptr;  // null where the graph is not there by columns
@@ -89,11 +92,11 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   bool is_directed;
   i32 unit;                           // PADDED: a unit is 2^unit edges
 
-  // the queue: of entry i, at queue_slot[i] units,
-  Slot *queue_begin;   // where its row begins, less the slot of its first edge
-  u32 *queue_slot;
-  u32 *queue_degree;   // PADDED alone
-  i32 *queue_vertex;   // PARENTS alone
+  // the queue
+  Slot *queue_begin;  // of each entry: where its row begins, less the slot of its first edge
+  u32 *queue_slot;    // that slot, in units
+  i32 *queue_vertex;
+  u32 *queue_degree;  // PADDED alone
 
   // what is found
   u8 *bytes;       // of a relabelled graph: levels, or DEEP
@@ -101,6 +104,11 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   Level *levels;   // else the user's, or null
   i32 *parents;
   u64 *control;
+
+  // shared memory: vertices that the block has found and not yet queued
+  i32 *buffer;
+  u32 *buffered;
+  u32 buffer_room;
 
   DEVICE u32 units(u32 degree) const {
     if constexpr (PADDED) return u32((u64(degree) + (u64(1) << unit) - 1) >> unit);
@@ -128,73 +136,109 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     const u32 bit = 1u << (v & 31);
     return !(atomicOr(&map[u32(v) / WARP], bit) & bit);
   }
+  DEVICE u64 edges_into(i32 v) const { return u64(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Queues the vertices of K per lane that are marked in `won`; the whole warp calls.
-  template <int K>
-  DEVICE void enqueue(u32 won, const i32 (&v)[K], const Offset (&begin)[K], const u32 (&degree)[K]) const {
-    u32 mine = 0;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      if (won >> k & 1) mine += units(degree[k]);
-    }
-    const u32 count = u32(__popc(won));
-    const u32 before = warp_inclusive_sum(count), slots = warp_inclusive_sum(mine);
+  /// This warp's number: those of one block far apart, so that a little work keeps all blocks busy.
+  DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
+  DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
+
+  // --- the queue --------------------------------------------------------------------------------
+
+  DEVICE void write_entry(u32 at, u32 slot, i32 v, Offset begin, u32 degree) const {
+    queue_begin[at] = Slot(begin) - slot_of(slot);
+    queue_slot[at] = slot;
+    queue_vertex[at] = v;
+    if constexpr (PADDED) queue_degree[at] = degree;
+  }
+
+  /// Queues v of each lane that has one; the whole warp calls.
+  DEVICE void enqueue(bool has, i32 v) const {
+    const u32 all = __ballot_sync(ALL_LANES, has);
+    if (!all) return;
+    const Offset begin = has ? out_ptr[v] : 0;
+    const u32 degree = has ? u32(out_ptr[v + 1] - begin) : 0;
+    const u32 mine = units(degree), slots = warp_inclusive_sum(mine);
     u64 place = 0;
-    if (lane() == WARP - 1) place = atomicAdd(&control[QUEUED], (u64(before) << 32) | slots);
+    if (lane() == WARP - 1) place = atomicAdd(&control[QUEUED], (u64(__popc(all)) << 32) | slots);
     place = shuffle(place, WARP - 1);
-    u32 at = u32(place >> 32) + before - count, slot = u32(place) + slots - mine;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      if (!(won >> k & 1)) continue;
-      queue_begin[at] = Slot(begin[k]) - slot_of(slot);
-      queue_slot[at] = slot;
-      if constexpr (PADDED) queue_degree[at] = degree[k];
-      if constexpr (PARENTS) queue_vertex[at] = v[k];
-      slot += units(degree[k]);
-      ++at;
+    if (has) {
+      write_entry(u32(place >> 32) + u32(__popc(all & lanes_before())), u32(place) + slots - mine, v, begin, degree);
     }
   }
 
+  /// Puts v[k] of each lane, where `won` says so, into the block's buffer, or where that is full
+  /// into the queue; the whole warp calls.
+  template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
+    u32 wins[K], total = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      wins[k] = __ballot_sync(ALL_LANES, won >> k & 1);
+      total += u32(__popc(wins[k]));
+    }
+    if (!total) return;
+    u32 at = 0;
+    if (lane() == 0) at = atomicAdd(buffered, total);
+    at = shuffle(at, 0);
+    const bool spills = at + total > buffer_room;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      const u32 mine = at + u32(__popc(wins[k] & lanes_before()));
+      if ((won >> k & 1) && mine < buffer_room) buffer[mine] = v[k];
+      if (spills) enqueue((won >> k & 1) && mine >= buffer_room, v[k]);
+      at += u32(__popc(wins[k]));
+    }
+  }
+
+  /// Queues what the block has in its buffer, at one atomic for each of its rounds; all threads of
+  /// the block call. `scratch` is WARP + 1 words.
+  DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
+    __syncthreads();
+    const u32 count = least(*buffered, buffer_room);
+    for (u32 round = 0; round < count; round += BFS_THREADS) {
+      const u32 i = round + threadIdx.x;
+      const i32 v = i < count ? buffer[i] : 0;
+      Offset begin = 0, end = 0;
+      if (i < count) {
+        begin = out_ptr[v];
+        end = out_ptr[v + 1];
+        if (is_directed && in_ptr) sums.into += edges_into(v);
+      }
+      u32 total;
+      const u32 slot = block_exclusive_sum(units(u32(end - begin)), scratch, total);
+      if (threadIdx.x == 0) {
+        *place = atomicAdd(&control[QUEUED], (u64(least(count - round, u32(BFS_THREADS))) << 32) | total);
+      }
+      __syncthreads();
+      if (i < count) write_entry(u32(*place >> 32) + threadIdx.x, u32(*place) + slot, v, begin, u32(end - begin));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) *buffered = 0;
+  }
+
+  // --- push: all blocks -------------------------------------------------------------------------
+
   /// Edges of this lane to v[k] from from[k] (where `valid`) are followed: vertices not yet reached
-  /// are, and are queued. The whole warp calls.
+  /// are, and are kept. The whole warp calls.
   template <int K>
-  DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K], const i32 (&from)[K],
-                     Sums &sums) const {
-    u32 open = 0;
+  DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K], const i32 (&from)[K]) const {
+    u32 open = 0, won = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       if ((valid >> k & 1) && !bit_of(map, v[k]) && !is_fixed(v[k])) open |= 1u << k;
     }
     if (!__any_sync(ALL_LANES, open != 0)) return;
-    u32 won = 0;
-    Offset begin[K], end[K];
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      if (open >> k & 1) {
-        begin[k] = out_ptr[v[k]];
-        end[k] = out_ptr[v[k] + 1];
-        if (sets(map, v[k])) won |= 1u << k;
-      }
+      if ((open >> k & 1) && sets(map, v[k])) won |= 1u << k;
     }
-    if (!__any_sync(ALL_LANES, won != 0)) return;
-    u32 degree[K];
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      degree[k] = 0;
       if (!(won >> k & 1)) continue;
-      degree[k] = u32(end[k] - begin[k]);
       settle(v[k], level);
       if constexpr (PARENTS) parents[v[k]] = name_of(from[k]);
-      if (is_directed && in_ptr) sums.into += u64(in_ptr[v[k] + 1] - in_ptr[v[k]]);
     }
-    enqueue<K>(won, v, begin, degree);
+    keep<K>(won, v);
   }
-
-  // --- push: all blocks -------------------------------------------------------------------------
-
-  /// This warp's number: those of one block far apart, so that few edges keep all blocks busy.
-  DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
-  DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
 
   /// The first place of first..last - 1 whose slot is greater than `slot`, or last; by a warp.
   DEVICE u32 place_after(u32 first, u32 last, u32 slot) const {
@@ -202,33 +246,30 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       const u32 step = (last - first + WARP - 1) / WARP;
       const u64 probe = u64(first) + u64(lane() + 1) * step - 1;
       const u32 passed = __ballot_sync(ALL_LANES, probe < last && queue_slot[probe] <= slot);
-      const u32 skipped = u32(__popc(passed)) * step;
-      first += skipped;
+      first += u32(__popc(passed)) * step;
       last = u32(least(u64(first) + step - 1, u64(last)));
       if (step == 1) return first;
     }
     return first;
   }
 
-  /// Follows the edges out of the entries first..last - 1 of the queue, which hold `units_first` to
-  /// `units_last` of its units.
+  /// Follows the edges out of the entries first..last - 1 of the queue, which hold its units
+  /// `units_first` to `units_last`.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
-                   u32 units_last, Sums &sums) const {
+                   u32 units_last) const {
     constexpr int K = 4;
-    const u64 warps = u64(warps_in_grid());
     const u64 most = u64(units_last - units_first);
-    u64 share = (most + warps - 1) / warps;
+    u64 share = (most + u64(warps_in_grid()) - 1) / u64(warps_in_grid());
     if (!PADDED) share = (share + WARP - 1) / WARP * WARP;
     const u64 ahead = u64(warp_in_grid()) * share;
     if (ahead >= most) return;
     const u32 begin_unit = units_first + u32(ahead);
-    const u32 end_unit = units_first + u32(least(ahead + share, most));
     Slot edge = slot_of(begin_unit);
-    const Slot end = slot_of(end_unit), last = slot_of(units_last);
+    const Slot end = slot_of(units_first + u32(least(ahead + share, most))), last = slot_of(units_last);
     u32 at = place_after(first_entry, last_entry, begin_unit) - 1;
     while (edge < end) {
       // A lane an entry; the last lane tells where the entry before it ends.
-      const u32 entry = at + lane();
+      const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;
       const Slot begin = is_there ? queue_begin[entry] : 0;
@@ -238,7 +279,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       if constexpr (PARENTS) vertex = is_there ? queue_vertex[entry] : 0;
       const Slot until = least(end, shuffle(slot, WARP - 1));
       at += WARP - 1;
-      while (edge < until) {
+      for (; edge < until; edge += K * WARP) {
         i32 v[K], from[K];
         u32 valid = 0;
 #pragma unroll
@@ -258,33 +299,39 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
           v[k] = is_edge ? out[row + mine] : 0;
           valid |= u32(is_edge) << k;
         }
-        follow<K>(map, level, valid, v, from, sums);
-        edge += K * WARP;
+        follow<K>(map, level, valid, v, from);
       }
       edge = until < edge ? until : edge;
     }
   }
 
-  // --- the frontier of a pull, queued -----------------------------------------------------------
+  /// Looks at the first neighbours of some vertices not yet reached, by one warp of each block.
+  DEVICE void sample(const u32 *map, u32 level) const {
+    const i64 words = (active + WARP - 1) / WARP;
+    const i64 word = i64((u64(blockIdx.x * 7919u + level * 31u) * 2654435761u >> 4) % u64(words));
+    const i64 v = word * WARP + lane();
+    const u32 closed = load_stale(&map[word]) | (fixed ? fixed[word] : 0);
+    const bool is_open = v < active && !(closed >> lane() & 1);
+    i32 u = -1;
+    if (is_open) u = first ? first[v] : in_ptr[v] < in_ptr[v + 1] ? in[in_ptr[v]] : -1;
+    const u32 open = __ballot_sync(ALL_LANES, is_open);
+    const u32 hits = __ballot_sync(ALL_LANES, u >= 0 && bit_of(map, u));
+    if (lane() == 0 && open) {
+      atomicAdd(&control[SAMPLED], u64(__popc(open)));
+      if (hits) atomicAdd(&control[SAMPLED_HITS], u64(__popc(hits)));
+    }
+  }
 
   /// Queues the vertices whose bits differ between two maps.
   DEVICE void collect(const u32 *before, const u32 *after) const {
     const i64 words = (active + WARP - 1) / WARP;
-    for (i64 first_word = warp_in_grid() * WARP; first_word < words; first_word += warps_in_grid() * WARP) {
-      const i64 word = first_word + lane();
+    for (i64 base = warp_in_grid() * WARP; base < words; base += warps_in_grid() * WARP) {
+      const i64 word = base + lane();
       const u32 mine = word < words ? before[word] ^ after[word] : 0;
       for (u32 some = __ballot_sync(ALL_LANES, mine != 0); some; some &= some - 1) {
         const int which = __ffs(int(some)) - 1;
-        const u32 bits = shuffle(mine, which);
-        const i32 v[1] = {i32((first_word + which) * WARP + lane())};
-        const u32 won = bits >> lane() & 1;
-        Offset begin[1] = {0};
-        u32 degree[1] = {0};
-        if (won) {
-          begin[0] = out_ptr[v[0]];
-          degree[0] = u32(out_ptr[v[0] + 1] - begin[0]);
-        }
-        enqueue<1>(won, v, begin, degree);
+        const i32 v[1] = {i32((base + which) * WARP + lane())};
+        keep<1>(shuffle(mine, which) >> lane() & 1, v);
       }
     }
   }

@@ -1,50 +1,60 @@
 // Small levels of a breadth-first search by one block: no barrier of the grid, the queue in shared
 // memory and, where it fits, the map of reached vertices, too.
 //
-// A level is a chain: the queue's entry, the row, the map, the next row's bounds. Each link of it
-// is one step for all vertices of the level together, and one barrier of the block ends it.
+// A level is a chain: the queue's vertex, the bounds of its row, the row, the map. Each link of it
+// is one step for all vertices of the level together. One block is bound by how many instructions
+// it can issue almost as soon as by latency, so rows are followed as far as they go and no further.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr int ALONE_SHORT = 8;  // a row that one thread follows by itself
+constexpr int ALONE_EACH = 2;     // vertices of a level for each thread
+constexpr int ALONE_ROOM = ALONE_EACH * BFS_THREADS;
+constexpr int ALONE_SHORT = 12;   // a row that one thread follows by itself
 
 /// What the threads of the block add up in a level; three of them, used in turn.
 struct AloneCounts {
-  u32 count, edges, long_rows, into;
+  u32 count, long_rows;  // of the level found; rows of the level at work
+  u32 edges, into;       // of the level at work
 };
 
-template <class S> struct Alone {
+/// What block 0 hands over after its levels.
+struct AloneState {
+  u32 count, level, side, turn;
+  u32 stops;          // the turn after which to stop, once the host wishes it
+  u64 reached, into;  // vertices found; edges into those of them that are not in the last queue
+};
+
+template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;         // of reached vertices, in shared or global memory
-  u32 room;         // entries that shared memory holds in a queue
-  Offset *begin;    // 2 x room: where rows begin
-  u32 *degree;      // 2 x room; while a level is cut by edges, where its rows end
-  i32 *vertex;      // 2 x room, of S::HAS_PARENTS
-  AloneCounts *counts;
-  u32 *scratch;     // WARP + 1
-  u32 place;        // behind the queue in global memory, where entries without room go
+  u32 *map;             // of reached vertices: in shared memory if IN_SHARED
+  i32 *queue;           // shared: 2 x ALONE_ROOM vertices
+  u32 *ends;            // shared: ALONE_ROOM, where rows end if edges are cut evenly
+  Offset *begins;       // shared: ALONE_ROOM
+  AloneCounts *counts;  // shared
+  u32 *scratch;         // shared: WARP + 1
+  u32 room;             // of a queue: ALONE_ROOM or less
+  u32 place;            // behind the queue in global memory, where vertices without room go
 
-  static constexpr u32 CAP = 1u << 16;  // a degree counts no further: the level is too large anyway
+  /// Bytes of shared memory beside the map.
+  static constexpr u32 BYTES = ALONE_ROOM * u32(2 * sizeof(i32) + sizeof(u32) + sizeof(Offset));
 
-  /// Bytes of shared memory for queues of `room` entries.
-  DEVICE static constexpr u32 bytes_of(u32 room) {
-    return room * 2 * u32(sizeof(Offset) + 4 + (S::HAS_PARENTS ? 4 : 0));
-  }
-
-  /// As Search::follow, into the queue of the block's next level.
+  /// As Search::follow, into the block's own next queue.
   template <int K>
-  DEVICE void follow(u32 level, int next, AloneCounts *sums, u32 valid, const i32 (&v)[K],
-                     const i32 (&from)[K]) const {
+  DEVICE void follow(u32 level, i32 *next, u32 *count, u32 valid, const i32 (&v)[K], const i32 (&from)[K]) const {
     u32 won = 0;
+    if (search.is_masked) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if ((valid >> k & 1) && search.is_fixed(v[k])) valid &= ~(1u << k);
+      }
+    }
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      if ((valid >> k & 1) && !search.is_fixed(v[k]) && !(load_relaxed(&map[u32(v[k]) / WARP]) >> (v[k] & 31) & 1)) {
-        if (S::sets(map, v[k])) won |= 1u << k;
-      }
+      if ((valid >> k & 1) && S::sets(map, v[k])) won |= 1u << k;
     }
     u32 wins[K], total = 0;
 #pragma unroll
@@ -53,144 +63,184 @@ template <class S> struct Alone {
       total += u32(__popc(wins[k]));
     }
     if (!total) return;
-    Offset first[K], end[K];
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      if (won >> k & 1) {
-        first[k] = search.out_ptr[v[k]];
-        end[k] = search.out_ptr[v[k] + 1];
-      }
-    }
     u32 at = 0;
-    if (lane() == 0) at = atomicAdd(&sums->count, total);
+    if (lane() == 0) at = atomicAdd(count, total);
     at = shuffle(at, 0);
-    u32 edges = 0, long_rows = 0, into = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       if (won >> k & 1) {
-        const u32 mine = at + __popc(wins[k] & ((1u << lane()) - 1));
-        const u32 entries = u32(end[k] - first[k]);
-        edges += least(entries, CAP);
-        long_rows += entries > ALONE_SHORT;
-        if (mine < room) {
-          begin[next * room + mine] = first[k];
-          degree[next * room + mine] = entries;
-          if constexpr (S::HAS_PARENTS) vertex[next * room + mine] = v[k];
-        } else {
-          search.queue_begin[place + mine] = typename S::Slot(first[k]);
-          search.queue_slot[place + mine] = entries;
-          if constexpr (S::HAS_PARENTS) search.queue_vertex[place + mine] = v[k];
-        }
+        const u32 mine = at + u32(__popc(wins[k] & lanes_before()));
+        if (mine < room) next[mine] = v[k];
+        else search.queue_vertex[place + mine] = v[k];
         search.settle(v[k], level);
         if constexpr (S::HAS_PARENTS) search.parents[v[k]] = search.name_of(from[k]);
-        if (search.is_directed && search.in_ptr) {
-          into += least(u32(search.in_ptr[v[k] + 1] - search.in_ptr[v[k]]), CAP);
-        }
       }
-      at += __popc(wins[k]);
-    }
-    edges = warp_sum(edges);
-    long_rows = warp_sum(long_rows);
-    if (search.is_directed) into = warp_sum(into);
-    if (lane() == 0) {
-      atomicAdd(&sums->edges, edges);
-      if (long_rows) atomicAdd(&sums->long_rows, long_rows);
-      if (into) atomicAdd(&sums->into, into);
+      at += u32(__popc(wins[k]));
     }
   }
 
-  /// A level whose rows are all short: a thread follows a row.
-  DEVICE void by_rows(u32 level, int now, u32 count, AloneCounts *sums) const {
-    for (u32 first = warp_in_block() * WARP; first < count; first += BFS_THREADS) {
-      const u32 entry = first + lane();
-      i32 v[ALONE_SHORT], from[ALONE_SHORT];
-      u32 valid = 0;
-      const u32 entries = entry < count ? degree[now * room + entry] : 0;
-      const Offset row = entry < count ? begin[now * room + entry] : 0;
-#pragma unroll
-      for (int k = 0; k < ALONE_SHORT; ++k) {
-        const bool is_edge = u32(k) < entries;
-        v[k] = is_edge ? search.out[row + k] : 0;
-        from[k] = 0;
-        if constexpr (S::HAS_PARENTS) from[k] = is_edge ? vertex[now * room + entry] : 0;
-        valid |= u32(is_edge) << k;
-      }
-      follow<ALONE_SHORT>(level, now ^ 1, sums, valid, v, from);
-    }
-  }
-
-  /// Any level: the edges are cut evenly. Turns `degree` into where rows end.
-  DEVICE void by_edges(u32 level, int now, u32 count, AloneCounts *sums) const {
+  /// Edges of the level cut evenly, for rows of any length.
+  DEVICE void by_edges(u32 level, const i32 *queue, u32 count, i32 *next, u32 *found, const Offset (&begin)[ALONE_EACH],
+                       const u32 (&degree)[ALONE_EACH]) const {
     constexpr int K = 4;
-    u32 *ends = degree + now * room;
     u32 edges = 0;
-    for (u32 first = 0; first < count; first += BFS_THREADS) {
-      const u32 entry = first + threadIdx.x;
-      const u32 entries = entry < count ? ends[entry] : 0;
+#pragma unroll
+    for (int r = 0; r < ALONE_EACH; ++r) {
+      const u32 entry = u32(r) * BFS_THREADS + threadIdx.x;
       u32 total;
-      const u32 before = block_exclusive_sum(entries, scratch, total);
-      if (entry < count) ends[entry] = edges + before + entries;
+      const u32 before = block_exclusive_sum(degree[r], scratch, total);
+      if (entry < count) {
+        ends[entry] = edges + before + degree[r];
+        begins[entry] = begin[r];
+      }
       edges += total;
     }
     __syncthreads();
-    for (u32 first = warp_in_block() * K * WARP; first < edges; first += BFS_THREADS * K) {
+    for (u32 first = u32(warp_in_block()) * K * WARP; first < edges; first += BFS_THREADS * K) {
       i32 v[K], from[K];
       u32 valid = 0;
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        const u32 edge = first + k * WARP + lane();
+        const u32 edge = first + u32(k * WARP + lane());
         v[k] = from[k] = 0;
         if (edge >= edges) continue;
         const u32 entry = upper_bound<u32, u32>(ends, 0, count, edge);
-        const u32 ahead = entry ? ends[entry - 1] : 0;
-        v[k] = search.out[begin[now * room + entry] + Offset(edge - ahead)];
-        if constexpr (S::HAS_PARENTS) from[k] = vertex[now * room + entry];
+        v[k] = search.out[begins[entry] + Offset(edge - (entry ? ends[entry - 1] : 0))];
+        if constexpr (S::HAS_PARENTS) from[k] = queue[entry];
         valid |= 1u << k;
       }
-      follow<K>(level, now ^ 1, sums, valid, v, from);
+      follow<K>(level, next, found, valid, v, from);
     }
   }
 
-  /// Takes the entries first..last - 1 of the queue in global memory, which end at `units_last`.
-  DEVICE void take(u32 first, u32 last, u32 units_last) const {
-    for (u32 entry = first + threadIdx.x; entry < last; entry += BFS_THREADS) {
-      const u32 slot = load_relaxed(&search.queue_slot[entry]);
-      const u32 next = entry + 1 < last ? load_relaxed(&search.queue_slot[entry + 1]) : units_last;
-      begin[entry - first] = Offset(load_relaxed(&search.queue_begin[entry]) + search.slot_of(slot));
-      degree[entry - first] = next - slot;
-      if constexpr (S::PADDED) degree[entry - first] = load_relaxed(&search.queue_degree[entry]);
-      if constexpr (S::HAS_PARENTS) vertex[entry - first] = load_relaxed(&search.queue_vertex[entry]);
+  /// The level in queue `side`, of `count` vertices, into the other queue: unless its edges are more
+  /// than `most`. Whether it was walked; `long_rows` and edges are in `mine` either way.
+  DEVICE bool walk(u32 level, u32 side, u32 count, AloneCounts *mine, u64 most) const {
+    constexpr int K = 4;
+    const i32 *now = queue + side * ALONE_ROOM;
+    i32 *next = queue + (side ^ 1) * ALONE_ROOM;
+    Offset begin[ALONE_EACH];
+    u32 degree[ALONE_EACH];
+    i32 vertex[ALONE_EACH];
+    u32 edges = 0, long_rows = 0, into = 0;
+#pragma unroll
+    for (int r = 0; r < ALONE_EACH; ++r) {
+      const u32 entry = u32(r) * BFS_THREADS + threadIdx.x;
+      begin[r] = 0, degree[r] = 0, vertex[r] = 0;
+      if (entry < count) {
+        vertex[r] = now[entry];
+        begin[r] = search.out_ptr[vertex[r]];
+        degree[r] = u32(search.out_ptr[vertex[r] + 1] - begin[r]);
+        if (search.is_directed && search.in_ptr) into += u32(least(search.edges_into(vertex[r]), u64(1) << 20));
+      }
     }
+#pragma unroll
+    for (int r = 0; r < ALONE_EACH; ++r) {
+      edges += least(degree[r], 1u << 20);
+      long_rows += degree[r] > ALONE_SHORT;
+    }
+    if (u32(warp_in_block() * WARP) < count) {
+      edges = warp_sum(edges);
+      long_rows = warp_sum(long_rows);
+      if (search.is_directed) into = warp_sum(into);
+      if (lane() == 0) {
+        atomicAdd(&mine->edges, edges);
+        if (long_rows) atomicAdd(&mine->long_rows, long_rows);
+        if (into) atomicAdd(&mine->into, into);
+      }
+    }
+    __syncthreads();
+    if (mine->edges > most) return false;
+    if (mine->long_rows) {
+      by_edges(level, now, count, next, &mine->count, begin, degree);
+      return true;
+    }
+#pragma unroll
+    for (int r = 0; r < ALONE_EACH; ++r) {
+      if (u32(r) * BFS_THREADS + u32(warp_in_block()) * WARP >= count) break;
+      for (u32 done = 0; __any_sync(ALL_LANES, done < degree[r]); done += K) {
+        i32 v[K], from[K];
+        u32 valid = 0;
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+          const bool is_edge = done + k < degree[r];
+          v[k] = is_edge ? search.out[begin[r] + Offset(done + k)] : 0;
+          from[k] = vertex[r];
+          valid |= u32(is_edge) << k;
+        }
+        follow<K>(level, next, &mine->count, valid, v, from);
+      }
+    }
+    return true;
   }
 
-  /// Appends the block's queue to the one in global memory, from `units` on; the units at its end.
-  DEVICE u32 give(int now, u32 count, u32 units) const {
+  /// Appends `count` vertices of queue `side` to the queue in global memory, from `units` on; the
+  /// units at its end.
+  DEVICE u32 give(u32 side, u32 count, u32 units, u64 *into) const {
     for (u32 first = 0; first < count; first += BFS_THREADS) {
       const u32 entry = first + threadIdx.x;
-      u32 entries = 0;
-      typename S::Slot row = 0;
+      i32 v = 0;
+      Offset begin = 0;
+      u32 degree = 0;
       if (entry < count) {
-        if (entry < room) {
-          entries = degree[now * room + entry];
-          row = typename S::Slot(begin[now * room + entry]);
-          if constexpr (S::HAS_PARENTS) search.queue_vertex[place + entry] = vertex[now * room + entry];
-        } else {
-          entries = search.queue_slot[place + entry];
-          row = search.queue_begin[place + entry];
-        }
+        v = entry < room ? queue[side * ALONE_ROOM + entry] : search.queue_vertex[place + entry];
+        begin = search.out_ptr[v];
+        degree = u32(search.out_ptr[v + 1] - begin);
+        if (search.is_directed && search.in_ptr) atomicAdd(into, search.edges_into(v));
       }
       u32 total;
-      const u32 slot = units + block_exclusive_sum(search.units(entries), scratch, total);
-      if (entry < count) {
-        search.queue_slot[place + entry] = slot;
-        search.queue_begin[place + entry] = row - search.slot_of(slot);
-        if constexpr (S::PADDED) search.queue_degree[place + entry] = entries;
-      }
+      const u32 slot = units + block_exclusive_sum(search.units(degree), scratch, total);
+      if (entry < count) search.write_entry(place + entry, slot, v, begin, degree);
       units += total;
     }
     return units;
   }
 };
+
+/// By block 0: from the entries first..last - 1 of the queue in global memory, level after level,
+/// until one is empty, too large, or the last. What it comes to is in `own`.
+template <class S, bool IN_SHARED>
+DEVICE void walk_alone(const Alone<S, IN_SHARED> &alone, u32 *global_map, i64 words, u32 first, u32 last,
+                       u32 level, AloneState *own, u64 most, i64 limit, bool is_one_byte, StopFlag &flag,
+                       const Records &trace, i64 records) {
+  const S &search = alone.search;
+  if constexpr (IN_SHARED) {
+    for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) alone.map[word] = global_map[word];
+  }
+  for (u32 entry = first + threadIdx.x; entry < last; entry += BFS_THREADS) {
+    alone.queue[entry - first] = search.queue_vertex[entry];
+  }
+  if (threadIdx.x < 3) alone.counts[threadIdx.x] = AloneCounts();
+  if (threadIdx.x == 0) own[0] = AloneState();
+  u32 count = last - first, turn = 0;
+  u64 reached = 0, into = 0, began = 0;
+  __syncthreads();
+  while (true) {
+    AloneCounts *mine = &alone.counts[turn % 3];
+    if (threadIdx.x == 0) {
+      if (trace.room) began = nanoseconds();
+      if (flag.is_up()) own[0].stops = turn + 1;  // others may still be at the turn before
+    }
+    if (!alone.walk(level + 1, turn & 1, count, mine, turn ? most : ~u64(0))) break;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      alone.counts[(turn + 2) % 3] = AloneCounts();
+      if (trace.room) trace.add(records + turn, 2, count, mine->edges, began);
+    }
+    if (turn) into += search.is_directed ? mine->into : mine->edges;
+    count = mine->count;
+    reached += count;
+    ++level, ++turn;
+    if (!count || count > alone.room || i64(level) >= limit || own[0].stops == turn) break;
+    if (is_one_byte && level > DEEP) break;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) own[0] = AloneState{count, level, turn & 1, turn, own[0].stops, reached, into};
+  if constexpr (IN_SHARED) {
+    for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) global_map[word] = alone.map[word];
+  }
+  __syncthreads();
+}
 
 }  // namespace graphla
 #endif

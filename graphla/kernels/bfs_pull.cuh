@@ -2,35 +2,48 @@
 //
 // What is tested is the map of all reached vertices, not the frontier: a vertex with a neighbour
 // that was reached before the last level would itself have been reached by now. (All levels are
-// complete, all starts have level 0: else this would not hold.) The level is written into the other
-// map, word by word, by the one warp that owns the word.
+// complete and all starts have level 0: else this would not hold.) The level is written into the
+// other map.
+//
+// A warp sweeps words of the map. It peeks at the first neighbours, which lie side by side, and only
+// lists the vertices that miss; lists are read 32 rows at a time, a lane a row, then a warp a row,
+// and what is left of the longest rows by the whole block, when the sweep is over.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 4;                    // of the map, that a warp has in hand at a time
-constexpr int PULL_GROUP = PULL_WORDS * WARP;    // vertices
-constexpr int PULL_SHARED = BFS_WARPS * PULL_GROUP * 4;  // bytes: a list of vertices for each warp
+constexpr int PULL_WORDS = 8;                  // of the map, that a warp has in hand at a time
+constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices
+constexpr int PULL_FAR = 256;                  // rows that wait for the whole block
 
 template <class S> struct Pull {
+  typedef typename S::Slot Slot;  // places of entries: without sign, so that none overflows
   const S &search;
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;   // those that are not found get the byte that says so
-  bool queues;  // those that are found are queued
-  i32 *list;    // shared: of this warp, room for PULL_GROUP
-  u32 *words;   // shared: of this warp, what it finds
+  bool marks;        // vertices that are not reached get the byte that says so
+  bool queues;       // those that are found are kept for the queue
+  i32 chunk;         // words of the map that a warp takes at a time: 8, or 32 where few are open
+  i64 several;       // vertices from this one on have one neighbour at most
+  i32 *list;         // shared: of this warp,
+  int room;          // PULL_GROUP or more
+  i32 *far;          // shared: PULL_FAR
+  u32 *far_count;    // shared
+  u32 *far_found;    // shared
 
-  /// Whether one of the entries p, p + step ... below end of the row is reached; four at a time.
-  /// Which, in `by`; p ends behind those looked at.
-  template <class Place> DEVICE bool looks(Place &p, Place end, int step, i32 &by) const {
+  static constexpr int NEAR = 8;      // entries that a lane looks at by itself
+  static constexpr int LONG = 2048;   // entries from which a row is the whole block's
+
+  /// Whether one of the entries p, p + step ... of the row is reached, four at a time: which, in
+  /// `by`. p ends behind those looked at.
+  DEVICE bool looks(Slot &p, Slot end, u32 step, i32 &by) const {
     i32 u[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) u[k] = p + k * step < end ? search.in[p + k * step] : -1;
     bool is_reached[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) u[k] = p + u32(k) * step < end ? search.in[p + u32(k) * step] : -1;
 #pragma unroll
     for (int k = 0; k < 4; ++k) is_reached[k] = u[k] >= 0 && bit_of(before, u[k]);
 #pragma unroll
@@ -41,61 +54,136 @@ template <class S> struct Pull {
     return is_reached[0] || is_reached[1] || is_reached[2] || is_reached[3];
   }
 
-  /// v of this warp's group is found, from `by`; by one lane.
-  DEVICE void find(i64 group, i32 v, i32 by) const {
-    const int place = int(v - group * PULL_GROUP);
-    atomicOr(&words[place / WARP], 1u << (place & 31));
+  DEVICE void settle(i32 v, i32 by, Sums &sums) const {
+    search.settle(v, level);
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
+    if (search.is_directed) sums.out += u64(search.out_ptr[v + 1] - search.out_ptr[v]);
+  }
+  /// v is found, from `by`; by one lane.
+  DEVICE void find(i32 v, i32 by, Sums &sums) const {
+    atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
+    settle(v, by, sums);
+    ++sums.found, --sums.left;
   }
 
-  /// The rows of `count` vertices of the list; those that are not found are added to `sums`.
-  DEVICE void read_rows(i64 group, int count, Sums &sums) const {
-    typedef typename S::Offset Offset;
-    constexpr int NEAR = 8;  // entries that a lane looks at by itself
-    const Offset skip = search.first ? 1 : 0;
-    int far = 0;
+  /// The rows of `count` vertices of the list.
+  DEVICE void read_rows(int count, Sums &sums) const {
+    const u32 skip = search.first ? 1 : 0;
+    int longer = 0;
+    __syncwarp();
     for (int i = lane(); i - lane() < count; i += WARP) {
-      bool is_far = false;
-      i32 v = 0;
+      bool goes_on = false, is_found = false;
+      i32 v[1] = {0};
       if (i < count) {
-        v = list[i];
-        const Offset begin = search.in_ptr[v], end = search.in_ptr[v + 1];
-        Offset p = begin + skip;
+        v[0] = list[i];
+        const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
+        Slot p = begin + skip;
         i32 by = -1;
-        bool is_found = false;
         while (p < end && p < begin + skip + NEAR && !is_found) is_found = looks(p, end, 1, by);
-        if (is_found) find(group, v, by);
-        else if (p < end) is_far = true;
-        else sums.into_left += u64(end - begin);
+        if (is_found) {
+          find(v[0], by, sums);
+        } else if (p >= end) {
+          sums.into_left += u64(end - begin);
+        } else {
+          goes_on = true;
+          if (end - p >= LONG) {
+            const u32 at = atomicAdd(far_count, 1u);
+            if (at < PULL_FAR) far[at] = v[0], goes_on = false;
+          }
+        }
       }
-      const u32 some = __ballot_sync(ALL_LANES, is_far);
+      if (queues) search.template keep<1>(is_found, v);
+      const u32 some = __ballot_sync(ALL_LANES, goes_on);
       __syncwarp();  // the list has been read so far
-      if (is_far) list[far + __popc(some & ((1u << lane()) - 1))] = v;
-      far += __popc(some);
+      if (goes_on) list[longer + __popc(some & lanes_before())] = v[0];
+      longer += __popc(some);
       __syncwarp();
     }
-    for (int i = 0; i < far; ++i) {
-      const i32 v = list[i];
-      const Offset begin = search.in_ptr[v], end = search.in_ptr[v + 1];
-      Offset p = begin + skip + NEAR + lane();
+    for (int i = 0; i < longer; ++i) {
+      const i32 v[1] = {list[i]};
+      const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
+      Slot p = begin + skip + NEAR + u32(lane());
       bool is_found = false;
-      while (p - lane() < end && !is_found) {
+      while (p - u32(lane()) < end && !is_found) {
         i32 by = -1;
         const u32 finders = __ballot_sync(ALL_LANES, looks(p, end, WARP, by));
         is_found = finders != 0;
-        if (is_found && lane() == __ffs(int(finders)) - 1) find(group, v, by);
+        if (is_found && lane() == __ffs(int(finders)) - 1) find(v[0], by, sums);
       }
       if (!is_found && lane() == 0) sums.into_left += u64(end - begin);
+      if (queues) search.template keep<1>(is_found && lane() == 0, v);
+    }
+    __syncwarp();
+  }
+
+  /// What is left of the longest rows; all threads of the block call.
+  DEVICE void read_far(Sums &sums) const {
+    const u32 skip = (search.first ? 1 : 0) + NEAR;
+    __syncthreads();
+    const int count = int(least(*far_count, u32(PULL_FAR)));
+    for (int i = 0; i < count; ++i) {
+      const i32 v[1] = {far[i]};
+      const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
+      if (threadIdx.x == 0) *far_found = 0;
+      __syncthreads();
+      for (Slot p = begin + skip + threadIdx.x; p - u32(lane()) < end;) {
+        i32 by = -1;
+        const u32 finders = __ballot_sync(ALL_LANES, looks(p, end, BFS_THREADS, by));
+        if (finders && lane() == __ffs(int(finders)) - 1 && !atomicExch(far_found, 1u)) {
+          find(v[0], by, sums);
+        }
+        if (finders || load_relaxed(far_found)) break;
+      }
+      __syncthreads();
+      const bool is_found = load_relaxed(far_found) != 0;
+      if (!is_found && threadIdx.x == 0) sums.into_left += u64(end - begin);
+      if (queues && warp_in_block() == 0) search.template keep<1>(is_found && lane() == 0, v);
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) *far_count = 0;
+  }
+
+  /// Peeks for the vertices of words sub..sub + 7 of the chunk that starts at `base`, of which lane
+  /// sub + k holds `closed` and takes `found`; lists those that miss.
+  DEVICE void peek(i64 base, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
+    i32 u[PULL_WORDS];
+#pragma unroll
+    for (int k = 0; k < PULL_WORDS; ++k) {
+      const i64 v = (base + sub + k) * WARP + lane();
+      const bool is_open = !(shuffle(closed, sub + k) >> lane() & 1);
+      u[k] = is_open ? (search.first ? search.first[v] : -2) : -3;
+    }
+    u32 hit = 0;
+#pragma unroll
+    for (int k = 0; k < PULL_WORDS; ++k) {
+      if (u[k] >= 0 && bit_of(before, u[k])) hit |= 1u << k;
+    }
+#pragma unroll
+    for (int k = 0; k < PULL_WORDS; ++k) {
+      const i64 wide = (base + sub + k) * WARP + lane();
+      const i32 v[1] = {i32(wide)};
+      const bool is_hit = hit >> k & 1;
+      const u32 hits = __ballot_sync(ALL_LANES, is_hit);
+      if (lane() == sub + k) found = hits;
+      const bool misses = !is_hit && (u[k] >= 0 || u[k] == -2);
+      if (is_hit) settle(v[0], u[k], sums);
+      const u32 missing = __ballot_sync(ALL_LANES, misses && wide < several);
+      if (misses) {
+        if (wide < several) list[listed + __popc(missing & lanes_before())] = v[0];
+        else ++sums.into_left;
+      }
+      listed += __popc(missing);
+      if (queues) search.template keep<1>(is_hit, v);
     }
   }
 
   DEVICE void operator()(Sums &sums) const {
-    typedef typename S::Offset Offset;
-    const i64 groups = (search.active + PULL_GROUP - 1) / PULL_GROUP;
-    const i64 all_words = (search.active + WARP - 1) / WARP;
-    for (i64 group = S::warp_in_grid(); group < groups; group += S::warps_in_grid()) {
-      const i64 word = group * PULL_WORDS + lane();
-      const bool owns = lane() < PULL_WORDS && word < all_words;
+    const i64 words = (search.active + WARP - 1) / WARP;
+    const i64 chunks = (words + chunk - 1) / chunk;
+    int listed = 0;
+    for (i64 at = S::warp_in_grid(); at < chunks; at += S::warps_in_grid()) {
+      const i64 base = at * chunk, word = base + lane();
+      const bool owns = lane() < chunk && word < words;
       const u32 reached = owns ? before[word] : 0;
       u32 closed = ~0u;
       if (owns) {
@@ -103,70 +191,35 @@ template <class S> struct Pull {
         const i64 past = (word + 1) * WARP - search.active;
         if (past > 0) closed |= ~0u << (WARP - past);
       }
-      if (!marks && __all_sync(ALL_LANES, closed == ~0u)) {
-        if (owns) after[word] = reached;
-        continue;
-      }
-      u32 open = 0;  // of this lane's vertices, one in each word
-      i32 peek[PULL_WORDS];
-#pragma unroll
-      for (int k = 0; k < PULL_WORDS; ++k) {
-        const i64 v = group * PULL_GROUP + k * WARP + lane();
-        if (!(shuffle(closed, k) >> lane() & 1)) open |= 1u << k;
-        peek[k] = open >> k & 1 ? (search.first ? search.first[v] : -2) : -1;
-      }
-      u32 hit = 0;
-#pragma unroll
-      for (int k = 0; k < PULL_WORDS; ++k) {
-        if (peek[k] >= 0 && bit_of(before, peek[k])) hit |= 1u << k;
-      }
-      u32 found = 0;  // the word that this lane owns
-      int listed = 0;
-#pragma unroll
-      for (int k = 0; k < PULL_WORDS; ++k) {
-        const u32 hits = __ballot_sync(ALL_LANES, hit >> k & 1);
-        if (lane() == k) found = hits;
-        const bool misses = (open >> k & 1) && !(hit >> k & 1) && peek[k] != -1;
-        const u32 missing = __ballot_sync(ALL_LANES, misses);
-        const i32 v = i32(group * PULL_GROUP + k * WARP + lane());
-        if (misses) list[listed + __popc(missing & ((1u << lane()) - 1))] = v;
-        listed += __popc(missing);
-        if constexpr (S::HAS_PARENTS) {
-          if (hit >> k & 1) search.parents[v] = search.name_of(peek[k]);
+      if (owns) after[word] = reached;
+      u32 found = 0;
+      const u32 some = __ballot_sync(ALL_LANES, closed != ~0u);
+      for (int sub = 0; sub < chunk; sub += PULL_WORDS) {
+        if (!marks && !(some >> sub & ((1u << PULL_WORDS) - 1))) continue;
+        if (listed + PULL_GROUP > room) {
+          read_rows(listed, sums);
+          listed = 0;
         }
-      }
-      if (listed) {
-        if (lane() < PULL_WORDS) words[lane()] = found;
-        __syncwarp();
-        read_rows(group, listed, sums);
-        __syncwarp();
-        if (lane() < PULL_WORDS) found = load_relaxed(&words[lane()]);
-        __syncwarp();
+        peek(base, sub, closed, found, listed, sums);
+        if (marks) mark(base, sub, reached | found);
+        if (owns && found && lane() / PULL_WORDS == sub / PULL_WORDS) after[word] = reached | found;  // before the rows of this chunk are read
       }
       if (owns) {
-        after[word] = reached | found;
-        sums.found += u32(__popc(found));
-        sums.left += u32(__popc(~(closed | found)));
+        sums.found += u64(__popc(found));
+        sums.left += u64(__popc(~(closed | found)));
       }
+      __syncwarp();
+    }
+    read_rows(listed, sums);
+    read_far(sums);
+  }
+
+  /// The byte that says so, to vertices of words sub..sub + 7 of the chunk that are not reached.
+  DEVICE void mark(i64 base, int sub, u32 reached) const {
 #pragma unroll
-      for (int k = 0; k < PULL_WORDS; ++k) {
-        const i32 v[1] = {i32(group * PULL_GROUP + k * WARP + lane())};
-        const bool is_found = shuffle(found, k) >> lane() & 1;
-        const bool is_known = shuffle(reached, k) >> lane() & 1;
-        if (is_found) search.settle(v[0], level);
-        else if (marks && v[0] < search.active && !is_known) search.bytes[v[0]] = u8(UNREACHED);
-        if (!queues && !search.is_directed) continue;
-        Offset begin[1] = {0};
-        u32 degree[1] = {0};
-        if (is_found) {
-          begin[0] = search.out_ptr[v[0]];
-          degree[0] = u32(search.out_ptr[v[0] + 1] - begin[0]);
-          sums.out += degree[0];
-        }
-        if (queues && __any_sync(ALL_LANES, is_found)) {
-          search.template enqueue<1>(is_found, v, begin, degree);
-        }
-      }
+    for (int k = 0; k < PULL_WORDS; ++k) {
+      const i64 v = (base + sub + k) * WARP + lane();
+      if (!(shuffle(reached, sub + k) >> lane() & 1) && v < search.active) search.bytes[v] = u8(UNREACHED);
     }
   }
 };

@@ -128,12 +128,16 @@ struct Records {
 
   /// By one thread, as level `level` begins.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
+    add(level, direction, frontier, edges, nanoseconds());
+  }
+  /// The same, of a level that began a while ago.
+  DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges, u64 began) const {
     if (level >= room) return;
     u64 *record = at + 4 * level;
     record[0] = direction;
     record[1] = frontier;
     record[2] = edges;
-    record[3] = nanoseconds();
+    record[3] = began;
   }
 };
 

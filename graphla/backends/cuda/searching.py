@@ -5,7 +5,8 @@ Kernel: bfs.cu. Waits: for the traversal.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import cupy as xp
@@ -19,18 +20,21 @@ from graphla.kernels.cuda import NOTHING, Kernel, load
 from graphla.storage import Array, Csr, Plan, VectorMask
 
 THREADS = 1024  # of a block, as BFS_THREADS in bfs.cuh
-ROOM = 2048
-"""Vertices that one block's queue in shared memory holds."""
-PULL_SHARED = 32 * 4 * 32 * 4  # as in bfs_pull.cuh
+ROOM = ALONE_ROOM = 2048
+"""Vertices that one block's queue in shared memory holds, as in bfs_alone.cuh."""
+POOL, LEAST_POOL = 16384, 8704
+"""Words of shared memory for lists of vertices; the least that the lists of pulls need."""
+SMALL_MAP, FEW_EDGES = 12288, 8
+"""A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
 ALONE_EDGES = 8192
 """A level of no more edges is given to one block, if its vertices have room there;"""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
-PUSH_COST = 12.0
-"""What an edge out of the frontier costs by push, in edges into vertices not reached yet."""
+PUSH_COST = 1.5
+"""What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
 """Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
-STATIC = 3 << 10
+STATIC = 4 << 10
 """Bytes of shared memory that the kernel has beside those asked for."""
 MOST_RECORDS = 1 << 20
 TOO_DEEP = persistent.FAULT
@@ -72,29 +76,38 @@ def bfs(
     idle: Any = plan.idle if plan is not None and graph is None else NULL
     offset, level = rows.indptr.dtype, np.dtype(np.int32) if levels is None else levels
     kernel = load("bfs.cu", "search_breadth_first", NOTHING, offset, level, parents is not None)
-    room, words, shared, blocks = _shape(kernel, n, offset.itemsize, parents is not None)
+    pool, words, shared, blocks = _shape(kernel, out, graph is not None)
     by = out if into is None else into
     flags: Any = NULL if mask is None else flags_of(mask)
-    memory = xp.empty(
-        _scratch(
-            n, offset.itemsize, mask is not None, parents is not None, graph is not None, level
+    renamed = graph is not None and kept is not None
+    width, has_parents = offset.itemsize, parents is not None
+    words_of_map = 4 * -(-n // 32)
+    scratch = _Scratch(
+        *(words_of_map, words_of_map, words_of_map * (mask is not None)),
+        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8)),
+        *(
+            n * renamed,
+            4 * n * (renamed and level.itemsize > 1),
+            4 * n * (graph is not None and has_parents),
         ),
-        xp.uint8,
     )
     records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if traced else NULL
     status, depth, reached, recorded = persistent.run(
         *(kernel, blocks, THREADS, size(n), size(active)),
+        size(n if graph is None else graph.ends[30]),
         *(rows.indptr, rows.indices),
         *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
         *(first, idle),
         *((NULL, NULL) if graph is None else (graph.new, graph.old)),
         *(starts, start, size(1 if start >= 0 else starts.size)),
         *(flags, np.bool_(mask is not None and mask.complement)),
-        *(NULL if kept is None else kept, NULL if tree is None else tree, present, memory),
+        *(NULL if kept is None else kept, NULL if tree is None else tree, present),
+        *scratch.pointers,
         *((NULL, NULL) if not is_least else (by.indptr, by.indices)),
         np.bool_(into is not None),
         *(size(min(limit, n)), np.int32(DIRECTIONS[direction])),
-        *(size(ALONE_EDGES), size(GRID_EDGES), np.int32(room), np.int32(words), np.int32(UNIT)),
+        *(size(ALONE_EDGES), size(GRID_EDGES), np.int32(ROOM), np.int32(pool)),
+        *(np.int32(words), np.int32(UNIT)),
         *(np.float32(PUSH_COST), records, size(len(records) if traced else 0)),
         results=3,
         shared=shared,
@@ -106,32 +119,42 @@ def bfs(
     return Tree(kept, tree, present, reached, depth, _trace(records, recorded) if traced else [])
 
 
-def _shape(kernel: Kernel, n: int, offset: int, parents: bool) -> tuple[int, int, int, int]:
-    """Entries of one block's queue, words of the map beside it, the bytes, and the grid."""
-    most = _shared_limit(xp.cuda.runtime.getDevice()) - STATIC
-    queue = ROOM * 2 * (offset + 4 + 4 * parents)
-    words = -(-n // 32)
-    if queue + 4 * words > most:
+def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int, int]:
+    """Words of shared memory for lists, words for the map of one block, all bytes, and the grid.
+
+    The map is kept there if that costs little, or the graph has few edges: then most levels are
+    one block's. It takes room from the cache.
+    """
+    words, queue = -(-out.nrows // 32), ALONE_ROOM * (12 + out.indptr.dtype.itemsize) // 4
+    least = max(LEAST_POOL, queue)
+    most = (_shared_limit(xp.cuda.runtime.getDevice()) - STATIC) // 4
+    is_wanted = not is_relabelled and (words <= SMALL_MAP or out.nvals <= FEW_EDGES * out.nrows)
+    if not is_wanted or words + least > most:
         words = 0
-    shared = max(queue + 4 * words, PULL_SHARED)
-    return ROOM, words, shared, persistent.grid(kernel, THREADS, shared, each=1)
+    pool = max(least, min(POOL, most - words))
+    return (
+        pool,
+        words,
+        4 * (pool + words),
+        persistent.grid(kernel, THREADS, 4 * (pool + words), each=1),
+    )
 
 
+@cache
 def _shared_limit(device: int) -> int:
-    attributes = xp.cuda.Device(device).attributes
-    return attributes["MaxSharedMemoryPerBlockOptin"]
+    return xp.cuda.Device(device).attributes["MaxSharedMemoryPerBlockOptin"]
 
 
-def _scratch(
-    n: int, offset: int, masked: bool, parents: bool, relabelled: bool, level: np.dtype[Any]
-) -> int:
-    """Bytes that the kernel carves its maps and its queue from, in the order of bfs.cu."""
-    words = -(-n // 32)
-    pieces = [words * 4] * (3 if masked else 2) + [n * offset, n * 4]
-    pieces += [n * 4] * ((offset == 8) + parents)
-    if relabelled:
-        pieces += [n * 4] * parents + [n] + [n * 4] * (level.itemsize > 1)
-    return sum(-(-piece // 256) * 256 for piece in pieces)
+class _Scratch:
+    """Pieces of one allocation, of so many bytes each: no pointer to a piece of none."""
+
+    def __init__(self, *sizes: int) -> None:
+        ends = list(accumulate(-(-each // 256) * 256 for each in sizes))
+        self.memory = xp.empty(ends[-1], xp.uint8)
+        base = self.memory.data.ptr
+        self.pointers = [
+            np.uint64(base + begin) if end > begin else NULL for begin, end in pairwise([0, *ends])
+        ]
 
 
 def _trace(records: Array, count: int) -> list[Level]:
