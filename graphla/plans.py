@@ -57,7 +57,7 @@ class Plans:
     @property
     def is_full(self) -> bool:
         """Whether there is a full plan, either way."""
-        return any(plan is not None and plan.relabelled is not None for plan in self.ways)
+        return any(plan is not None and plan.is_full for plan in self.ways)
 
     def spend(self, seconds: float) -> None:
         """A traversal took so long.
@@ -77,21 +77,18 @@ class Plans:
     def keep(self, plan: Plan, way: int) -> None:
         """The plan of the matrix (0) or its transpose (1)."""
         self.ways[way] = plan
-        if plan.relabelled is not None:
+        if plan.is_full:
             _full.add(self)
 
     def drop_full(self) -> None:
         """Only the light tier stays; the account for a full one begins anew."""
-        self.ways = [
-            plan if plan is None or plan.relabelled is None else None for plan in self.ways
-        ]
+        self.ways = [None if plan is None or plan.is_full else plan for plan in self.ways]
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
         """Of one of the plans, and the price of a full one."""
-        is_full = plan.relabelled is not None
-        pays = self._break_even(plan.seconds if is_full else price)
-        return PlanReport("full" if is_full else "light", plan.nbytes, plan.seconds, pays)
+        pays = self._break_even(plan.seconds if plan.is_full else price)
+        return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 
     def _break_even(self, price: float) -> int | None:
         means = [s / n if n else None for s, n in zip(self.seconds, self.counts, strict=True)]

@@ -64,9 +64,10 @@ class Plan:
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 where v has no edge; those past n set
     first: Array  # int32[n]: the first in-neighbour of v, -1 where there is none
-    relabelled: Relabelled | None  # None: the light tier
+    relabelled: Relabelled | None  # of full plans on a GPU
     nbytes: int  # on the device, beside the matrix's own forms
     seconds: float  # that building it took, both tiers together
+    is_full: bool = False  # the full tier; on the CPU that means the best `first` of each row
 
 
 @dataclass(frozen=True, slots=True, eq=False)

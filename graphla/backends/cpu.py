@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -392,9 +393,9 @@ def reach_of_many(
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Which vertices have no edge, and the first neighbour of each."""
+    """Which vertices have no edge, and the first neighbour of each, or, in full, the best one."""
     if _compiles(out.nvals, size=out.nrows):
-        return searches.plan(out, into, full, config.threads)
+        return _planned(out, into, full)
     return traversals.plan(out, into) if before is None else before
 
 
@@ -404,5 +405,13 @@ def price_of_plan(out: Csr, into: Csr) -> float:
 
 
 def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """The light plan of the transpose, whose forms these are."""
-    return plan if out is into else traversals.plan(out, into)
+    """The plan of the transpose, whose forms these are."""
+    if out is into:
+        return plan
+    if _compiles(out.nvals, size=out.nrows):
+        return _planned(out, into, plan.is_full)
+    return traversals.plan(out, into)
+
+
+def _planned(out: Csr, into: Csr, full: bool) -> Plan:
+    return replace(searches.plan(out, into, full, config.threads), is_full=full)

@@ -394,8 +394,9 @@ class Matrix(ReadableMatrix, Indexed):
         answers stay in your numbering. It takes at most 1.5 times the memory of the pattern it
         is made of, and is dropped where memory gets short, or the entries change. Where it would
         not fit, or vertices have so few edges (7 or less in the mean) that it gains
-        nothing, the plan stays light, as `A.plan` says; on the CPU it always does. Without this
-        call it is made once traversals have taken as long as making it.
+        nothing, the plan stays light, as `A.plan` says. On the CPU, where it is of use to compiled
+        loops, it is the neighbour of most edges of each vertex. Without this call it is made once
+        traversals have taken as long as making it.
         """
         forms = self._forms
         if forms.nrows != forms.ncols:

@@ -40,7 +40,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     more than its share of memory, or more than there is, a light one comes back.
     """
     light = _look_at(out, into) if before is None else before
-    if not full or light.relabelled is not None or price_of_plan(out, into) == inf:
+    if not full or light.is_full or price_of_plan(out, into) == inf:
         return light
     try:
         return _relabelled(light, out, into)
@@ -75,7 +75,7 @@ def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
         first_renamed = _first(r.out, r.active)
         relabelled = Relabelled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
     seconds = plan.seconds + _waited(start)
-    return Plan(plan.idle, first, relabelled, plan.nbytes, seconds)
+    return Plan(plan.idle, first, relabelled, plan.nbytes, seconds, plan.is_full)
 
 
 def _first(into: Csr, rows: int) -> Array:
@@ -129,6 +129,7 @@ def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
         relabelled,
         light.nbytes + sum(array.nbytes for array in held),
         seconds,
+        is_full=True,
     )
 
 

@@ -1,0 +1,307 @@
+"""Breadth-first search on the device against one on the host, whichever way its levels go.
+
+Thresholds are so low that small graphs cross them: from one block to all, from push to pull, and
+back; counters begin where they wrap around.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from gpu.patterns import Pattern, on_host, pattern, patterns
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graphla.backends import Tree, backend
+from graphla.backends.cuda import persistent, planning, searching
+from graphla.storage import Plan, VectorMask
+
+cuda = backend("cuda")
+
+SETTINGS: tuple[dict[str, float], ...] = (
+    {"ROOM": searching.ROOM},  # as they are
+    {"ALONE_EDGES": 0, "GRID_EDGES": 0},  # all blocks, always
+    {"ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
+    {"ALONE_EDGES": 30, "GRID_EDGES": 30, "PUSH_COST": 1.0},
+    {"ALONE_EDGES": 1 << 30, "GRID_EDGES": 1 << 30, "ROOM": 32},  # one block, with no room
+    {"ALONE_EDGES": 0, "GRID_EDGES": 0, "PUSH_COST": 1e6, "UNIT": 0},  # pull as soon as may be
+    {"ALONE_EDGES": 100, "GRID_EDGES": 200, "PUSH_COST": 0.1, "UNIT": 2, "ROOM": 64},
+)
+FAR = 1 << 40
+"""No limit."""
+
+
+@contextmanager
+def settings(constants: dict[str, float], tickets: int = 0) -> Any:
+    """The thresholds of the search, and where its tickets begin."""
+    with (
+        patch.multiple(searching, **constants),
+        patch.object(persistent, "TICKETS", tickets),
+        patch.object(persistent, "_kept", persistent._Kept()),
+    ):
+        yield
+
+
+def plan_of(graph: Pattern, tier: str) -> Plan | None:
+    if tier == "none":
+        return None
+    with patch.object(planning, "MOST", 1 << 20):
+        return cuda.plan(*graph, tier == "full", None)
+
+
+def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> Tree:
+    """A search as the room of traversals asks for it."""
+    out, into = graph
+    if options.pop("rows_only", False):
+        into = None
+    given: dict[str, Any] = {
+        "mask": None,
+        "limit": FAR,
+        "levels": np.dtype(np.int32),
+        "parents": "any",
+        "direction": "auto",
+        "plan": None if into is None else plan_of(graph, tier),
+        "traced": False,
+    }
+    on_card = options.pop("on_card", False)
+    starts = np.asarray(starts, np.int32)
+    starts = cuda.asarray(starts) if on_card else starts
+    return searching.bfs(out, into, starts, **{**given, **options})
+
+
+# --- the same on the host ---------------------------------------------------------------------
+
+
+def neighbours(graph: Pattern) -> dict[int, list[int]]:
+    indptr, indices = on_host(graph[0].indptr), on_host(graph[0].indices).tolist()
+    pairs = zip(indptr.tolist(), indptr[1:].tolist(), strict=False)
+    return {v: indices[a:b] for v, (a, b) in enumerate(pairs)}
+
+
+def levels_on_host(
+    graph: Pattern, starts: Any, allowed: set[int] | None = None, limit: int = FAR
+) -> dict[int, int]:
+    edges = neighbours(graph)
+    level = dict.fromkeys(map(int, starts), 0)
+    frontier, depth = list(level), 0
+    while frontier and depth < limit:
+        depth += 1
+        reached = {u for v in frontier for u in edges[v]} - level.keys()
+        frontier = sorted(reached if allowed is None else reached & allowed)
+        level.update(dict.fromkeys(frontier, depth))
+    return level
+
+
+def assert_found(tree: Tree, graph: Pattern, want: dict[int, int], least: bool = False) -> None:
+    """The levels wanted, and a parent one level nearer for each, any or the least."""
+    present = on_host(tree.present)
+    assert present.dtype == bool
+    assert np.flatnonzero(present).tolist() == sorted(want)
+    assert (tree.reached, tree.depth) == (len(want), max(want.values()))
+    if tree.levels is not None:
+        levels = on_host(tree.levels)
+        assert {v: int(levels[v]) for v in want} == want
+    if tree.parents is not None:
+        parents = on_host(tree.parents)
+        may = defaultdict(set)
+        for v, ends in neighbours(graph).items():
+            for u in ends:
+                if v in want and want.get(u, -1) == want[v] + 1:
+                    may[u].add(v)
+        for v, level in want.items():
+            allowed = may[v] if level else {v}
+            allowed = {min(allowed)} if least else allowed
+            assert int(parents[v]) in allowed, f"{v} of level {level}: {parents[v]}, not {allowed}"
+
+
+# --- properties -------------------------------------------------------------------------------
+
+TIERS = st.sampled_from(("none", "light", "full"))
+DIRECTIONS = st.sampled_from(("auto", "push", "pull"))
+WANTED = st.sampled_from(
+    [(levels, parents) for levels in ("i4", "u1", None) for parents in ("any", "least", None)]
+)
+
+
+def starts_of(data: Any, n: int) -> np.ndarray:
+    """One vertex, a few, or all."""
+    numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
+    count = data.draw(st.sampled_from((1, 1, min(3, n), min(70, n), n)))
+    return numbers.choice(n, count, replace=False)
+
+
+@given(patterns(), TIERS, DIRECTIONS, WANTED, st.sampled_from(SETTINGS), st.data())
+def test_a_search_finds_levels_and_parents(graph, tier, direction, wanted, constants, data):
+    starts = starts_of(data, graph[0].nrows)
+    levels, parents = wanted
+    with settings(constants):
+        tree = search(
+            graph,
+            starts,
+            tier,
+            direction=direction,
+            levels=None if levels is None else np.dtype(levels),
+            parents=parents,
+            on_card=data.draw(st.booleans()),
+        )
+    assert (tree.levels is None) == (levels is None)
+    assert (tree.parents is None) == (parents is None)
+    assert levels is None or tree.levels.dtype == np.dtype(levels)
+    assert parents is None or tree.parents.dtype == np.int32
+    assert tree.trace == []
+    assert_found(tree, graph, levels_on_host(graph, starts), parents == "least")
+
+
+@given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.data())
+def test_a_mask_keeps_vertices_from_being_reached_or_expanded(
+    graph, tier, direction, constants, data
+):
+    n = graph[0].nrows
+    starts = starts_of(data, n)
+    numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
+    chosen = numbers.random(n) < data.draw(st.sampled_from((0.0, 0.3, 0.8, 1.0)))
+    present = cuda.asarray(chosen) if data.draw(st.booleans()) else None
+    indices = cuda.asarray(np.flatnonzero(chosen).astype(np.int32)) if present is None else None
+    complement = data.draw(st.booleans())
+    mask = VectorMask(n, present, indices, complement)
+    allowed = set(np.flatnonzero(chosen != complement).tolist())
+    least = data.draw(st.booleans())
+    with settings(constants):
+        parents = "least" if least else "any"
+        tree = search(graph, starts, tier, direction=direction, mask=mask, parents=parents)
+    assert_found(tree, graph, levels_on_host(graph, starts, allowed), least)
+
+
+@given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.integers(0, 4), st.data())
+def test_a_limit_is_the_greatest_level(graph, tier, direction, constants, limit, data):
+    starts = starts_of(data, graph[0].nrows)[:3]
+    with settings(constants):
+        tree = search(graph, starts, tier, direction=direction, limit=limit)
+    assert_found(tree, graph, levels_on_host(graph, starts, None, limit))
+
+
+@given(patterns(), st.sampled_from(SETTINGS), st.data())
+def test_by_rows_alone_it_pushes(graph, constants, data):
+    starts = starts_of(data, graph[0].nrows)
+    with settings(constants):
+        tree = search(graph, starts, rows_only=True, traced=True)
+    assert_found(tree, graph, levels_on_host(graph, starts))
+    assert all(level.direction.startswith("push") for level in tree.trace)
+
+
+@given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.data())
+def test_its_trace_tells_each_level(graph, tier, direction, constants, data):
+    starts = starts_of(data, graph[0].nrows)[:3]
+    want = levels_on_host(graph, starts)
+    with settings(constants):
+        tree = search(graph, starts, tier, direction=direction, traced=True)
+    assert_found(tree, graph, want)
+    sizes = np.bincount(list(want.values())).tolist()
+    assert [level.frontier for level in tree.trace][: len(sizes)] == sizes
+    assert len(tree.trace) in (len(sizes), len(sizes) - 1)
+    for level in tree.trace:
+        assert level.seconds >= 0
+        assert level.direction.split(",")[0] in ("push", "pull")
+        assert direction in ("auto", level.direction.split(",")[0])
+
+
+@given(patterns((33, 1500)), TIERS, st.sampled_from(SETTINGS[1:4]), st.integers(1, 40))
+def test_tickets_may_wrap_around(graph, tier, constants, before):
+    with settings(constants, (1 << 32) - before):
+        tree = search(graph, [0], tier)
+    assert_found(tree, graph, levels_on_host(graph, [0]))
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+def path(n: int) -> list[tuple[int, int]]:
+    order = np.random.default_rng(n).permutation(n)
+    return list(zip(order[:-1].tolist(), order[1:].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("constants", [SETTINGS[0], SETTINGS[1]])
+@pytest.mark.parametrize("tier", ["none", "light", "full"])
+def test_a_path_has_a_level_for_each_vertex(tier, constants):
+    n = 5000 if constants is SETTINGS[0] else 300
+    edges = path(n)
+    graph = pattern(n, edges, True)
+    with settings(constants):
+        tree = search(graph, [edges[0][0]], tier)
+    assert tree.depth == n - 1
+    assert on_host(tree.levels)[[v for _, v in edges]].tolist() == list(range(1, n))
+
+
+@pytest.mark.parametrize("constants", SETTINGS[:3])
+@pytest.mark.parametrize("tier", ["none", "full"])
+@pytest.mark.parametrize("length", [254, 255])
+def test_a_byte_holds_levels_to_254(length, tier, constants):
+    edges = path(length + 1)
+    graph = pattern(length + 1, edges, False)
+    options = {"levels": np.dtype(np.uint8), "parents": None}
+    with settings(constants):
+        if length > 254:
+            with pytest.raises(OverflowError, match="254"):
+                search(graph, [edges[0][0]], tier, **options)
+            tree = search(graph, [edges[0][0]], tier, limit=254, **options)
+            assert (tree.depth, tree.reached) == (254, 255)
+        else:
+            tree = search(graph, [edges[0][0]], tier, **options)
+        assert_found(tree, graph, levels_on_host(graph, [edges[0][0]], None, 254))
+
+
+@pytest.mark.parametrize("constants", SETTINGS)
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize("tier", ["none", "light", "full"])
+def test_a_star_and_a_complete_graph(tier, direction, constants):
+    n = 1200
+    star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)
+    complete = pattern(60, np.argwhere(~np.eye(60, dtype=bool)), True)
+    for graph, starts in ((star, [700]), (star, [3]), (star, [3, 8]), (complete, [59])):
+        with settings(constants):
+            tree = search(graph, starts, tier, direction=direction, parents="least")
+        assert_found(tree, graph, levels_on_host(graph, starts), True)
+
+
+@given(st.integers(0, 1 << 16), TIERS, st.sampled_from(SETTINGS), st.booleans())
+@example(0, "full", SETTINGS[1], True)
+def test_a_mesh_and_many_components(seed, tier, constants, wide):
+    numbers = np.random.default_rng(seed)
+    side = 12
+    places = np.arange(side * side).reshape(side, side)
+    pairs = np.concatenate(
+        [
+            np.stack([places[:, :-1].ravel(), places[:, 1:].ravel()], 1),
+            np.stack([places[:-1].ravel(), places[1:].ravel()], 1),
+        ]
+    )
+    pairs = numbers.permutation(side * side)[pairs[numbers.random(len(pairs)) < 0.7]]
+    graph = pattern(side * side, pairs, True, wide)
+    starts = numbers.choice(side * side, numbers.integers(1, 4), replace=False)
+    with settings(constants):
+        tree = search(graph, starts, tier)
+    assert_found(tree, graph, levels_on_host(graph, starts))
+
+
+@pytest.mark.parametrize("constants", SETTINGS)
+@pytest.mark.parametrize("tier", ["none", "light", "full"])
+def test_starts_without_edges_are_all_there_is(tier, constants):
+    graph = pattern(40, [(1, 2), (2, 3)], False)
+    with settings(constants):
+        for starts in ([0], [3], [0, 39, 3], range(40)):
+            tree = search(graph, starts, tier)
+            assert_found(tree, graph, levels_on_host(graph, starts))
+        nothing = pattern(7, [], True)
+        assert_found(search(nothing, [5], tier), nothing, {5: 0})
+
+
+@pytest.mark.parametrize("tier", ["none", "light", "full"])
+def test_of_no_vertices_there_is_nothing_to_find(tier):
+    graph = pattern(0, [], True)
+    tree = search(graph, [], tier)
+    assert (tree.reached, tree.depth, tree.present.size) == (0, 0, 0)
