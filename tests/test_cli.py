@@ -26,6 +26,8 @@ COMMANDS = (
     "minimax",
     "reliable",
     "pagerank",
+    "closeness",
+    "eccentricity",
     "components",
     "triangles",
     "info",
@@ -122,6 +124,11 @@ def test_pagerank_components_and_triangles_of_a_dataset():
     assert "triangles     45\n" in succeeds("triangles", "karate")
 
 
+def test_how_near_and_how_far_the_vertices_of_a_dataset_are():
+    assert "\n       0   0.568966\n" in succeeds("closeness", "karate")
+    assert "diameter          5\n" in succeeds("eccentricity", "karate")
+
+
 def test_triangles_ignore_direction():
     assert "triangles     5\n" in succeeds("triangles", "ldbc-directed")
 
@@ -137,11 +144,21 @@ def test_a_graph_without_entries_is_a_graph(tmp_path):
     path = tmp_path / "none.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 0\n")
     assert "reached  1 vertex, with 0 out-edges" in succeeds("bfs", path)
-    for command in ("sssp", "pagerank", "components", "triangles", "info"):
+    for command in (
+        "sssp",
+        "pagerank",
+        "closeness",
+        "eccentricity",
+        "components",
+        "triangles",
+        "info",
+    ):
         succeeds(command, path)
 
 
-@pytest.mark.parametrize("command", ["pagerank", "components", "triangles", "info"])
+@pytest.mark.parametrize(
+    "command", ["pagerank", "closeness", "eccentricity", "components", "triangles", "info"]
+)
 def test_a_graph_without_vertices_is_a_graph(tmp_path, command):
     path = tmp_path / "none.txt"
     path.write_text("# nothing\n")

@@ -110,6 +110,32 @@ def _best_path(algorithm: Callable[..., Any], name: str, title: str) -> Any:
     return run
 
 
+def _closeness(graph: Graph, options: Namespace) -> Answer:
+    closeness = algorithms.closeness(graph.A, wf_improved=not options.unscaled)
+    _, values = closeness.to_coo()
+    facts = [("mean", number(values.mean()))] if values.size else []
+    return Answer(
+        facts=facts,
+        columns={"closeness": closeness},
+        top=_extremes("nearest to all", graph, "closeness", closeness, options.top),
+    )
+
+
+def _eccentricity(graph: Graph, options: Namespace) -> Answer:
+    eccentricity = algorithms.eccentricity(graph.A)
+    _, values = eccentricity.to_coo()
+    facts = [("reach all others", number(values.size, "vertex"))]
+    if values.size:
+        facts.append(("radius", number(values.min())))
+    if values.size == graph.A.nrows:
+        facts.append(("diameter", number(values.max())))
+    return Answer(
+        facts=facts,
+        columns={"eccentricity": eccentricity},
+        top=_extremes("most remote", graph, "eccentricity", eccentricity, options.top),
+    )
+
+
 def _pagerank(graph: Graph, options: Namespace) -> Answer:
     rank = algorithms.pagerank(
         graph.A,
@@ -300,6 +326,33 @@ ALGORITHMS = (
             Option("--max-iterations", int, 100, "give up after this many rounds (default: 100)"),
             Option("--weighted", None, False, "choose edges in proportion to their weights"),
         ),
+    ),
+    Algorithm(
+        name="closeness",
+        computes="how near each vertex is to all that can reach it",
+        story=(
+            "The inverse of the mean number of edges on a shortest path that ends at the vertex, "
+            "times the part of the graph from which one does. It takes a breadth-first search from "
+            "each vertex, 64 of them at a time as the bits of a word. Weights are ignored."
+        ),
+        formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
+        examples=("graphla closeness friends.txt --undirected --top 20",),
+        run=_closeness,
+        options=(
+            Option("--unscaled", None, False, "as if what reaches a vertex were the whole graph"),
+        ),
+    ),
+    Algorithm(
+        name="eccentricity",
+        computes="how many edges away the farthest vertex is from each vertex",
+        story=(
+            "The least of the eccentricities is the radius of the graph, the greatest its "
+            "diameter. It takes a breadth-first search from each vertex, 64 of them at a time as "
+            "the bits of a word. A vertex that does not reach all others has none."
+        ),
+        formula="e(v) = max over u of d(v, u)",
+        examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),
+        run=_eccentricity,
     ),
     Algorithm(
         name="components",
