@@ -1,7 +1,7 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
 // A thread takes one row and looks at a few entries; a row that is not settled by them is looked at
-// by the whole warp; what is left of a long one is cut into chunks, which warps of the whole grid
+// by a group of lanes, or by the whole warp; what is left of a long one is cut into chunks, which warps of the whole grid
 // take (`pull_chunks`) and whose folds are then joined in order (`join_chunks`).
 // How a row is cut depends on its length alone, so that the result is the same bits run by run,
 // whatever the grid; a row that ends at its first term ends at the first in order.
@@ -101,11 +101,11 @@ template <int HELD> constexpr int THREADS = HELD == WITH_HUBS ? 1024 : 256;
 template <class Offset, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM = HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
 template <class Offset, class Z, int HELD, int MASK, int ENDS>
-constexpr int BLOCKS = HELD == WITH_HUBS                               ? 1
-                       : ENDS != AT_LAST                               ? 6
-                       : IS_SLIM<Offset, Z, HELD, MASK>               ? 5
+constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
+                       : ENDS != AT_LAST                         ? 6
+                       : IS_SLIM<Offset, Z, HELD, MASK>          ? 5
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
-                                                                       : 4;
+                                                                 : 4;
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, HELD, MASK, ENDS>)
@@ -181,7 +181,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
 
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
-__global__ void __launch_bounds__(THREADS<HELD>)
+__global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
 pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_present, const U *u_values,
             const u16 *hubs, int bits, u64 *next,
             const Tickets *tickets, const Long *__restrict__ longs, i32 *settled,
