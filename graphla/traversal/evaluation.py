@@ -36,7 +36,7 @@ from semirings.structures import TypedSemiring
 
 FOREVER = 2**31 - 1
 PATIENCE = 1024
-"""Rounds after which a closure that might have no end is first looked at."""
+"""Rounds after which a closure that might have no end is first looked at, unless it is small."""
 FEW = 64
 
 
@@ -166,7 +166,9 @@ def values_by_level(
 
 def _settled(task: Task, way: Evaluation) -> Closed:
     """Until nothing improves; a cycle that has no end is refused."""
-    turns = FOREVER if way.never_improves or task.limit is not None else PATIENCE
+    turns = FOREVER
+    if not way.never_improves and task.limit is None:
+        turns = min(PATIENCE, task.a.nrows + FEW)
     closed = _run(task, way, turns)
     while not closed.settled:
         if closed.parents is not None:
@@ -247,11 +249,13 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
         if tree.reached > closed.values.nvals:
             refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
         return
-    if task.limit is None:
-        if closed.parents is None:
-            closed = _run(replace(task, parents=True), way, PATIENCE)
-        if closed.parents is not None:
-            _refuse_endless(task, closed)
+    # A cycle shows as long as nothing is left out: ever later states before that are looked at.
+    turns, early = 2, closed._replace(overflowed=False, settled=False)
+    while task.limit is None and not (early.overflowed or early.settled):
+        early = _run(replace(task, parents=True), way, turns)
+        if early.parents is not None:
+            _refuse_endless(task, early)
+        turns *= 2
     raise OverflowError(
         f"the closure under {task.op!r} has a product that {task.op.return_type} does not hold"
     )
