@@ -35,6 +35,9 @@ COMMANDS = (
 )
 
 
+OF_ANY_GRAPH = ("pagerank", "closeness", "eccentricity", "components", "triangles", "info")
+
+
 def graphla(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
     """`python -m graphla ARGUMENTS`, which finds this source tree from any folder."""
     return subprocess.run(

@@ -127,8 +127,8 @@ def _eccentricity(graph: Graph, options: Namespace) -> Answer:
     facts = [("reach all others", number(values.size, "vertex"))]
     if values.size:
         facts.append(("radius", number(values.min())))
-    if values.size == graph.A.nrows:
-        facts.append(("diameter", number(values.max())))
+        if values.size == graph.A.nrows:
+            facts.append(("diameter", number(values.max())))
     return Answer(
         facts=facts,
         columns={"eccentricity": eccentricity},
