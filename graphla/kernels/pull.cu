@@ -1,8 +1,9 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
 // A thread takes one row and looks at a few entries; a row that is not settled by them is looked at
-// by a group of lanes, or by the whole warp; what is left of a long one is cut into chunks, which warps of the whole grid
-// take (`pull_chunks`) and whose folds are then joined in order (`join_chunks`).
+// by a group of lanes, or by the whole warp; what is left of a long one is cut into chunks, which
+// warps of the whole grid take (`pull_chunks`) and whose folds are then joined in order
+// (`join_chunks`). Of rows under flags a warp first lists those that are wanted.
 // How a row is cut depends on its length alone, so that the result is the same bits run by run,
 // whatever the grid; a row that ends at its first term ends at the first in order.
 #include "gathering.cuh"
