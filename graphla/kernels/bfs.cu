@@ -85,7 +85,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
 
   // Adds up what each thread has; by all threads of the block, before a barrier.
   const auto give_sums = [&](const Sums &sums) {
-    const u64 each[5] = {sums.found, sums.out, sums.into, sums.left, sums.into_left};
+    const u64 each[5] = {u64(i64(sums.found)), sums.out, sums.into, u64(i64(sums.left)), sums.into_left};
 #pragma unroll
     for (int k = 0; k < 5; ++k) {
       const u64 total = warp_sum(each[k]);

@@ -39,7 +39,8 @@ enum BfsControl {
 
 /// What a thread adds up in a level, for control[FOUND...].
 struct Sums {
-  u64 found, out, into, left, into_left;
+  i32 found, left;
+  u64 out, into, into_left;
 };
 
 /// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.

@@ -173,44 +173,56 @@ template <class S> struct Pull {
         else ++sums.into_left;
       }
       listed += __popc(missing);
-      if (queues) search.template keep<1>(is_hit, v);
+    }
+    if (!queues) return;
+#pragma unroll 1
+    for (int k = 0; k < PULL_WORDS; ++k) {
+      const i32 v[1] = {i32((base + sub + k) * WARP + lane())};
+      search.template keep<1>(shuffle(found, sub + k) >> lane() & 1, v);
     }
   }
 
   DEVICE void operator()(Sums &sums) const {
     const i64 words = (search.active + WARP - 1) / WARP;
-    const i64 chunks = (words + chunk - 1) / chunk;
-    int listed = 0;
-    for (i64 at = S::warp_in_grid(); at < chunks; at += S::warps_in_grid()) {
-      const i64 base = at * chunk, word = base + lane();
-      const bool owns = lane() < chunk && word < words;
-      const u32 reached = owns ? before[word] : 0;
-      u32 closed = ~0u;
-      if (owns) {
-        closed = reached | (search.fixed ? search.fixed[word] : 0);
-        const i64 past = (word + 1) * WARP - search.active;
-        if (past > 0) closed |= ~0u << (WARP - past);
-      }
-      if (owns) after[word] = reached;
-      u32 found = 0;
-      const u32 some = __ballot_sync(ALL_LANES, closed != ~0u);
-      for (int sub = 0; sub < chunk; sub += PULL_WORDS) {
-        if (!marks && !(some >> sub & ((1u << PULL_WORDS) - 1))) continue;
-        if (listed + PULL_GROUP > room) {
-          read_rows(listed, sums);
-          listed = 0;
+    int listed = 0, sub = chunk;
+    i64 base = S::warp_in_grid() * chunk - S::warps_in_grid() * chunk;
+    u32 reached = 0, closed = ~0u, found = 0, some = 0;
+    bool owns = false;
+    while (true) {
+      if (sub >= chunk) {  // the next chunk of words, a lane a word
+        base += S::warps_in_grid() * chunk;
+        sub = 0;
+        const i64 word = base + lane();
+        owns = lane() < chunk && word < words;
+        reached = owns ? before[word] : 0;
+        closed = ~0u;
+        if (owns) {
+          closed = reached | (search.fixed ? search.fixed[word] : 0);
+          const i64 past = (word + 1) * WARP - search.active;
+          if (past > 0) closed |= ~0u << (WARP - past);
+          after[word] = reached;
+          sums.left += __popc(~closed);
         }
+        some = __ballot_sync(ALL_LANES, closed != ~0u);
+      }
+      const bool is_over = base >= words;
+      if (is_over || listed + PULL_GROUP > room) {
+        read_rows(listed, sums);
+        listed = 0;
+      }
+      if (is_over) break;
+      if (marks || (some >> sub & ((1u << PULL_WORDS) - 1))) {
+        found = 0;
         peek(base, sub, closed, found, listed, sums);
         if (marks) mark(base, sub, reached | found);
-        if (owns && found && lane() / PULL_WORDS == sub / PULL_WORDS) after[word] = reached | found;  // before the rows of this chunk are read
+        if (owns && found) {  // before the rows of this chunk are read
+          after[base + lane()] = reached | found;
+          sums.found += __popc(found), sums.left -= __popc(found);
+        }
       }
-      if (owns) {
-        sums.found += u64(__popc(found));
-        sums.left += u64(__popc(~(closed | found)));
-      }
+      sub += PULL_WORDS;
       __syncwarp();
     }
-    read_rows(listed, sums);
     read_far(sums);
   }
 
