@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
-from graphla.backends.traversals import Closed, Level, Reach, Traversals, Tree
+from graphla.backends.traversals import Closed, Lengths, Level, Reach, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -43,6 +43,7 @@ __all__ = [
     "Backend",
     "Closed",
     "Costs",
+    "Lengths",
     "Level",
     "Reach",
     "Side",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from graphla.backends import Costs, Reach, counting
+from graphla.backends import Costs, Lengths, Reach, counting
 from graphla.backends.arrays import (
     building,
     entries,
@@ -353,13 +353,15 @@ def levels_of_many(
     levels: Any,
     plan: Plan | None,
     traced: bool,
-) -> Array:
-    """(k, n) levels of one search from each of k starts."""
+) -> Lengths:
+    """Levels of one search from each of k starts."""
     options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
     key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
     if _searches(starts.size * out.nvals, out.nrows, *key):
-        return searches.levels_of_many(out, into, starts, threads=config.threads, **options)
-    return traversals.levels_of_many(out, into, starts, **options)
+        found = searches.levels_of_many(out, into, starts, threads=config.threads, **options)
+    else:
+        found = traversals.levels_of_many(out, into, starts, **options)
+    return Lengths(found, [])
 
 
 def reach_of_many(
@@ -375,7 +377,7 @@ def reach_of_many(
     found = np.zeros((3, starts.size), np.int64)
     for first in range(0, starts.size, 64):
         some = slice(first, first + 64)
-        levels = levels_of_many(
+        levels, _ = levels_of_many(
             out,
             into,
             starts[some],

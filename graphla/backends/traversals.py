@@ -53,6 +53,13 @@ class Closed(NamedTuple):
     settled: bool = True
 
 
+class Lengths(NamedTuple):
+    """What k searches find."""
+
+    levels: Array  # (k, n), int32 or uint8; -1 or 255 where not reached
+    trace: list[Level]  # of searches that ran together, one record a level
+
+
 class Reach(NamedTuple):
     """How far each of k searches came; each an int64 array[k]."""
 
@@ -147,9 +154,9 @@ class Traversals(Protocol):
         levels: Any,
         plan: Plan | None,
         traced: bool,
-    ) -> Array:
-        """(k, n) levels of one search from each of k starts, int32 or uint8; int32 -1 or uint8 255
-        where not reached. It may be a transposed view."""
+    ) -> Lengths:
+        """Levels of one search from each of k starts, which need not be distinct, an array of this
+        device; else as `bfs`. They may be a transposed view."""
         ...
 
     def reach_of_many(

@@ -13,9 +13,10 @@
 // keep every pull searching to the end of its row, and have few edges to push.
 // (Bits of many searches in a word: Then et al., "The More the Merrier", VLDB 2014.)
 //
-// A warp takes a group of 32 vertices; rows of more than `part` entries are cut into tasks, which are
-// listed once. Races: next[] is read while others add bits to it: a bit that is missed is added
-// again, which changes nothing; `touched` is only ever set to one.
+// A warp takes a group of 32 vertices. What would keep it busy is queued: vertices that push, and
+// rows of more than `longest` entries in parts; behind another barrier all warps share the queues.
+// Races: next[] is read while others add bits to it: a bit that is missed is added again, which
+// changes nothing; `touched` is only ever set to one.
 #include "many.cuh"
 #include "persistent.cuh"
 
@@ -25,6 +26,11 @@ constexpr int MANY_BLOCK = 256;
 constexpr int MANY_WARPS = MANY_BLOCK / WARP;
 constexpr int SEARCHES = 64;
 constexpr int UNROLL = 4;  // edges that a lane has in flight
+
+constexpr int TALLY = 2 * SEARCHES + 1;
+
+/// Where all searches would push, and along more than this part of all edges, all pull.
+constexpr float BROAD = 0.4f;
 
 /// How a level goes: every search for itself, or all one way.
 enum Towards { TOWARDS_AUTO = 0, TOWARDS_PUSH = 1, TOWARDS_PULL = 2 };
@@ -40,7 +46,8 @@ template <class Offset> struct Graph {
   const i32 *into;
   const i32 *first;         // the first in-neighbour of each, or null
   const bool *allowed;      // the mask, or null
-  i32 part;                 // a row of more entries is long, and a task has so many of them
+  i32 longest;              // a row of more entries is long
+  i32 part;                 // entries of a task
 };
 
 /// What is known of the vertices, and the long rows.
@@ -54,12 +61,18 @@ struct Words {
   int room;     // planes there are; 0: levels are not kept
 };
 
-/// The long rows' tasks: (part, vertex) in a word.
-struct Tasks {
-  u64 *at;
-  u64 count;
+/// What is put off to the second half of an expansion. Both queues are empty when it begins.
+struct Queues {
+  u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
+  i32 *rows;    // vertices that push along short rows
+  u64 *counts;  // of parts, of rows
 };
 
+constexpr u64 PULLS = u64(1) << 63;
+
+#ifndef VARIANT
+#define VARIANT 0
+#endif
 DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   atomicOr(&words.next[v], bits);
   store_relaxed(&words.touched[v / WARP], u8(1));
@@ -67,33 +80,64 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 
 /// Push of one edge's searches.
 DEVICE void push_to(const Words &words, i32 w, u64 bits) {
+#if VARIANT & 2
+  add_next(words, w, bits);
+#else
   if (bits & ~load_relaxed(&words.next[w])) add_next(words, w, bits);
+#endif
 }
 
-/// Lists the parts of this lane's row, if it is a long one; all lanes call.
-template <class Offset>
-DEVICE void list_long(const Offset *ends, i64 v, bool is_valid, i32 part, u64 *tasks, u64 *count) {
-  const i64 length = is_valid ? i64(ends[v + 1]) - i64(ends[v]) : 0;
-  for (u32 left = __ballot_sync(ALL_LANES, length > part); left; left &= left - 1) {
+/// Queues this lane's row in parts, if it has any; all lanes call.
+DEVICE void queue_parts(const Queues &queues, i64 v, i64 parts, u64 kind) {
+  u32 left = __ballot_sync(ALL_LANES, parts != 0);
+  if (!left) return;
+  const i64 end = warp_inclusive_sum(parts);
+  u64 first = 0;
+  if (lane() == WARP - 1) first = atomicAdd(&queues.counts[0], u64(end));
+  first = shuffle(first, WARP - 1);
+  for (; left; left &= left - 1) {
     const int from = __ffs(int(left)) - 1;
-    const i64 parts = (shuffle(length, from) + part - 1) / part;
-    const i64 row = shuffle(v, from);
-    u64 place = 0;
-    if (lane() == 0) place = atomicAdd(count, u64(parts));
-    place = shuffle(place, 0);
-    for (i64 k = lane(); k < parts; k += WARP) tasks[place + k] = u64(k) << 32 | u64(row);
+    const i64 row_parts = shuffle(parts, from), row = shuffle(v, from);
+    const u64 place = first + u64(shuffle(end, from) - row_parts);
+    for (i64 k = lane(); k < row_parts; k += WARP) {
+      queues.parts[place + k] = kind | u64(k) << 32 | u64(row);
+    }
   }
 }
 
-/// One part of a long row, pushed by a warp.
+/// The vertices that a warp is about to queue: in shared memory, so that it asks for room seldom.
+struct Pushers {
+  static constexpr int FULL = 64, ROOM = FULL + WARP;
+  i32 *held;  // ROOM of them, the warp's own
+  int count;
+
+  /// This lane's vertex, if it `wants`; all lanes call.
+  DEVICE void add(const Queues &queues, i32 v, bool wants) {
+    const u32 wanting = __ballot_sync(ALL_LANES, wants);
+    if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
+    count += __popc(wanting);
+    __syncwarp();
+    if (count < FULL) return;
+    flush(queues, FULL);
+    const i32 rest = held[FULL + lane()];
+    __syncwarp();
+    held[lane()] = rest;
+    count -= FULL;
+    __syncwarp();
+  }
+  DEVICE void flush(const Queues &queues, int some) {
+    if (!some) return;
+    u64 place = 0;
+    if (lane() == 0) place = atomicAdd(&queues.counts[1], u64(some));
+    place = shuffle(place, 0);
+    for (int k = lane(); k < some; k += WARP) queues.rows[place + k] = held[k];
+  }
+};
+
+/// Entries begin..end - 1 of a long row pushed by a warp.
 template <class Offset>
-DEVICE void push_part(const Graph<Offset> &graph, const Words &words, u64 task, u64 pushing) {
-  const i32 v = i32(u32(task));
-  if (!words.had[v / WARP]) return;
-  const u64 bits = words.fresh[v] & pushing;
-  if (!bits) return;
-  const i64 begin = i64(graph.out_ends[v]) + i64(task >> 32) * graph.part;
-  const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));
+DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits) {
+  constexpr int UNROLL = 8;
   for (i64 p = begin + lane(); p < end; p += UNROLL * WARP) {
     i32 w[UNROLL];
 #pragma unroll
@@ -105,16 +149,10 @@ DEVICE void push_part(const Graph<Offset> &graph, const Words &words, u64 task, 
   }
 }
 
-/// One part of a long row, pulled by a warp: until nothing is missing.
+/// Entries begin..end - 1 of v's long row pulled by a warp, until nothing is missing.
 template <class Offset>
-DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, u64 task, u64 pulling) {
-  const i32 v = i32(u32(task));
-  if (!(words.open[v / WARP] >> (v % WARP) & 1)) return;
-  const u64 had = load_relaxed(&words.next[v]);
-  const u64 missing = shuffle(pulling & ~had, 0);  // others may add to it: one word for all lanes
-  if (!missing) return;
-  const i64 begin = i64(graph.into_ends[v]) + i64(task >> 32) * graph.part;
-  const i64 end = least(begin + graph.part, i64(graph.into_ends[v + 1]));
+DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64 begin, i64 end,
+                      u64 missing) {
   u64 found = 0;
   for (i64 p = begin; p < end && found != missing; p += UNROLL * WARP) {
     i32 u[UNROLL];
@@ -132,16 +170,16 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, u64 task, 
   if (lane() == 0 && found) add_next(words, v, found);
 }
 
-/// The rows of a group, none of them long, pushed edge by edge.
+/// The short rows of a warp's vertices (-1: none), pushed edge by edge.
 template <class Offset>
-DEVICE void push_group(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing) {
-  const u64 bits = v < graph.vertices ? words.fresh[v] & pushing : 0;
+DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing) {
+  u64 bits = 0;
   Offset begin = 0;
   u32 length = 0;
-  if (bits) {
+  if (v >= 0) {
+    bits = words.fresh[v] & pushing;
     begin = graph.out_ends[v];
-    const Offset entries = graph.out_ends[v + 1] - begin;
-    length = entries > graph.part ? 0 : u32(entries);
+    length = u32(graph.out_ends[v + 1] - begin);
   }
   const u32 end = warp_inclusive_sum(length), total = shuffle(end, WARP - 1);
   const Offset shift = begin - Offset(end - length);
@@ -163,38 +201,54 @@ DEVICE void push_group(const Graph<Offset> &graph, const Words &words, i64 v, u6
   }
 }
 
+/// The vertices of a group that push: queued, by the length of their rows.
+template <class Offset>
+DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, i64 v,
+                        u64 pushing, Pushers &pushers) {
+  i64 length = 0;
+  if (v < graph.vertices && (words.fresh[v] & pushing)) {
+    length = i64(graph.out_ends[v + 1]) - i64(graph.out_ends[v]);
+  }
+  const bool is_long = length > graph.longest;
+  queue_parts(queues, v, is_long ? (length + graph.part - 1) / graph.part : 0, 0);
+  pushers.add(queues, i32(v), length && !is_long);
+}
+
 /// The rows of a group pulled: each lane tries its first neighbour, then a few more; then the warp
-/// takes all edges that are left, those of long rows apart, which are tasks.
+/// takes all edges that are left, those of long rows apart, which are queued.
 /// `left` is this warp's shared words, two for each lane: what its row still misses.
 template <class Offset>
-DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, i64 v, u32 open, u64 pulling,
-                       bool is_alone, u32 *left) {
+DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, i64 v,
+                       u32 open, u64 pulling, bool is_alone, u32 *left) {
   constexpr int FEW = 3;
-  const u64 seen = open >> lane() & 1 ? words.seen[v] : ~u64(0);
-  const u64 missing = pulling & ~seen;
-  u64 found = 0;
-  Offset begin = 0;
-  u32 length = 0;
-  bool is_long = false;
-  if (missing) {
+  u64 seen = ~u64(0), found = 0;
+  Offset begin = 0, entries = 0;
+  i32 nearest = 0;
+  if (open >> lane() & 1) {  // so there is an edge; all is loaded side by side
+    seen = words.seen[v];
     begin = graph.into_ends[v];
-    const Offset entries = graph.into_ends[v + 1] - begin;
-    const i32 u = graph.first ? graph.first[v] : graph.into[begin];
-    found = words.seen[u] & missing;
-    is_long = entries > graph.part;
-    length = is_long ? 0 : u32(entries) - 1;
-    begin += 1;
+    entries = graph.into_ends[v + 1] - begin;
+    if (graph.first) nearest = graph.first[v];
+  }
+  const u64 missing = pulling & ~seen;
+  u32 length = 0;
+  i64 parts = 0;
+  if (missing) {
+    found = words.seen[graph.first ? nearest : graph.into[begin]] & missing;
+    length = u32(least(entries, Offset(FEW + 1))) - 1;
     if (found != missing && length) {
       i32 next[FEW];
 #pragma unroll
-      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + least(j, int(length) - 1)];
+      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + 1 + least(j, int(length) - 1)];
 #pragma unroll
       for (int j = 0; j < FEW; ++j) found |= words.seen[next[j]] & missing;
-      begin += Offset(least(u32(FEW), length));
-      length -= least(u32(FEW), length);
     }
-    if (found == missing) length = 0;
+    const bool is_long = entries > graph.longest;
+    begin += Offset(1 + length);
+    length = found == missing || is_long ? 0 : u32(entries) - 1 - length;
+    if (found != missing && is_long) parts = (i64(entries) + graph.part - 1) / graph.part;
   }
+  queue_parts(queues, v, parts, PULLS);
   const u32 end = warp_inclusive_sum(length), total = shuffle(end, WARP - 1);
   if (total) {
     const Offset shift = begin - Offset(end - length);
@@ -205,20 +259,21 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, i64 v, u3
     for (u32 edge = 0; edge < total; edge += UNROLL * WARP) {
       i32 u[UNROLL];
       int row[UNROLL];
-      u64 wants[UNROLL];
 #pragma unroll
       for (int j = 0; j < UNROLL; ++j) {
         const u32 mine = edge + j * WARP + lane();
         row[j] = row_of_edge(end, mine);
         const Offset at = shuffle(shift, row[j]);
-        wants[j] = u64(load_relaxed(&left[row[j]])) | u64(load_relaxed(&left[WARP + row[j]])) << 32;
-        u[j] = mine < total && wants[j] ? graph.into[at + Offset(mine)] : -1;
+        const u32 wants = load_relaxed(&left[row[j]]) | load_relaxed(&left[WARP + row[j]]);
+        u[j] = mine < total && wants ? graph.into[at + Offset(mine)] : -1;
       }
 #pragma unroll
       for (int j = 0; j < UNROLL; ++j) {
-        const u64 got = u[j] < 0 ? 0 : words.seen[u[j]] & wants[j];
-        if (u32(got)) atomicAnd(&left[row[j]], ~u32(got));
-        if (u32(got >> 32)) atomicAnd(&left[WARP + row[j]], ~u32(got >> 32));
+        const u64 got = u[j] < 0 ? 0 : words.seen[u[j]] & pulling;
+        if (u32(got) & load_relaxed(&left[row[j]])) atomicAnd(&left[row[j]], ~u32(got));
+        if (u32(got >> 32) & load_relaxed(&left[WARP + row[j]])) {
+          atomicAnd(&left[WARP + row[j]], ~u32(got >> 32));
+        }
       }
       __syncwarp();
     }
@@ -226,24 +281,19 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, i64 v, u3
     __syncwarp();
   }
   if (found) {
-    if (is_alone && !is_long) words.next[v] = seen | found;
+    if (is_alone) words.next[v] = seen | found;
     else atomicOr(&words.next[v], found);
   }
   if (__any_sync(ALL_LANES, found != 0) && lane() == 0) store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// next[] for the level after this one.
+/// The first half of an expansion: all groups pull, and queue what pushes.
 template <class Offset>
-DEVICE void expand(const Graph<Offset> &graph, const Words &words, const Tasks &out, const Tasks &into,
-                   u64 pushing, u64 pulling, u32 *left) {
+DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
+                          u64 pushing, u64 pulling, u32 *left, i32 *held) {
   const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  if (pushing) {
-    for (u64 t = u64(warp); t < out.count; t += u64(warps)) push_part(graph, words, out.at[t], pushing);
-  }
-  if (pulling) {
-    for (u64 t = u64(warp); t < into.count; t += u64(warps)) pull_part(graph, words, into.at[t], pulling);
-  }
   const i64 groups = (graph.vertices + WARP - 1) / WARP;
+  Pushers pushers{held, 0};
   for (i64 first = warp; first < groups; first += warps * WARP) {
     const i64 mine = first + lane() * warps;
     const bool pushes = mine < groups && pushing && words.had[mine];
@@ -252,9 +302,39 @@ DEVICE void expand(const Graph<Offset> &graph, const Words &words, const Tasks &
     for (u32 due = push | pull; due; due &= due - 1) {
       const int at = __ffs(int(due)) - 1;
       const i64 v = (first + at * warps) * WARP + lane();
-      if (pull >> at & 1) pull_group(graph, words, v, shuffle(open, at), pulling, !pushing, left);
-      if (push >> at & 1) push_group(graph, words, v, pushing);
+      if (pull >> at & 1) {
+        pull_group(graph, words, queues, v, shuffle(open, at), pulling, !pushing, left);
+      }
+      if (push >> at & 1) queue_group(graph, words, queues, v, pushing, pushers);
     }
+  }
+  pushers.flush(queues, pushers.count);
+}
+
+/// The second half: what is queued, dealt out to all warps.
+template <class Offset>
+DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
+                          u64 pushing, u64 pulling) {
+  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
+  const i64 parts = i64(load_relaxed(&queues.counts[0])), rows = i64(load_relaxed(&queues.counts[1]));
+  for (i64 q = warp; q < parts; q += warps) {
+    const u64 item = queues.parts[q];
+    const i32 v = i32(u32(item));
+    const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
+    if (item & PULLS) {
+      const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // others may add
+      if (!missing) continue;
+      const i64 begin = i64(graph.into_ends[v]) + skip;
+      pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])), missing);
+    } else {
+      const i64 begin = i64(graph.out_ends[v]) + skip;
+      const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));
+      push_part(graph, words, begin, end, words.fresh[v] & pushing);
+    }
+  }
+  for (i64 first = warp * WARP; first < rows; first += warps * WARP) {
+    const i64 mine = first + lane();
+    push_rows(graph, words, mine < rows ? queues.rows[mine] : -1, pushing);
   }
 }
 
@@ -267,7 +347,7 @@ DEVICE void note_level(const Words &words, i64 v, u64 seen, u64 fresh, i64 level
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
     if (is_new) *word = bits;
-    else if (bits) *word |= bits;
+    else if (bits) atomicOr(word, bits);  // nobody else's, but nothing to wait for
   }
 }
 
@@ -275,6 +355,7 @@ DEVICE void note_level(const Words &words, i64 v, u64 seen, u64 fresh, i64 level
 struct Counted {
   u32 vertices[2];
   float edges[2];
+  float all;  // edges out of all vertices that are fresh for any search
 };
 
 /// Adds a group's fresh bits to what the warp has counted. Edges: exactly for vertices of many,
@@ -289,6 +370,7 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   }
   const float mean = own > 0 ? sum / own : 0;
   const u32 big = __ballot_sync(ALL_LANES, is_big);
+  counted.all += sum;
   for (int half = 0; half < 2; ++half) {
     const u32 column = transposed(u32(fresh >> 32 * half));
     counted.vertices[half] += u32(__popc(column));
@@ -298,6 +380,7 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
     const int from = __ffs(int(rest)) - 1;
     const u64 bits = shuffle(fresh, from);
     const float edges = shuffle(degree, from);
+    counted.all += edges;
     for (int half = 0; half < 2; ++half) {
       if (bits >> (lane() + WARP * half) & 1) counted.edges[half] += edges;
     }
@@ -317,8 +400,16 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i6
     for (u32 due = __ballot_sync(ALL_LANES, is_due); due; due &= due - 1) {
       const i64 group = first + (__ffs(int(due)) - 1) * warps, v = group * WARP + lane();
       const bool is_valid = v < graph.vertices;
-      const u64 seen = is_valid ? words.seen[v] : ~u64(0);
-      u64 fresh = is_valid ? words.next[v] & ~seen : 0;
+      u64 seen = ~u64(0), fresh = 0;
+      float degree = 0;
+      u32 open = 0;
+      if (is_valid) {  // all is loaded side by side
+        seen = words.seen[v];
+        fresh = words.next[v];
+        degree = float(graph.out_ends[v + 1] - graph.out_ends[v]);
+      }
+      if (lane() == 0) open = words.open[group];
+      fresh &= ~seen;
       if (fresh && level && graph.allowed && !graph.allowed[v]) fresh = 0;
       if (fresh) words.seen[v] = seen | fresh;
       if (is_valid) words.fresh[v] = fresh;
@@ -326,63 +417,80 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i6
       const u32 complete = __ballot_sync(ALL_LANES, ((seen | fresh) & wanted) == wanted);
       const bool has_fresh = __any_sync(ALL_LANES, fresh != 0);
       if (lane() == 0) {
-        words.open[group] &= ~complete;
+        if (open & complete) words.open[group] = open & ~complete;
         words.touched[group] = 0;
         words.had[group] = has_fresh;
       }
       if (!has_fresh) continue;
-      float degree = 0;
-      if (fresh) degree = float(graph.out_ends[v + 1] - graph.out_ends[v]);
       count_fresh(fresh, degree, counted);
     }
   }
 }
 
-/// Levels in the user's numbering, 16 bytes a thread: row v of `levels` begins at v * pitch.
+/// Levels in the user's numbering: row v of `levels` begins at v * pitch.
+///
+/// A lane loads the words of one vertex, turns its code into levels bit by bit, and then writes 16
+/// bytes of a row, with the lanes beside it.
 template <class Level>
 DEVICE void write_levels(const Words &words, i64 active, i64 n, const i32 *renumbered, i64 depth,
                          int width, Level *levels, i64 pitch) {
   constexpr int EACH = 16 / sizeof(Level);
   const int used = least(planes_for(depth), words.room), threads = width / EACH;
-  for (i64 k = thread_in_grid(); k < n * threads; k += threads_in_grid()) {
-    const i64 row = k / threads;
-    const int first = int(k - row * threads) * EACH;
-    const i64 v = renumbered ? renumbered[row] : row;
-    const u64 seen = words.seen[v];
-    Quad quad;
-    if (v < active && seen) {
-      quad = levels_from<Level>(words.planes, words.stride, v, used, seen, first);
-    } else {  // alone in the graph, or not reached: at most a start
-      quad = levels_from<Level>(words.planes, 0, 0, 0, seen, first);
+  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
+  const auto number = [&](i64 row) { return i64(row >= n ? 0 : renumbered ? renumbered[row] : row); };
+  i64 v = number(warp * WARP + lane()), later = number((warp + warps) * WARP + lane());
+  u64 seen = words.seen[v], ahead = 0;
+  Planes planes, further;
+  planes.load(words.planes + v, words.stride, v < active ? used : 0);
+  for (i64 base = warp * WARP; base < n; base += warps * WARP) {
+    // The words of the next vertex come while this one's levels are written.
+    ahead = words.seen[later];
+    further.load(words.planes + later, words.stride, later < active ? used : 0);
+    const i64 last = number(base + 2 * warps * WARP + lane());
+    if (v < active) planes.decode(used);
+    for (int k = lane(); k < WARP * threads; k += WARP) {
+      const int from = k / threads, first = (k - from * threads) * EACH;
+      Quad quad;
+      if (used <= FEW_PLANES) {
+        if (used <= 3) quad = planes.template levels_of<Level, 3>(from, first, seen);
+        else quad = planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
+      } else {
+        const u64 theirs = shuffle(seen, from);
+        const i64 of = shuffle(v, from);
+        quad = levels_from<Level>(words.planes, words.stride, of, of < active && theirs ? used : 0, theirs, first);
+      }
+      if (base + from < n) *(Quad *)&levels[(base + from) * pitch + first] = quad;
     }
-    *(Quad *)&levels[row * pitch + first] = quad;
+    v = later, later = last, seen = ahead, planes = further;
   }
 }
 
 /// One launch: all levels of up to 64 searches.
 ///
 /// `seen` (n words), `next` and `touched` arrive zero, and so does `tallies`: three sets, which
-/// levels use by turns, of 64 counts of vertices and 64 of the edges out of them (about); `starts` are
-/// in the graph's numbering, those from `vertices` on being alone. `tasks` has room for the parts
-/// of both forms. `totals`: vertices reached, their levels' sum, and the greatest, of each search.
+/// levels use by turns, of 64 counts of vertices and 65 of the edges out of them (about), the last
+/// those of all searches together; `starts` are
+/// in the graph's numbering, those from `vertices` on being alone. `parts` has room for
+/// the parts of the long rows of both forms, `rows` for all vertices. `totals`: vertices reached, their levels' sum, and the greatest, of each search.
 template <class Op, class Offset, class Level>
-__global__ void __launch_bounds__(MANY_BLOCK, 3)
+__global__ void __launch_bounds__(MANY_BLOCK, 4)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-            i64 vertices, i64 n, i32 searches, i64 limit, i32 towards, float favour, i32 part,
+            i64 vertices, i64 n, i32 searches, i64 limit, i32 towards, float favour, i32 longest, i32 part,
             const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
             const i32 *first, const bool *allowed, const i32 *starts, const i32 *renumbered,
             u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u8 *had,
-            u64 *planes, i32 room, u64 *tasks, i64 tasks_room, u64 *tallies, i64 *totals,
+            u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
             Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
   SHARED(u32, left, 2 * MANY_BLOCK);
+  SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
   SHARED(u32, block_vertices, SEARCHES);
-  SHARED(float, block_edges, SEARCHES);
+  SHARED(float, block_edges, SEARCHES + 1);
   SHARED(float, unreached, SEARCHES);  // edges out of what a search has yet to reach
   SHARED(i64, sums, 3 * SEARCHES);     // what becomes `totals`, in block 0
   SHARED(u32, votes, 6);               // searches that pull, that push, that are not done
-  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, part};
+  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, longest, part};
   const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
-  const bool is_symmetric = out_ends == into_ends;
+  const Queues queues{parts, rows, &control[1]};
   const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
   const int me = int(threadIdx.x);
   const i64 groups = (vertices + WARP - 1) / WARP;
@@ -391,7 +499,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   StopFlag flag(host, patience);
   const Records trace{records, records_room};
 
-  // Starts, groups that may be pulled to, and the tasks of long rows.
+  // Starts, and groups that may be pulled to.
   const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
   for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
     const i32 v = starts[s];
@@ -408,33 +516,31 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       open[group] = bits;
       had[group] = 0;
     }
-    list_long(out_ends, v, is_valid, part, tasks, &control[1]);
-    if (into_ends && !is_symmetric) list_long(into_ends, v, is_valid, part, tasks + tasks_room, &control[2]);
   }
   if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
   for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
+  if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 2, 0, 0, 0);
   bool is_stopped = grid.meet();
-  const Tasks out_tasks{tasks, load_relaxed(&control[1])};
-  const Tasks into_tasks{is_symmetric ? tasks : tasks + tasks_room, load_relaxed(&control[is_symmetric ? 1 : 2])};
-
+  if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 1, 0, 0, 0);
   u32 status = FINISHED;
   i64 level = 0, depth = 0;
   while (true) {
-    u64 *tally = tallies + level % 3 * 2 * SEARCHES;
-    if (me < SEARCHES) block_vertices[me] = 0, block_edges[me] = 0;
+    u64 *tally = tallies + level % 3 * TALLY;
+    if (me < SEARCHES) block_vertices[me] = 0;
+    if (me <= SEARCHES) block_edges[me] = 0;
+    if (blockIdx.x == 0 && me < 2) store_relaxed(&queues.counts[me], u64(0));
     __syncthreads();
-    Counted counted = {{0, 0}, {0, 0}};
+    Counted counted = {{0, 0}, {0, 0}, 0};
     merge(graph, words, wanted, level, counted);
     for (int half = 0; half < 2; ++half) {
       if (!counted.vertices[half]) continue;
       atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
       atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
     }
+    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
     __syncthreads();
-    if (me < SEARCHES && block_vertices[me]) {
-      atomicAdd(&tally[me], u64(block_vertices[me]));
-      atomicAdd(&tally[SEARCHES + me], u64(block_edges[me]));
-    }
+    if (me < SEARCHES && block_vertices[me]) atomicAdd(&tally[me], u64(block_vertices[me]));
+    if (me <= SEARCHES && block_edges[me] > 0) atomicAdd(&tally[SEARCHES + me], u64(block_edges[me]));
     grid.meet();
 
     // Every block comes to the same decision.
@@ -446,8 +552,9 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       const u32 pulling = __ballot_sync(ALL_LANES, pulls), going = __ballot_sync(ALL_LANES, found != 0);
       if (lane() == 0) votes[me / WARP] = pulling, votes[2 + me / WARP] = going;
       if (blockIdx.x == 0) {
-        u64 *upcoming = tallies + (level + 1) % 3 * 2 * SEARCHES;
+        u64 *upcoming = tallies + (level + 1) % 3 * TALLY;
         upcoming[me] = upcoming[SEARCHES + me] = 0;
+        if (me == 0) upcoming[2 * SEARCHES] = 0;
         sums[me] += i64(found);
         sums[SEARCHES + me] += i64(found) * level;
         if (found) sums[2 * SEARCHES + me] = level;
@@ -455,7 +562,9 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     }
     __syncthreads();
     const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
-    const u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
+    u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
+    const bool is_broad = float(load_relaxed(&tally[2 * SEARCHES])) > BROAD * float(out_ends[vertices]);
+    if (!pulling && is_broad && into_ends && towards == TOWARDS_AUTO) pulling = going;
     if (going) depth = level;
     if (room && going && planes_for(level) > room) {
       status = TOO_DEEP;
@@ -467,7 +576,11 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       for (int s = 0; s < searches; ++s) frontier += tally[s], edges += tally[SEARCHES + s];
       trace.add(2 * level, u64(__popcll(pulling)) << 32 | u64(__popcll(going)), frontier, edges);
     }
-    expand(graph, words, out_tasks, into_tasks, going & ~pulling, pulling, left + 2 * WARP * warp_in_block());
+    const u64 pushing = going & ~pulling;
+    expand_groups(graph, words, queues, pushing, pulling, left + 2 * WARP * warp_in_block(),
+                  held + Pushers::ROOM * warp_in_block());
+    grid.meet();
+    expand_queued(graph, words, queues, pushing, pulling);
     const bool asks = blockIdx.x == 0 && me == 0 && flag.is_up();
     is_stopped = grid.meet(asks);
     if (is_stopped) break;

@@ -71,5 +71,46 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
+constexpr int FEW_PLANES = 4;  // levels 0 to 15
+
+/// The planes of a lane's vertex: bit b of its levels.
+struct Planes {
+  u64 bits[FEW_PLANES];
+
+  /// The first `used` planes as they are kept, those beyond being zero.
+  DEVICE void load(const u64 *planes, i64 stride, int used) {
+#pragma unroll
+    for (int b = 0; b < FEW_PLANES; ++b) bits[b] = b < used ? planes[b * stride] : 0;
+  }
+
+  /// From codes to levels.
+  DEVICE void decode(int used) {
+    if (used > 1) bits[1] = ~bits[1];  // CENTRE
+#pragma unroll
+    for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
+  }
+
+  /// Levels, of USED bits, of some searches, from `first` on, of the vertex of lane `from`; all
+  /// lanes call.
+  template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
+    Quad quad = {{0, 0, 0, 0}};
+    constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
+#pragma unroll
+    for (int b = 0; b < USED; ++b) {
+      const u32 theirs = u32(shuffle(bits[b], from) >> first);
+      for (int q = 0; q < 4; ++q) {
+        if constexpr (sizeof(Level) == 1) quad.word[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
+        else quad.word[q] |= (theirs >> q & 1) << b;
+      }
+    }
+    const u32 missed = ~u32(shuffle(seen, from) >> first);
+    for (int q = 0; q < 4; ++q) {
+      if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+      else if (missed >> q & 1) quad.word[q] = ~0u;
+    }
+    return quad;
+  }
+};
+
 }  // namespace graphla
 #endif

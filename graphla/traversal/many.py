@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from graphla.backends import Reach, backend
+from graphla.backends import Level, Reach, backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import Running
-from graphla.settings import Event, forced_direction, record, recorders
+from graphla.settings import forced_direction, recorders
 from graphla.sparse import Mask, Matrix
 from graphla.storage import Array, Csr, VectorMask
+from graphla.traversal.searching import tell
 from semirings.dtypes import lookup_dtype
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ def levels(
     wanted = lookup_dtype(dtype).np_type
 
     def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Array:
-        return backend(a.device).levels_of_many(
+        found = backend(a.device).levels_of_many(
             a.csr,
             into,
             _on_device(a, starts),
@@ -44,10 +45,14 @@ def levels(
             limit=_bounded(limit, a),
             levels=wanted,
             plan=None if into is None else a.plan_now(),
-            traced=False,
+            traced=bool(recorders()),
         )
+        trace.extend(found.trace)
+        return found.levels
 
-    return run("bfs_levels", A, starts.size, mask, search)
+    trace: list[Level] = []
+
+    return run("bfs_levels", A, starts.size, mask, search, trace)
 
 
 def reach(
@@ -67,7 +72,7 @@ def reach(
         )
         return Reach(*map(do.to_host, found))
 
-    return run("reach", A, starts.size, mask, search)
+    return run("reach", A, starts.size, mask, search, [])
 
 
 def as_matrix(
@@ -95,8 +100,9 @@ def run(
     count: int,
     mask: Mask | None,
     search: Callable[[MatrixForms, Csr | None, VectorMask | None], T],
+    trace: list[Level],
 ) -> T:
-    """The search on A's forms under the mask, its time noted."""
+    """The search on A's forms under the mask, its time noted, and what it adds to the trace."""
     a = A._read()
     lowered = None if mask is None else mask._lower((a.nrows,), a.device)
     operands = (a,) if mask is None else (a, mask.parent._read())
@@ -108,7 +114,7 @@ def run(
         if into is not None:
             a.spend(seconds)
     if recorders():
-        record(Event(name, "any_secondi", "", f"{count} at once", count, 0, seconds))
+        tell(name, "any_secondi", f"{count} searches, level", trace, seconds)
     return found
 
 

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends import backend
+from graphla.backends import Level, backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
+from graphla.settings import recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.storage import Array, BitmapVector, Csr, SparseVector, is_iso
@@ -104,7 +105,7 @@ def _searched(task: Task, starts: Csr) -> Matrix:
     start = do.to_host(starts.values[:1])[0]
 
     def search(a: MatrixForms, into: Csr | None, mask: Any) -> Array:
-        return do.levels_of_many(
+        found = do.levels_of_many(
             a.csr,
             into,
             starts.indices,
@@ -112,10 +113,13 @@ def _searched(task: Task, starts: Csr) -> Matrix:
             limit=a.nrows if task.limit is None else min(task.limit, a.nrows),
             levels=np.dtype(np.int32),
             plan=None if into is None else a.plan_now(),
-            traced=False,
+            traced=bool(recorders()),
         )
+        trace.extend(found.trace)
+        return found.levels
 
-    levels = many.run("closure", Matrix._of(a), starts.indices.size, None, search)
+    trace: list[Level] = []
+    levels = many.run("closure", Matrix._of(a), starts.indices.size, None, search, trace)
     weight, depth = weight_of(task), max(int(levels.max()), 0)
     table, fitting = values_by_level(op, start, weight, depth)
     if fitting <= depth:

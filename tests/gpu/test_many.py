@@ -120,8 +120,8 @@ def test_levels_are_those_of_a_search_from_each_start(data: Any):
         thresholds(data.draw, patch)
         with gl.direction(data.draw(st.sampled_from(("auto", "auto", "push", "pull")))):
             found = cuda.levels_of_many(
-                *case["given"], levels=dtype, traced=False, **case["options"]
-            )
+                *case["given"], levels=dtype, traced=True, **case["options"]
+            ).levels
     assert found.dtype == dtype
     expected = case["expected"]
     assert (cuda.to_host(found) == (expected.astype(BYTE) if dtype == BYTE else expected)).all()
@@ -148,11 +148,11 @@ def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
     starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))
     given_ = (to_device(out), to_device(into), starts)
     options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
-    found = cuda.to_host(cuda.levels_of_many(*given_, levels=INT32, **options))
+    found = cuda.to_host(cuda.levels_of_many(*given_, levels=INT32, **options).levels)
     assert (found[0][order] == np.arange(n)).all()
     assert (found[1][order] == np.maximum(np.arange(n) - n // 2, -1)).all()
     if n <= 255:
-        found = cuda.to_host(cuda.levels_of_many(*given_, levels=BYTE, **options))
+        found = cuda.to_host(cuda.levels_of_many(*given_, levels=BYTE, **options).levels)
         assert (found[0][order] == np.arange(n)).all()
     else:
         with pytest.raises(OverflowError, match="one byte"):
@@ -167,7 +167,9 @@ def test_a_vertex_without_edges_is_reached_by_itself():
     for full in (False, True):
         plan = cuda.plan(there, there, full, None)
         options = {"mask": None, "limit": ENDLESS, "plan": plan}
-        found = cuda.levels_of_many(there, there, starts, levels=INT32, traced=False, **options)
+        found = cuda.levels_of_many(
+            there, there, starts, levels=INT32, traced=False, **options
+        ).levels
         expected = [levels_of(both, s, np.ones(n, bool), n) for s in (0, 3, 39, 0)]
         assert (cuda.to_host(found) == expected).all()
         count, _, _ = map(cuda.to_host, cuda.reach_of_many(there, there, starts, **options))
@@ -178,4 +180,4 @@ def test_levels_of_one_vertex_lie_together():
     both = to_device(csr(9, np.arange(8), np.arange(1, 9)))
     starts = cuda.asarray(np.arange(9, dtype=np.int32))
     options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
-    assert cuda.levels_of_many(both, None, starts, levels=BYTE, **options).strides[0] == 1
+    assert cuda.levels_of_many(both, None, starts, levels=BYTE, **options).levels.strides[0] == 1

@@ -6,6 +6,7 @@ Waits: for each launch.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cupy as xp
@@ -14,22 +15,28 @@ import numpy as np
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.frontiers import flags_of
 from graphla.backends.cuda.launching import BLOCK, NULL, size
-from graphla.backends.traversals import Level, Reach
+from graphla.backends.traversals import Lengths, Level, Reach
 from graphla.kernels.cuda import NOTHING, load
 from graphla.settings import forced_direction
 from graphla.storage import Array, Csr, Plan, VectorMask
 
 SEARCHES = 64
 """Searches of a launch, as in many.cu."""
+TALLY = 2 * SEARCHES + 1
+"""Words of a level's counts, as in many.cu."""
 GROUP = 32
 """Vertices that a warp takes at a time."""
-PART = 1024
-"""A longer row is cut into parts of so many entries, each a warp's task."""
+LONGEST = 256
+"""A longer row is no matter of its vertex's group, but queued in parts."""
+PART = 256
+"""Entries of a part."""
 FAVOUR = 14.0
 """A search pulls where the edges out of its frontier, times this, are more than those out of what
 it has yet to reach (Beamer's alpha)."""
 PLANES = 12
 """Bits of a level that room is made for at first, where levels are int32."""
+RECORDS = 4096
+"""Levels of a launch that are told of, where it is traced."""
 TOWARDS = {"auto": 0, "push": 1, "pull": 2}  # as in many.cu
 BYTE = np.dtype(np.uint8)
 
@@ -43,15 +50,15 @@ def levels_of_many(
     limit: int,
     levels: np.dtype[Any],
     plan: Plan | None,
-    traced: bool = False,
-) -> Array:
-    """(k, n) levels, the view of a table in which the k levels of a vertex lie together."""
+    traced: bool,
+) -> Lengths:
+    """Levels, as the view of a table in which the k levels of a vertex lie together."""
     search = _Searches(out, into, starts, mask, limit, plan)
     width = -(-search.count // (each := 16 // levels.itemsize)) * each
     table = xp.empty((out.nrows, width), levels)
     for first in range(0, search.count, SEARCHES):
-        search.run(first, table[:, first : first + SEARCHES])
-    return table[:, : search.count].T
+        search.run(first, table[:, first : first + SEARCHES], RECORDS if traced else 0)
+    return Lengths(table[:, : search.count].T, search.trace)
 
 
 def reach_of_many(
@@ -125,16 +132,17 @@ class _Searches:
         out, into, n, vertices = self.out, self.into, self.n, self.vertices
         starts = self.starts[first : first + SEARCHES]
         groups = -(-vertices // GROUP)
-        zeroed = xp.zeros(n + vertices + 6 * SEARCHES + -(-groups // 8), xp.uint64)
+        zeroed = xp.zeros(n + vertices + 3 * TALLY + -(-groups // 8), xp.uint64)
         seen, rest = zeroed[:n], zeroed[n:]
         upcoming, rest = rest[:vertices], rest[vertices:]
-        tallies, touched = rest[: 6 * SEARCHES], rest[6 * SEARCHES :].view(xp.uint8)
+        tallies, touched = rest[: 3 * TALLY], rest[3 * TALLY :].view(xp.uint8)
         fresh, planes = xp.empty(vertices, xp.uint64), xp.empty(room * vertices, xp.uint64)
         open_to, had = xp.empty(groups, xp.uint32), xp.empty(groups, xp.uint8)
-        parts = 2 * out.nvals // PART + 1
-        tasks = xp.empty(parts if into is out else 2 * parts, xp.uint64)
+        most = out.nvals // (LONGEST + 1) + out.nvals // PART + 1
+        parts = xp.empty(2 * most, xp.uint64)
+        rows = xp.empty(vertices, xp.int32)
         totals = xp.empty((3, SEARCHES), xp.int64)
-        trace = xp.empty((records, 4), xp.uint64) if records else NULL
+        trace = xp.empty((2 * records, 4), xp.uint64) if records else NULL
         pull = (NULL, NULL) if into is None else (into.indptr, into.indices)
         written = (NULL, size(0), np.int32(0))
         if table is not None:
@@ -147,23 +155,23 @@ class _Searches:
             min(persistent.grid(kernel, BLOCK), wanted),
             BLOCK,
             *(size(vertices), size(n), np.int32(starts.size), size(min(self.limit, 1 << 62))),
-            *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR), np.int32(PART)),
+            *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR)),
+            *(np.int32(LONGEST), np.int32(PART)),
             *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
             *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
-            *(tasks, size(parts), tallies, totals, *written, trace, size(records)),
+            *(parts, rows, tallies, totals, *written, trace, size(2 * records)),
             results=1,
         )
         if records:
-            self.trace = _levels(trace.get(), depth)
+            self.trace += _levels(trace.get(), depth)
         return status, depth, totals
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """What a traced launch has recorded; the last level's time is not known."""
-    rows = records[: min(depth + 1, len(records))].tolist()
-    times = [row[3] for row in rows]
-    seconds = [1e-9 * (end - begin) for begin, end in zip(times, times[1:], strict=False)] + [0.0]
+    """What a traced launch has recorded: two words a level, as it expands and as it merges."""
+    rows = records[: 2 * depth + 3 : 2].tolist()
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)
-        for (direction, frontier, edges, _), spent in zip(rows, seconds, strict=True)
+        for (direction, frontier, edges, begin), (*_, end) in pairwise(rows)
+        for spent in (1e-9 * (end - begin),)
     ]
