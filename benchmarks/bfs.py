@@ -218,7 +218,7 @@ class Bench:
         with gl.Recorder() as recorder:
             sssp(weighted, self.sources[0])
         name = f"SSSP {self.case.name}"
-        notes = {"steps": len(recorder.events)}
+        notes = steps(recorder.events)
         return Row(name, median(times.device), "ms", bar, False, times, self.edges, notes=notes)
 
     def verify_distances(self, weighted: Matrix) -> None:
@@ -257,6 +257,14 @@ class Bench:
         first = next(iter(found.values()))
         figure = median(first.wall) / median(found[ours].wall)
         return Row(name, figure, "x csgraph", bar, True, found[ours], self.edges)
+
+
+def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
+    """Rounds, turns of buckets, and microseconds a round."""
+    turns = sum(event.direction.startswith("split") for event in events)
+    rounds = len(events) - turns
+    each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
+    return {"steps": rounds, "turns": turns, "us a step": f"{each:.1f}"}
 
 
 def again(A: Matrix) -> Matrix:
