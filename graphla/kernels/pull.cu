@@ -118,7 +118,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
           bool *__restrict__ present, typename Op::Z *__restrict__ w, u64 *count,
           Tickets *tickets, Long *longs, i32 *settled, i32 *chunk_rows) {
   constexpr int SPAN = MASK == MASK_FLAGS ? 4 : HELD == WITH_HUBS ? 2 : 1;  // rows a warp takes, in warps
-  SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN * (HELD == WITH_HUBS ? 4 : 1) : 1);
+  SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   Hubs<U> at_hand;
   if constexpr (HELD == WITH_HUBS) {

@@ -136,11 +136,13 @@ def _pulled(
         listed = _listed(mask)
         left = nrows - listed if mask.complement else listed
     filled = do.filled(m.csr) if m.has_csr else nrows
-    # Rows without entries are never found: in the end they are all that is left.
-    left = max(left - (nrows - filled), 0) if mask is not None and mask.complement else left
+    stops = _stops_early(semiring)
+    if mask is not None and mask.complement:
+        # A search never finds rows without entries: in the end they are all that is left.
+        left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
     left = min(left, filled)
     entries = left * nvals / max(filled, 1)
-    if _stops_early(semiring):
+    if stops:
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
         entries = do.reached(m.csr, mask.indices)

@@ -396,10 +396,13 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
         ("count_few", "make_few"), lambda spec, row: (row["BITS"], row["GROUP"]) in FEW_ROWS
     ),
-    # hubs are kept of values that are there for each index, and are all read
+    # hubs are kept of values that are there for each index, all of which are read for every row
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
-        lambda spec, row: row["HELD"] != 2 or (row["KEPT_U"] == 2 and row["ENDS"] == 0),
+        lambda spec, row: (
+            row["HELD"] != 2
+            or (row["KEPT_U"] == 2 and row["ENDS"] == 0 and row.get("MASK", 0) == 0)
+        ),
     ),
     # a tile of sums fits what shared memory a block may have
     # lengths of 64 bits may be computed in 32; near and far need an order

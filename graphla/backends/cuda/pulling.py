@@ -105,7 +105,7 @@ def _pull_rows(
     held, u_present, hubs = IN_BITMAP, NULL, None
     if isinstance(u, FullVector):
         held = IN_FULL
-        if whole and kind != MASK_LIST and v[2] == EACH:
+        if whole and kind == MASK_NONE and v[2] == EACH:
             hubs = hubs_of(rows, u.values)
     else:
         u_present = u.present
