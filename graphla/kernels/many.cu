@@ -88,18 +88,18 @@ DEVICE void push_to(const Words &words, i32 w, u64 bits) {
 }
 
 /// Queues this lane's row in parts, if it has any; all lanes call.
-DEVICE void queue_parts(const Queues &queues, i64 v, i64 parts, u64 kind) {
+DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
-  const i64 end = warp_inclusive_sum(parts);
+  const u32 end = warp_inclusive_sum(parts);
   u64 first = 0;
   if (lane() == WARP - 1) first = atomicAdd(&queues.counts[0], u64(end));
   first = shuffle(first, WARP - 1);
   for (; left; left &= left - 1) {
     const int from = __ffs(int(left)) - 1;
-    const i64 row_parts = shuffle(parts, from), row = shuffle(v, from);
-    const u64 place = first + u64(shuffle(end, from) - row_parts);
-    for (i64 k = lane(); k < row_parts; k += WARP) {
+    const u32 row_parts = shuffle(parts, from), row = shuffle(v, from);
+    const u64 place = first + (shuffle(end, from) - row_parts);
+    for (u32 k = lane(); k < row_parts; k += WARP) {
       queues.parts[place + k] = kind | u64(k) << 32 | u64(row);
     }
   }
@@ -203,14 +203,14 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
 
 /// The vertices of a group that push: queued, by the length of their rows.
 template <class Offset>
-DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, i64 v,
+DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                         u64 pushing, Pushers &pushers) {
   i64 length = 0;
   if (v < graph.vertices && (words.fresh[v] & pushing)) {
     length = i64(graph.out_ends[v + 1]) - i64(graph.out_ends[v]);
   }
   const bool is_long = length > graph.longest;
-  queue_parts(queues, v, is_long ? (length + graph.part - 1) / graph.part : 0, 0);
+  queue_parts(queues, v, is_long ? u32((length + graph.part - 1) / graph.part) : 0, 0);
   pushers.add(queues, i32(v), length && !is_long);
 }
 
@@ -218,7 +218,7 @@ DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Qu
 /// takes all edges that are left, those of long rows apart, which are queued.
 /// `left` is this warp's shared words, two for each lane: what its row still misses.
 template <class Offset>
-DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, i64 v,
+DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        u32 open, u64 pulling, bool is_alone, u32 *left) {
   constexpr int FEW = 3;
   u64 seen = ~u64(0), found = 0;
@@ -232,7 +232,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   }
   const u64 missing = pulling & ~seen;
   u32 length = 0;
-  i64 parts = 0;
+  u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? nearest : graph.into[begin]] & missing;
     length = u32(least(entries, Offset(FEW + 1))) - 1;
@@ -246,7 +246,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     const bool is_long = entries > graph.longest;
     begin += Offset(1 + length);
     length = found == missing || is_long ? 0 : u32(entries) - 1 - length;
-    if (found != missing && is_long) parts = (i64(entries) + graph.part - 1) / graph.part;
+    if (found != missing && is_long) parts = u32((i64(entries) + graph.part - 1) / graph.part);
   }
   queue_parts(queues, v, parts, PULLS);
   const u32 end = warp_inclusive_sum(length), total = shuffle(end, WARP - 1);
@@ -291,17 +291,17 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
 template <class Offset>
 DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, u32 *left, i32 *held) {
-  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  const i64 groups = (graph.vertices + WARP - 1) / WARP;
+  const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
+  const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
   Pushers pushers{held, 0};
-  for (i64 first = warp; first < groups; first += warps * WARP) {
-    const i64 mine = first + lane() * warps;
+  for (u32 first = warp; first < groups; first += warps * WARP) {
+    const u32 mine = first + lane() * warps;
     const bool pushes = mine < groups && pushing && words.had[mine];
     const u32 open = mine < groups && pulling ? words.open[mine] : 0;
     const u32 push = __ballot_sync(ALL_LANES, pushes), pull = __ballot_sync(ALL_LANES, open != 0);
     for (u32 due = push | pull; due; due &= due - 1) {
       const int at = __ffs(int(due)) - 1;
-      const i64 v = (first + at * warps) * WARP + lane();
+      const u32 v = (first + at * warps) * WARP + lane();
       if (pull >> at & 1) {
         pull_group(graph, words, queues, v, shuffle(open, at), pulling, !pushing, left);
       }
@@ -339,7 +339,7 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
 }
 
 /// The level in the planes of one vertex.
-DEVICE void note_level(const Words &words, i64 v, u64 seen, u64 fresh, i64 level) {
+DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
   for (int b = 0; b < used; ++b) {
@@ -389,16 +389,16 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
 
 /// The bits that this level has brought: noted, counted, and merged into seen.
 template <class Offset>
-DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i64 level,
+DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i32 level,
                   Counted &counted) {
-  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  const i64 groups = (graph.vertices + WARP - 1) / WARP;
+  const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
+  const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
   const bool notes = planes_for(level) <= words.room, is_all = notes && opens_plane(level);
-  for (i64 first = warp; first < groups; first += warps * WARP) {
-    const i64 mine = first + lane() * warps;
+  for (u32 first = warp; first < groups; first += warps * WARP) {
+    const u32 mine = first + lane() * warps;
     const bool is_due = mine < groups && (is_all || words.touched[mine] || words.had[mine]);
     for (u32 due = __ballot_sync(ALL_LANES, is_due); due; due &= due - 1) {
-      const i64 group = first + (__ffs(int(due)) - 1) * warps, v = group * WARP + lane();
+      const u32 group = first + (__ffs(int(due)) - 1) * warps, v = group * WARP + lane();
       const bool is_valid = v < graph.vertices;
       u64 seen = ~u64(0), fresh = 0;
       float degree = 0;
@@ -427,41 +427,48 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i6
   }
 }
 
-/// Levels in the user's numbering: row v of `levels` begins at v * pitch.
+/// Levels in the user's numbering: row v of `levels` begins at v * pitch, and is `width` long, 16
+/// bytes times a power of two.
 ///
 /// A lane loads the words of one vertex, turns its code into levels bit by bit, and then writes 16
 /// bytes of a row, with the lanes beside it.
 template <class Level>
-DEVICE void write_levels(const Words &words, i64 active, i64 n, const i32 *renumbered, i64 depth,
+DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renumbered, i32 depth,
                          int width, Level *levels, i64 pitch) {
   constexpr int EACH = 16 / sizeof(Level);
-  const int used = least(planes_for(depth), words.room), threads = width / EACH;
-  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  const auto number = [&](i64 row) { return i64(row >= n ? 0 : renumbered ? renumbered[row] : row); };
-  i64 v = number(warp * WARP + lane()), later = number((warp + warps) * WARP + lane());
-  u64 seen = words.seen[v], ahead = 0;
-  Planes planes, further;
+  const int used = least(planes_for(depth), words.room);
+  const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
+  const u32 begin = u32(thread_in_grid()), step = u32(threads_in_grid());
+  const auto number = [&](u32 row) { return row >= n ? 0u : renumbered ? u32(renumbered[row]) : row; };
+  if (used > FEW_PLANES) {
+    for (i64 k = begin; k < i64(n) << shift; k += step) {
+      const u32 row = u32(k >> shift), v = number(row);
+      const int first = (int(k) & last) * EACH;
+      const u64 seen = words.seen[v];
+      const int planes = v < active && seen ? used : 0;
+      const Quad quad = levels_from<Level>(words.planes, words.stride, v, planes, seen, first);
+      *(Quad *)&levels[row * pitch + first] = quad;
+    }
+    return;
+  }
+  u32 v = number(begin), later = number(begin + step);
+  u64 seen = words.seen[v];
+  Planes planes;
   planes.load(words.planes + v, words.stride, v < active ? used : 0);
-  for (i64 base = warp * WARP; base < n; base += warps * WARP) {
+  for (u32 base = begin - lane(); base < n; base += step) {
     // The words of the next vertex come while this one's levels are written.
-    ahead = words.seen[later];
-    further.load(words.planes + later, words.stride, later < active ? used : 0);
-    const i64 last = number(base + 2 * warps * WARP + lane());
-    if (v < active) planes.decode(used);
-    for (int k = lane(); k < WARP * threads; k += WARP) {
-      const int from = k / threads, first = (k - from * threads) * EACH;
-      Quad quad;
-      if (used <= FEW_PLANES) {
-        if (used <= 3) quad = planes.template levels_of<Level, 3>(from, first, seen);
-        else quad = planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
-      } else {
-        const u64 theirs = shuffle(seen, from);
-        const i64 of = shuffle(v, from);
-        quad = levels_from<Level>(words.planes, words.stride, of, of < active && theirs ? used : 0, theirs, first);
-      }
+    Planes ahead;
+    const u64 seen_ahead = words.seen[later];
+    ahead.load(words.planes + later, words.stride, later < active ? used : 0);
+    if (v < active) planes.decode();
+    v = later, later = number(base + 2 * step + lane());
+    for (int k = lane(); k < WARP << shift; k += WARP) {
+      const int from = k >> shift, first = (k & last) * EACH;
+      const Quad quad = used <= 3 ? planes.template levels_of<Level, 3>(from, first, seen)
+                                  : planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
       if (base + from < n) *(Quad *)&levels[(base + from) * pitch + first] = quad;
     }
-    v = later, later = last, seen = ahead, planes = further;
+    planes = ahead, seen = seen_ahead;
   }
 }
 
@@ -475,7 +482,7 @@ DEVICE void write_levels(const Words &words, i64 active, i64 n, const i32 *renum
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 4)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-            i64 vertices, i64 n, i32 searches, i64 limit, i32 towards, float favour, i32 longest, i32 part,
+            i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
             const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
             const i32 *first, const bool *allowed, const i32 *starts, const i32 *renumbered,
             u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u8 *had,
@@ -523,7 +530,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   bool is_stopped = grid.meet();
   if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 1, 0, 0, 0);
   u32 status = FINISHED;
-  i64 level = 0, depth = 0;
+  i32 level = 0, depth = 0;
   while (true) {
     u64 *tally = tallies + level % 3 * TALLY;
     if (me < SEARCHES) block_vertices[me] = 0;
@@ -589,7 +596,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   }
 
   if (is_stopped) status = STOPPED;
-  if (status == FINISHED && levels) write_levels(words, vertices, n, renumbered, depth, width, levels, pitch);
+  if (status == FINISHED && levels) write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
   if (records_room && blockIdx.x == 0 && me == 0) trace.add(2 * level, 0, 0, 0);
   if (blockIdx.x == 0 && me < searches) {
     totals[me] = starts[me] < vertices ? sums[me] : 1;

@@ -11,13 +11,13 @@ namespace graphla {
 
 constexpr u32 CENTRE = 2;  // the Gray code of level 3
 
-DEVICE u32 code_of(i64 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
+DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
 
 /// How many planes hold the levels up to `level`.
-DEVICE int planes_for(i64 level) { return greatest(2, 64 - __clzll(level)); }
+DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
 /// Whether plane `b` is first written at `level`.
-DEVICE bool opens_plane(i64 level) { return level >= 4 && (level & (level - 1)) == 0; }
+DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
 template <class T> DEVICE T reduce_or(T x) {
   for (int delta = WARP / 2; delta; delta /= 2) x |= __shfl_xor_sync(ALL_LANES, x, delta);
@@ -84,8 +84,9 @@ struct Planes {
   }
 
   /// From codes to levels.
-  DEVICE void decode(int used) {
-    if (used > 1) bits[1] = ~bits[1];  // CENTRE
+  DEVICE void decode() {
+    static_assert(CENTRE == 2, "the code of level 0 is in plane 1");
+    bits[1] = ~bits[1];
 #pragma unroll
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.frontiers import flags_of
-from graphla.backends.cuda.launching import BLOCK, NULL, size
+from graphla.backends.cuda.launching import BLOCK, INT32_END, NULL, size
 from graphla.backends.traversals import Lengths, Level, Reach
 from graphla.kernels.cuda import NOTHING, load
 from graphla.settings import forced_direction
@@ -54,8 +54,7 @@ def levels_of_many(
 ) -> Lengths:
     """Levels, as the view of a table in which the k levels of a vertex lie together."""
     search = _Searches(out, into, starts, mask, limit, plan)
-    width = -(-search.count // (each := 16 // levels.itemsize)) * each
-    table = xp.empty((out.nrows, width), levels)
+    table = xp.empty((out.nrows, _width(search.count, 16 // levels.itemsize)), levels)
     for first in range(0, search.count, SEARCHES):
         search.run(first, table[:, first : first + SEARCHES], RECORDS if traced else 0)
     return Lengths(table[:, : search.count].T, search.trace)
@@ -77,6 +76,12 @@ def reach_of_many(
         batch = totals[:, first : first + SEARCHES]
         batch[...] = search.run(first, None)[:, : batch.shape[1]]
     return Reach(*totals)
+
+
+def _width(count: int, each: int) -> int:
+    """The levels of a row of the table: of the last launch a power of two times 16 bytes."""
+    whole, rest = divmod(count, SEARCHES)
+    return whole * SEARCHES + (each << (-(-rest // each) - 1).bit_length() if rest else 0)
 
 
 class _Searches:
@@ -154,7 +159,7 @@ class _Searches:
             kernel,
             min(persistent.grid(kernel, BLOCK), wanted),
             BLOCK,
-            *(size(vertices), size(n), np.int32(starts.size), size(min(self.limit, 1 << 62))),
+            *(size(vertices), size(n), np.int32(starts.size), np.int32(min(self.limit, INT32_END - 1))),
             *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR)),
             *(np.int32(LONGEST), np.int32(PART)),
             *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
