@@ -140,29 +140,41 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     }
     give_sums(sums);
   }
-  grid.meet();
-
-  // The starts: level 0, whatever the mask says.
-  for (i64 base = S::warp_in_grid() * WARP; base < starts_count; base += S::warps_in_grid() * WARP) {
-    const i64 i = base + lane();
-    const i32 name = i < starts_count ? (starts ? starts[i] : start) : 0;
-    const i32 v = renumbered ? renumbered[name] : name;
-    const bool won = i < starts_count && S::sets(map, v);
-    if (won) {
-      if (v >= active) {  // no edge touches it, and no pull copies its bit
-        S::sets(other_map, v);
-        atomicAdd(&control[IDLE_STARTS], u64(1));
-      }
-      search.settle(v, 0);
-      if constexpr (PARENTS) search.parents[v] = name;
-      // Edges into it are lost to pulls once: by the mask, as the frontier's, or here.
-      const bool is_lost = search.is_fixed(v) && v < active;
-      if (in_ptr && is_lost && !search.is_directed) atomicAdd(&control[INTO_FOUND], u64(0) - search.edges_into(v));
-      if (in_ptr && !is_lost && search.is_directed) atomicAdd(&control[INTO_FOUND], search.edges_into(v));
+  // The starts: level 0, whatever the mask says. Their bits are set already.
+  const auto begin_at = [&](i32 name, i32 v) {
+    if (v >= active) {  // no edge touches it, and no pull copies its bit
+      S::sets(other_map, v);
+      atomicAdd(&control[IDLE_STARTS], u64(1));
     }
-    search.enqueue(won, v);
+    search.settle(v, 0);
+    if constexpr (PARENTS) search.parents[v] = name;
+    // Edges into it are lost to pulls once: by the mask, as the frontier's, or here.
+    const bool is_lost = flags && v < active && flags[name] == complement;
+    if (in_ptr && is_lost && !search.is_directed) atomicAdd(&control[INTO_FOUND], u64(0) - search.edges_into(v));
+    if (in_ptr && !is_lost && search.is_directed) atomicAdd(&control[INTO_FOUND], search.edges_into(v));
+  };
+  if (!starts && starts_count) {  // a lone one, by the thread that has cleared its word
+    const i32 v = renumbered ? renumbered[start] : start;
+    if (i64(v / WARP) % threads_in_grid() == thread_in_grid()) {
+      map[v / WARP] = 1u << (v & 31);
+      begin_at(start, v);
+      const u32 degree = u32(out_ptr[v + 1] - out_ptr[v]);
+      search.write_entry(0, 0, v, out_ptr[v], degree);
+      control[QUEUED] = (u64(1) << 32) | search.units(degree);
+    }
   }
   grid.meet();
+  if (starts) {
+    for (i64 base = S::warp_in_grid() * WARP; base < starts_count; base += S::warps_in_grid() * WARP) {
+      const i64 i = base + lane();
+      const i32 name = i < starts_count ? starts[i] : 0;
+      const i32 v = renumbered ? renumbered[name] : name;
+      const bool won = i < starts_count && S::sets(map, v);
+      if (won) begin_at(name, v);
+      search.enqueue(won, v);
+    }
+    grid.meet();
+  }
   if (threadIdx.x == 0) {
     read_pushed();
     shared[0].has_idle = load_relaxed(&control[IDLE_STARTS]) != 0;
