@@ -71,7 +71,7 @@ struct Closing {
   u64 *control;
   i32 *held_ids;   // of the block: two lists of HELD
   u64 *held_rows;  // begin << 8 | edges
-  u32 *held;       // three counts; then whether anything went to the lists of all blocks
+  u32 *held;       // three counts, by turns; and whether anything went to the lists of all blocks
   Tuning tuning;
 
   u32 step = 0, turn = 0;
@@ -93,26 +93,18 @@ struct Closing {
   /// one, if their rows are short, for the block's next round), and those that `is_far` says in
   /// the far list of turn t. Of near ones, `is_new` are not listed as short rows yet, and
   /// `is_unstamped` not as long ones.
-  template <int N> DEVICE void push(const i32 (&o)[N], const Key (&key)[N], u32 is_near, u32 is_far,
-                                    u32 is_new, u32 is_unstamped, u32 t) {
-    Offset begin[N];
-    u32 degree[N], is_short = 0, is_long = 0;
+  template <int N>
+  DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
+                   const u32 (&degree)[N], u32 is_near, u32 is_far, u32 is_new, u32 is_unstamped, u32 t) {
+    u32 is_short = 0, is_long = 0;
     Span edges = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      begin[i] = 0;
-      degree[i] = 0;
-      if (!(is_near >> i & 1)) continue;
-      begin[i] = indptr[o[i]];
-      degree[i] = u32(indptr[o[i] + 1] - begin[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
       if (degree[i] > LIGHT) {
-        is_long |= is_unstamped & 1u << i;
-        if (is_unstamped >> i & 1) edges += degree[i];
+        is_long |= is_near & is_unstamped & 1u << i;
+        if (is_long >> i & 1) edges += degree[i];
       } else if (degree[i] > 0) {
-        is_short |= is_new & 1u << i;
+        is_short |= is_near & is_new & 1u << i;
       }
     }
     if (is_fused && __any_sync(ALL_LANES, is_short)) {
@@ -143,7 +135,7 @@ struct Closing {
       const u32 count = all >> (10 * lane()) & 1023;
       u64 *const counter = lane() == 0 ? near_count(step + 1) : lane() == 1 ? long_count(step + 1) : far_count(t);
       if (count) place = atomicAdd(counter, lane() == 1 ? (u64(count) << COUNT_SHIFT) + edges_all : u64(count));
-      if (count && lane() < 2) store_relaxed(&held[3], 1u);
+      if (count && lane() < 2) store_relaxed(&held[3 + (round + 1) % 3], 1u);
     }
     const u32 before = sums - counts;
     i64 short_at = i64(shuffle(place, 0) + (before & 1023));
@@ -214,14 +206,29 @@ struct Closing {
 
   // --- edges -----------------------------------------------------------------------------------
 
-  /// The edges at `place` of the lanes' slots that are `there`, from vertices of the keys `from`.
-  template <class From, class Of>
-  DEVICE void relax(const Offset (&place)[SLOTS], u32 there, From from, Of of) {
+  /// Edges in flight: where they lead, their weights, and which of the lane's slots hold one.
+  struct Batch {
     i32 o[SLOTS];
+    typename Op::A weight[SLOTS];
+    u32 there;
+  };
+  DEVICE void fetch(Batch &batch, const Offset (&place)[SLOTS], u32 there) const {
+    batch.there = there;
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      batch.o[i] = 0;
+      if (!(there >> i & 1)) continue;
+      batch.o[i] = indices[place[i]];
+      batch.weight[i] = a[place[i]];
+    }
+  }
+  /// The edges of a batch, from vertices of the keys `from`; for parents, from the vertices `of`.
+  template <class From, class Of> DEVICE void relax(const Batch &batch, From from, Of of) {
+    const i32 (&o)[SLOTS] = batch.o;
+    u32 there = batch.there;
     Key key[SLOTS];
     typename Cells::Seen seen[SLOTS];
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) o[i] = there >> i & 1 ? indices[place[i]] : 0;
+    counted += u32(__popc(there));
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       if (!(there >> i & 1)) continue;
@@ -231,16 +238,24 @@ struct Closing {
           continue;
         }
       }
-      seen[i] = cells.look(o[i]);
-      const auto weight = a[place[i]];
+      if (!is_fused) seen[i] = cells.look(o[i]);
       const auto u = convert<typename Op::U>(Cells::value(from(i)));
-      if (Op::overflows(weight, u)) {
+      if (Op::overflows(batch.weight[i], u)) {
         store_relaxed(&control[W_OVERFLOWED], u64(1));
         there &= ~(1u << i);
       }
-      key[i] = Cells::key(Op::term(weight, u));
+      key[i] = Cells::key(Op::term(batch.weight[i], u));
     }
     u32 is_near = 0, is_far = 0, is_new = 0, is_unstamped = 0;
+    Offset begin[SLOTS];
+    u32 degree[SLOTS];
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      begin[i] = 0;
+      degree[i] = 0;
+      // A fused step has time to wait for but one answer: rows are looked up beforehand.
+      if (is_fused && (there >> i & 1)) find_row(o[i], begin[i], degree[i]);
+    }
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       if (!(there >> i & 1)) continue;
@@ -253,7 +268,7 @@ struct Closing {
           continue;
         }
       }
-      if (!cells.improves(o[i], key[i], seen[i])) continue;
+      if (!is_fused && !cells.improves(o[i], key[i], seen[i])) continue;
       const bool near = HOW != NEAR_FAR || !is_beyond(key[i]);
       const u32 was = cells.settle(o[i], key[i], near ? stamp() : u32(FAR));
       if (was == LOST) continue;
@@ -263,7 +278,18 @@ struct Closing {
       is_new |= u32(HOW == ROUNDS ? was != stamp() : was <= FAR) << i;
       is_unstamped |= u32(was != stamp()) << i;
     }
-    if (__any_sync(ALL_LANES, is_near | is_far)) push(o, key, is_near, is_far, is_new, is_unstamped, turn);
+    if (!__any_sync(ALL_LANES, is_near | is_far)) return;
+    if (!is_fused) {
+#pragma unroll
+      for (int i = 0; i < SLOTS; ++i) {
+        if (is_near >> i & 1) find_row(o[i], begin[i], degree[i]);
+      }
+    }
+    push(o, key, begin, degree, is_near, is_far, is_new, is_unstamped, turn);
+  }
+  DEVICE void find_row(i32 v, Offset &begin, u32 &degree) const {
+    begin = indptr[v];
+    degree = u32(indptr[v + 1] - begin);
   }
   /// Whether a key waits for a later turn.
   DEVICE bool is_beyond(Key key) const {
@@ -292,10 +318,9 @@ struct Closing {
           begin = indptr[v];
           end = indptr[v + 1];
         }
-        if (sub == 0) key = take(v);
       }
-      key = shuffle(key, lane() & ~(TEAM - 1));
-      for (Offset p = begin + sub; __any_sync(ALL_LANES, p < end); p += TEAM * SLOTS) {
+      Batch batch;
+      const auto fetch_at = [&](Offset p) {
         Offset place[SLOTS];
         u32 there = 0;
 #pragma unroll
@@ -303,8 +328,17 @@ struct Closing {
           place[i] = p + i * TEAM;
           there |= u32(place[i] < end) << i;
         }
-        counted += u32(__popc(there));
-        relax(place, there, [key](int) { return key; }, [v](int) { return v; });
+        fetch(batch, place, there);
+      };
+      Offset p = begin + sub;
+      fetch_at(p);  // on its way while the key is
+      if (e < count && sub == 0) key = take(v);
+      key = shuffle(key, lane() & ~(TEAM - 1));
+      while (true) {
+        relax(batch, [key](int) { return key; }, [v](int) { return v; });
+        p += TEAM * SLOTS;
+        if (!__any_sync(ALL_LANES, p < end)) break;
+        fetch_at(p);
       }
     }
   }
@@ -323,7 +357,11 @@ struct Closing {
     if (tile >= edges) return;
     const Span end = least(edges - tile, part) + tile;
     u32 first = last_at_or_before(ends, count, tile);
-    for (; tile < end; tile += TILE) {
+    Batch batch;
+    Key keys[SLOTS], next_keys[SLOTS];
+    i32 rows[SLOTS], next_rows[SLOTS];
+    /// The edges of a tile, with the keys and the names of the vertices that they are from.
+    const auto seek = [&](Batch &into, Key (&its_keys)[SLOTS], i32 (&its_rows)[SLOTS]) {
       i32 start = TILE + 1;  // of each row, in the tile
       Offset begin = 0;      // and of the tile, were it all of that row
       Key key = Key(0);
@@ -337,8 +375,6 @@ struct Closing {
       }
       first += u32(__popc(__ballot_sync(ALL_LANES, start <= TILE)));
       Offset place[SLOTS];
-      Key keys[SLOTS];
-      i32 rows[SLOTS];
       u32 there = 0;
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
@@ -347,12 +383,26 @@ struct Closing {
 #pragma unroll
         for (int k = 1; k < MOST; ++k) row += shuffle(start, k) <= edge;
         place[i] = shuffle(begin, row) + Offset(edge);
-        keys[i] = shuffle(key, row);
-        rows[i] = PARENTS ? shuffle(v, row) : 0;
+        its_keys[i] = shuffle(key, row);
+        its_rows[i] = PARENTS ? shuffle(v, row) : 0;
         there |= u32(Span(edge) < edges - tile) << i;
       }
-      counted += u32(__popc(there));
-      relax(place, there, [&keys](int i) { return keys[i]; }, [&rows](int i) { return rows[i]; });
+      fetch(into, place, there);
+      tile += TILE;
+    };
+    seek(batch, keys, rows);
+    while (true) {
+      Batch next;
+      const bool is_last = tile >= end;
+      if (!is_last) seek(next, next_keys, next_rows);
+      relax(batch, [&keys](int i) { return keys[i]; }, [&rows](int i) { return rows[i]; });
+      if (is_last) break;
+      batch = next;
+#pragma unroll
+      for (int i = 0; i < SLOTS; ++i) {
+        keys[i] = next_keys[i];
+        rows[i] = next_rows[i];
+      }
     }
   }
   /// The last of `count` ascending keys that is not above `key`; the first never is. By a warp.
@@ -370,17 +420,17 @@ struct Closing {
   // --- steps -----------------------------------------------------------------------------------
 
   /// One step over the near lists, by this block's part of them: all if it is alone. In a fused
-  /// step, then rounds over what the block holds, until it holds nothing, or (alone) something
-  /// went to the lists of all, or `rounds` are over. How many rounds it were.
-  template <class GoesOn>
-  DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, GoesOn goes_on) {
+  /// step, then rounds over what the block holds, `most` at most; if it is alone, until something
+  /// goes to the lists of all, or `is_unwanted`. How many rounds it were.
+  template <class Unwanted>
+  DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most, Unwanted is_unwanted) {
     const u32 blocks = is_alone ? 1 : gridDim.x, block = is_alone ? 0 : blockIdx.x;
     const u32 warps = blockDim.x / WARP, warp = u32(warp_in_block());
     const u32 near_now = u32(near_rows);
     constexpr u32 ROWS = WARP / TEAM;
     round = -1;
     if (is_fused) {
-      if (threadIdx.x < 4) held[threadIdx.x] = 0;
+      if (threadIdx.x < 6) held[threadIdx.x] = 0;
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
@@ -394,11 +444,12 @@ struct Closing {
       walk_short(round >= 0, first, end, stride);
       if (!is_fused) break;
       ++round;
+      if (is_alone && threadIdx.x == 0 && is_unwanted()) store_relaxed(&held[3 + round % 3], 1u);
       __syncthreads();
       const u32 count = least(load_relaxed(&held[round % 3]), tuning.held);
+      const bool is_over = rounds >= most || (is_alone && load_relaxed(&held[3 + round % 3]));
       if (count == 0) break;
-      const bool is_over = goes_on(rounds);
-      if (threadIdx.x == 0) store_relaxed(&held[(round + 2) % 3], 0u);
+      if (threadIdx.x < 2) store_relaxed(&held[3 * threadIdx.x + (round + 2) % 3], 0u);
       if (is_over) {
         give_back(count);
         break;
@@ -448,13 +499,16 @@ struct Closing {
       if (is_near) cells.mark(v, key, stamp());
       const i32 o[1] = {v};
       const Key keys[1] = {key};
-      push(o, keys, is_near, is_due && !is_near, is_near, is_near, turn + 1);
+      Offset begin[1] = {0};
+      u32 degree[1] = {0};
+      if (is_near) find_row(v, begin[0], degree[0]);
+      push(o, keys, begin, degree, is_near, is_due && !is_near, is_near, is_near, turn + 1);
     }
   }
 };
 
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
-__global__ void __launch_bounds__(768, 1)
+__global__ void __launch_bounds__(640, 1)
 close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n,
            const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
            const bool *flags, bool complement, i64 starts, const i32 *start_indices,
@@ -468,7 +522,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
   typedef typename Work::Key Key;
   SHARED(i32, held_ids, 2 * HELD);
   SHARED(u64, held_rows, 2 * HELD);
-  SHARED(u32, held, 4);
+  SHARED(u32, held, 6);
   SHARED(u64, state, 8);
   SHARED(i64, leads, 2);  // of one thread: the clock at which it looks again; records
   Work work{indptr, indices, Values<typename Op::A, A, KEPT_A>(a_values), flags, complement,
@@ -572,17 +626,13 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
           meet(is_alone);
         }
         work.is_fused = HOW != ROUNDS && near_rows <= fused_rows && held_most > 0;
-        taken = work.take_step(near_rows, long_rows, is_alone, [&](u32 done) {
-          if (!is_alone) return done > fused_rounds;
-          // alone: until there is something for all, or the host wishes to stop
-          if (threadIdx.x == 0 && is_unwanted()) store_relaxed(&held[3], 2u);
-          __syncthreads();
-          return load_relaxed(&held[3]) != 0 || (rounds + done >= turns && work.pass == IMPROVE);
-        });
+        const u32 left = work.pass == IMPROVE ? turns - rounds : ~0u;
+        taken = work.take_step(near_rows, long_rows, is_alone,
+                               is_alone ? left : least(left, fused_rounds + 1), is_unwanted);
         if constexpr (PARENTS && HOW == ROUNDS) {
           meet(is_alone);
           work.pass = ORIGINS;
-          work.take_step(near_rows, long_rows, is_alone, [](u32) { return true; });
+          work.take_step(near_rows, long_rows, is_alone, 1, is_unwanted);
           work.pass = IMPROVE;
         }
       }

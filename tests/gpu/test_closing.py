@@ -161,7 +161,7 @@ thresholds = st.fixed_dictionaries(
         "FUSED_ROWS": st.sampled_from((0, 20, 1 << 16)),
         "FUSED_ROUNDS": st.sampled_from((1, 2, 8)),
         "HELD": st.sampled_from((1, 7, 1024)),
-        "SPREAD": st.sampled_from((0.5, 8.0, 1000.0)),
+        "SPREAD": st.sampled_from((0.0, 8.0, 1000.0)),
     }
 )
 

@@ -30,7 +30,7 @@ from semirings.overflow import overflowing
 from semirings.printing import simple_ufunc
 from semirings.structures import TypedSemiring
 
-BLOCK = 768
+BLOCK = 640
 """Threads in a block: one block on each multiprocessor."""
 
 LIGHT = 32
@@ -42,10 +42,13 @@ ALONE_ROWS, ALONE_EDGES = 256, 4096
 """What block 0 works on alone: so many short rows, so many edges of long ones."""
 FUSED_ROWS = 1 << 16
 """Short rows near in all, up to which blocks go on by themselves."""
-FUSED_ROUNDS = 8
+FUSED_ROUNDS = 32
 """Rounds that they go on for."""
-SPREAD = 64.0
-"""The width of a bucket, in mean weights for each edge of a vertex."""
+SPREAD, FEW_EDGES = 4.0, 60.0
+"""A bucket is SPREAD + (FEW_EDGES / degree)^2 times the mean weight, over the degree, wide. In a
+graph of high degree edges cost, and narrow buckets look at few of them twice; where few edges leave
+a vertex steps cost, and wide ones take fewer (R-MAT: 4 to 16 times, a mesh 256 to 1,024, a road
+network 1,024 to 4,096)."""
 FEW = 64
 """Starts of which the host looks at the values by itself."""
 
@@ -234,7 +237,7 @@ class _Problem:
             return math.inf
         weights = _weights_of(self.out)
         degree = max(1.0, self.out.nvals / self.n)
-        width = SPREAD * abs(weights.mean) / degree
+        width = (SPREAD + (FEW_EDGES / degree) ** 2) * abs(weights.mean) / degree
         return width if width > 0 else math.inf
 
     def _trace(self, steps: int) -> list[Level]:
