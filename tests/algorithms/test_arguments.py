@@ -111,4 +111,4 @@ def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
     with pytest.raises(ValueError, match='parents must be True, "least" or False, not 1'):
-        bfs(A, 0, parents=1)
+        bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType]

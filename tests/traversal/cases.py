@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from graphs import Edges, graphs
+from algorithms.graphs import Edges, graphs
 from hypothesis import strategies as st
 
 import graphla as gl

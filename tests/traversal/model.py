@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-from graphs import Edges
+from algorithms.graphs import Edges
 
 from semirings import dtypes
 

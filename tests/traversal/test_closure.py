@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from algorithms.graphs import Edges, graphs
 from cases import SELECTING, Case, as_mask, cases, masks, ways, wild
-from graphs import Edges, graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from model import agree
@@ -20,7 +22,7 @@ towards = st.sampled_from(["auto", "push", "pull"])
 limits = st.none() | st.integers(0, 4)
 
 
-def solved(case: Case, **options):
+def solved(case: Case, **options) -> Any:
     """The closure as a dictionary, or the word for why there is none."""
     try:
         found = gl.closure(case.x, case.graph.matrix(), case.op, **options)
@@ -31,7 +33,7 @@ def solved(case: Case, **options):
     return found.to_dict()
 
 
-def expected(case: Case, allowed=None, limit=None):
+def expected(case: Case, allowed=None, limit=None) -> Any:
     model = on_dictionaries(
         case.graph, case.starts, case.op, mask=allowed, limit=500 if limit is None else limit
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from algorithms.graphs import graphs, with_source
+from algorithms.verifiers import verify_bfs
 from cases import SELECTING, Case, as_mask, cases, masks, quarters, ways, wild
-from graphs import graphs, with_source
 from hypothesis import given
 from hypothesis import strategies as st
 from model import agree
 from model import closure as on_dictionaries
-from verifiers import verify_bfs
 
 import graphla as gl
 from graphla.traversal import definition

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from algorithms.graphs import graphs
 from cases import Case, as_mask, cases, masks, ways
-from graphs import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
