@@ -301,6 +301,25 @@ def closures() -> None:
     gl.closure(x.dup("BOOL"), matrix("BOOL"), "lor_land")
 
 
+def searches() -> None:
+    """Breadth-first searches by one block and by all, pushed and pulled, with plans and without."""
+    from graphla import algorithms
+
+    A, few = gl.generators.kronecker(9, symmetric=True, seed=2), vectors("INT8", 512)[0]
+    directed, mesh = pattern(2), gl.generators.grid(20, 20)
+    for lowered in ({}, {"ALONE_EDGES": 0, "GRID_EDGES": 0}, {"ALONE_EDGES": 9, "GRID_EDGES": 90}):
+        with settings("searching", **lowered):
+            for towards in ("auto", "push", "pull"):
+                with gl.direction(towards):
+                    for given in ({"levels": "UINT8"}, {"parents": False}, {"parents": "least"}):
+                        algorithms.bfs(A, 0, **given)
+                        algorithms.bfs(directed, [3, 4], limit=3, **given)
+                    algorithms.bfs(A, 1, mask=~few.S)
+                    algorithms.bfs(mesh, 7)
+            A.optimize()
+            directed.optimize()
+
+
 def algorithms() -> None:
     """The algorithms, as a user calls them."""
     from graphla import algorithms
@@ -325,6 +344,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         matrix_products_of_large_ones,
         plans,
         closures,
+        searches,
         algorithms,
     ),
 )
