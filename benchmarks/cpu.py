@@ -1,12 +1,13 @@
 """The CPU figures of docs/benchmarks.md, each beside what one would use instead, in one run.
 
-    make bench                          every section
-    python benchmarks/cpu.py bfs spmv   some of them
+    make bench                                      every section
+    python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz
 
 Contenders take turns, so that a slow spell of the machine falls on all. Inside the timed region:
 the whole public call, outputs included. Outside: building the graph, and the first call of each
-kind, which compiles; shown apart: the transpose, which graphla keeps after its first pull (there
-is none to make for a symmetric graph). graphla's trees are verified, for every source.
+kind, which compiles; shown apart: what graphla keeps with a matrix for its searches (a plan). The
+graphs are symmetric, so that no transpose is made. graphla's trees and distances are verified, for
+every source.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 import scipy
 import scipy.sparse
 from scipy.sparse import csgraph
+from traversal_graphs import stored, with_weights
 
 import graphla as gl
 from graphla import Matrix, Vector
@@ -89,6 +91,14 @@ def compiled(setting: bool, call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def one_thread(call: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any) -> Any:
+        with gl.config.set(compiled=True, threads=1):
+            return call(*args)
+
+    return run
+
+
 # --- graphs -----------------------------------------------------------------------------------
 
 
@@ -142,7 +152,8 @@ def bfs_in_graphblas(A: Any, source: int) -> Any:
     return levels, parents
 
 
-def bfs(quick: bool) -> None:
+def bfs(options: Any) -> None:
+    quick = options.quick
     graphs = {
         "R-MAT 18, edge factor 16": gl.generators.kronecker(14 if quick else 18, 16, seed=1),
         "road-NY": gl.datasets.load("road-NY"),
@@ -150,31 +161,89 @@ def bfs(quick: bool) -> None:
     for title, A in graphs.items():
         S = scipy.sparse.csr_array(gl.io.to_scipy_sparse(A).astype(np.float64))
         sources = giant_sources(A, 4 if quick else 16)
-        build = milliseconds(lambda A=A: A.T.new())
         for source in sources:
             for setting in (True, False):
                 verify(S, source, *compiled(setting, gl.algorithms.bfs)(A, source))
         contenders = {
             "scipy csgraph.breadth_first_order": lambda s, S=S: csgraph.breadth_first_order(S, s),
             "graphla.algorithms.bfs, Numba": compiled(True, lambda s, A=A: gl.algorithms.bfs(A, s)),
+            "the same on one thread": one_thread(lambda s, A=A: gl.algorithms.bfs(A, s)),
             "graphla.algorithms.bfs, NumPy alone": compiled(
                 False, lambda s, A=A: gl.algorithms.bfs(A, s)
             ),
         }
         if graphblas:
             G = graphblas.io.from_scipy_sparse(S)
-            contenders["python-graphblas, the same loop"] = lambda s, G=G: bfs_in_graphblas(G, s)
+            contenders["python-graphblas, a loop of products"] = lambda s, G=G: bfs_in_graphblas(
+                G, s
+            )
         times = in_turns(contenders, sources)
         report(
             f"BFS, levels + parents: {title} ({A.nrows:,} vertices, {A.nvals // 2:,} edges; "
-            f"{len(sources)} sources; a transpose costs {build:.0f} ms, once)",
+            f"{len(sources)} sources)",
             times,
             component_edges(A, sources[0]),
         )
+        print(f"  kept for searches: {A.plan}")
 
 
-def spmv(quick: bool) -> None:
-    A = gl.generators.kronecker(14 if quick else 18, 16, seed=1)
+def many(options: Any) -> None:
+    A = gl.generators.kronecker(14 if options.quick else 18, 16, seed=1)
+    sources = giant_sources(A, 64)
+
+    def one_by_one(_: int) -> None:
+        for source in sources:
+            gl.algorithms.bfs(A, source, levels="UINT8", parents=False)
+
+    contenders = {
+        "one by one": compiled(True, one_by_one),
+        "graphla.algorithms.bfs_levels": compiled(
+            True, lambda _: gl.algorithms.bfs_levels(A, sources, dtype="UINT8")
+        ),
+    }
+    together = compiled(True, lambda: gl.algorithms.bfs_levels(A, sources, dtype="UINT8"))()
+    for row, source in zip(together, sources, strict=True):
+        alone = gl.algorithms.bfs(A, source, levels="UINT8", parents=False).levels
+        assert np.array_equal(row, alone.to_dense(fill_value=255))
+    report(
+        f"64 sources at once, levels of one byte: R-MAT 18 ({A.nvals:,} entries)",
+        in_turns(contenders, [0]),
+    )
+
+
+def sssp(options: Any) -> None:
+    graphs = {"road-NY, weights 1 to 64 made up": with_weights(gl.datasets.load("road-NY"))}
+    if options.data:
+        for name in ("road-porto-osm", "bremen_dist"):
+            graphs[f"{name}, undirected, its own weights"] = stored(options.data, name, True)
+    for title, A in graphs.items():
+        S = scipy.sparse.csr_array(gl.io.to_scipy_sparse(A).astype(np.float64))
+        sources = giant_sources(A, 2 if options.quick else 8)
+        for source in sources:
+            for setting in (True, False):
+                ours = compiled(setting, gl.algorithms.sssp)(A, source)
+                dense = ours.to_dense(dtype="FP64", fill_value=np.inf)
+                assert np.array_equal(dense, csgraph.dijkstra(S, indices=source))
+        F = A.apply(gl.unary.identity["FP64"]).new()
+        contenders = {
+            "scipy csgraph.dijkstra": lambda s, S=S: csgraph.dijkstra(S, indices=s),
+            "graphla.algorithms.sssp, Numba, INT64": compiled(
+                True, lambda s, A=A: gl.algorithms.sssp(A, s)
+            ),
+            "the same, FP64": compiled(True, lambda s, F=F: gl.algorithms.sssp(F, s)),
+            "graphla.algorithms.sssp, NumPy alone": compiled(
+                False, lambda s, A=A: gl.algorithms.sssp(A, s)
+            ),
+        }
+        report(
+            f"SSSP, distances: {title} ({A.nrows:,} vertices, {A.nvals // 2:,} edges; "
+            f"{len(sources)} sources)",
+            in_turns(contenders, sources),
+        )
+
+
+def spmv(options: Any) -> None:
+    A = gl.generators.kronecker(14 if options.quick else 18, 16, seed=1)
     random = np.random.default_rng(2)
     rows, columns, _ = A.to_coo()
     values = random.random(len(rows), dtype=np.float32)
@@ -200,20 +269,20 @@ def spmv(quick: bool) -> None:
                 return gl.semiring.min_plus(W @ u).new()
 
         contenders[f"graphla, Numba, {threads} threads"] = ours
-        times |= in_turns(contenders, list(range(5 if quick else 8)))
+        times |= in_turns(contenders, list(range(5 if options.quick else 8)))
         if graphblas:
             theirs = graphblas.semiring.min_plus(G @ g).new().to_dense(fill_value=np.inf)
             assert np.array_equal(ours(0).to_dense(fill_value=np.inf), theirs)
     report(f"SpMV, min_plus float32, full vector: R-MAT 18 ({A.nvals:,} entries)", times)
 
 
-def imports(quick: bool) -> None:
+def imports(options: Any) -> None:
     def fresh(statement: str) -> float:
         return milliseconds(lambda: subprocess.run([sys.executable, "-c", statement], check=True))
 
     statements = {"import numpy": "import numpy", "import graphla": "import numpy, graphla"}
     times: dict[str, list[float]] = {name: [] for name in statements}
-    for _ in range(3 if quick else 15):
+    for _ in range(3 if options.quick else 15):
         for name, statement in statements.items():
             times[name].append(fresh(statement))
     report("Importing, in a fresh process", times)
@@ -221,8 +290,8 @@ def imports(quick: bool) -> None:
     print(f"  graphla adds {added:.0f} ms")
 
 
-def latency(quick: bool) -> None:
-    calls = 200 if quick else 5000
+def latency(options: Any) -> None:
+    calls = 200 if options.quick else 5000
     A = Matrix.from_coo([0, 0, 1, 2], [0, 1, 2, 0], [1.0, 2.0, 3.0, 4.0], nrows=3, ncols=3)
     u, m = Vector.from_dense([1.0, 2.0, 3.0]), Vector.from_coo([0, 2], [True, True], size=3)
     w = Vector(float, 3)
@@ -248,9 +317,9 @@ def latency(quick: bool) -> None:
         print(f"  {name:<44}{1e3 * median(runs) / calls:>10.1f} us")
 
 
-def memory(quick: bool) -> None:
+def memory(options: Any) -> None:
     print("\nPeak memory of building from COO, beyond the inputs, over the size of the result")
-    rng, n, nvals = np.random.default_rng(3), 1 << 20, (1 << 18 if quick else 1 << 23)
+    rng, n, nvals = np.random.default_rng(3), 1 << 20, (1 << 18 if options.quick else 1 << 23)
     rows, columns = rng.integers(0, n, (2, nvals), dtype=np.int64)
     for dtype in (np.float64, np.float32, np.bool_):
         values = rng.random(nvals).astype(dtype)
@@ -266,13 +335,14 @@ def memory(quick: bool) -> None:
             print(f"  {np.dtype(dtype).name:<9}{note:<16}{peak / size:>8.2f} x")
 
 
-sections = {f.__name__: f for f in (imports, latency, bfs, spmv, memory)}
+sections = {f.__name__: f for f in (imports, latency, bfs, many, sssp, spmv, memory)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(sections)}")
     parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
+    parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
     options = parser.parse_args()
     if unknown := set(options.sections) - set(sections):
         parser.error(f"unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")
@@ -285,7 +355,7 @@ def main() -> None:
     print(f"{processor()}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}")
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
     for name in options.sections or sections:
-        sections[name](options.quick)
+        sections[name](options)
 
 
 def processor() -> str:
