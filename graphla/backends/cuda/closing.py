@@ -204,7 +204,8 @@ class _Problem:
         before = xp.empty(_words(n, width_of_key), xp.uint64) if how == ROUNDS else NULL
         room = min(n, out.nvals // (LIGHT + 1)) + 1
         near, far = xp.empty(2 * n, xp.int32), xp.empty(2 * n, xp.int32)
-        long, ends = xp.empty(2 * room, xp.int32), xp.empty(2 * room, out.indptr.dtype.str.replace("i", "u"))
+        span = out.indptr.dtype.str.replace("i", "u")
+        long, ends = xp.empty(2 * room, xp.int32), xp.empty(2 * room, span)
         result, there = xp.empty(n, self.dtype), xp.empty(n, bool)
         parent = xp.empty(n, xp.int32) if parents else None
         held = 0 if how == ROUNDS else HELD
