@@ -310,6 +310,28 @@ def line(row: Row) -> str:
     return text
 
 
+MARKDOWN_HEAD = (
+    "| row | figure | at most | aim for | | device median / p95 / most, ms | wall, ms "
+    "| GTEPS, harmonic mean |\n|---|--:|--:|--:|---|--:|--:|--:|"
+)
+
+
+def markdown(row: Row) -> str:
+    """The same for docs/performance.md."""
+    cells = [row.name, f"**{row.figure:.3g}** {row.unit}"]
+    cells += [f"{row.bar.at_most:g}", f"{row.bar.aim:g}"]
+    cells.append({"aim": "met, and the aim", "met": "met", "MISSED": "**missed**"}[row.verdict])
+    if row.times:
+        t = row.times
+        late = np.percentile(t.device, 95)
+        cells += [f"{median(t.device):.3g} / {late:.3g} / {max(t.device):.3g}"]
+        cells += [f"{median(t.wall):.3g}"]
+        cells += [f"{row.edges / np.mean(t.device) / 1e6:.3g}" if row.edges else ""]
+    else:
+        cells += ["", "", ""]
+    return f"| {' | '.join(cells)} |"
+
+
 def record(row: Row) -> dict[str, Any]:
     """A row for a file."""
     kept = asdict(row) | {"verdict": row.verdict}
@@ -346,6 +368,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=clocks.ROUNDS, help="runs of each source")
     parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="graphla alone")
+    parser.add_argument("--markdown", action="store_true", help="the table once more, for a page")
     parser.add_argument("--json", type=Path, help="write every time there")
     parser.add_argument("--trace", metavar="GRAPH", help="the levels of one traversal, to --json")
     options = parser.parse_args()
@@ -365,6 +388,8 @@ def main() -> None:
         row for case in cases if case.name.startswith(wanted) for row in run(case, clock, options)
     ]
     print(f"{sum(row.verdict == 'MISSED' for row in rows)} of {len(rows)} bars missed")
+    if options.markdown:
+        print(MARKDOWN_HEAD, *map(markdown, rows), sep="\n")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         found = {"rows": [record(row) for row in rows], "trace": options.traced}
