@@ -257,15 +257,13 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         i32 *const queue = (i32 *)bytes;
         u32 *const ends = (u32 *)(queue + 2 * ALONE_ROOM);
         Offset *const begins = (Offset *)(ends + ALONE_ROOM);
-        const auto walks = [&](const auto &alone) {
-          walk_alone(alone, map, words, p.first, p.last, p.level, own, u64(grid_edges), limit,
-                     sizeof(Level) == 1 && levels, flag, trace, p.records);
-        };
+        const bool is_one_byte = sizeof(Level) == 1 && levels;
         const Alone<S, false> alone{search, map, queue, ends, begins, counts, scratch, u32(alone_room), p.last};
         if (words <= shared_words) {
-          walks(Alone<S, true>{search, (u32 *)bytes + pool, queue, ends, begins, counts, scratch, u32(alone_room), p.last});
+          const Alone<S, true> near{search, (u32 *)bytes + pool, queue, ends, begins, counts, scratch, u32(alone_room), p.last};
+          walk_alone(near, map, words, p.first, p.last, p.level, own, u64(grid_edges), limit, is_one_byte, flag, trace, p.records);
         } else {
-          walks(alone);
+          walk_alone(alone, map, words, p.first, p.last, p.level, own, u64(grid_edges), limit, is_one_byte, flag, trace, p.records);
         }
         const u32 count = own[0].count, units = alone.give(own[0].side, count, p.units_last, &own[0].into);
         __syncthreads();
