@@ -97,9 +97,14 @@ def bfs(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
-    dtype = None if levels is None else lookup_dtype(levels)
-    if dtype not in (None, INT32, UINT8):
-        raise InvalidValue(f"levels must be INT32, UINT8 or None, not {dtype}")
+    if levels is None:
+        return None
+    try:
+        dtype = lookup_dtype(levels)
+    except (TypeError, ValueError):
+        dtype = None
+    if dtype not in (INT32, UINT8):
+        raise InvalidValue(f"levels must be INT32, UINT8 or None, not {dtype or repr(levels)}")
     return dtype
 
 

@@ -102,7 +102,9 @@ def solve(
 def lower(mask: Any, size: int, device: str) -> VectorMask | None:
     """A mask of vertices in storage; None where it lets all through."""
     if mask.ndim != 1:
-        raise TypeError("mask must be that of a Vector, as it says which vertices may be reached")
+        raise TypeError(
+            "mask is that of a Matrix, but must be that of a Vector: which vertices may be reached"
+        )
     return mask._lower((size,), device)
 
 

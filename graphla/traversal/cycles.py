@@ -63,7 +63,7 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 
 
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
-    """Whether turn after turn around the cycle gives its first vertex a new value."""
+    """Whether each turn around the cycle gives its first vertex a new value, up to infinity."""
     multiply, add = op.binaryop.numpy, op.monoid.binaryop.numpy
     fits_not = overflowing(op.binaryop)
     types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type
@@ -77,5 +77,5 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
                 return True
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
-            return False
+            return bool(np.isinf(at[0]) and np.isfinite(values).any())
     return True

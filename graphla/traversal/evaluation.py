@@ -69,6 +69,8 @@ def evaluate(task: Task) -> Closed:
     closed = _settled(task, way)
     if closed.overflowed:
         _refuse_overflow(task, way, closed)
+    elif _ran_off(task, way, closed, (low, high)):
+        _look_for_cycle(task, way)
     return closed
 
 
@@ -242,6 +244,28 @@ def _refuse_endless(task: Task, closed: Closed) -> None:
         )
 
 
+def _look_for_cycle(task: Task, way: Evaluation) -> None:
+    """Refuse a cycle that improves until nothing can be better: it shows in the states before."""
+    turns = 2
+    while task.limit is None:
+        closed = _run(replace(task, parents=True), way, turns)
+        if closed.parents is not None:
+            _refuse_endless(task, closed)
+        if closed.overflowed or closed.settled:
+            return
+        turns *= 2
+
+
+def _ran_off(task: Task, way: Evaluation, closed: Closed, extent: tuple[Any, Any]) -> bool:
+    """Whether a value became infinite, though none of x and A is."""
+    op, v = task.op, closed.values
+    if way.never_improves or not op.return_type.is_float:
+        return False
+    best = task.do.reduce(v.values, op.monoid, v.present)
+    given = (*extent, *task.a.extent(op.type2))
+    return bool(np.isinf(best)) and bool(np.isfinite(given).all())
+
+
 def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
     """Some terms did not fit: that matters to whom edges lead to, and who has no value."""
     if way.never_improves:
@@ -249,13 +273,7 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
         if tree.reached > closed.values.nvals:
             refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
         return
-    # A cycle shows as long as nothing is left out: ever later states before that are looked at.
-    turns, early = 2, closed._replace(overflowed=False, settled=False)
-    while task.limit is None and not (early.overflowed or early.settled):
-        early = _run(replace(task, parents=True), way, turns)
-        if early.parents is not None:
-            _refuse_endless(task, early)
-        turns *= 2
+    _look_for_cycle(task, way)
     raise OverflowError(
         f"the closure under {task.op!r} has a product that {task.op.return_type} does not hold"
     )

@@ -100,7 +100,7 @@ def test_sources_of_another_size_are_refused(algorithm):
 def test_a_mask_of_another_size_is_refused(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="the mask has"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 2).S)
-    with pytest.raises(TypeError, match="mask must be"):
+    with pytest.raises(TypeError, match="mask is that of a Matrix"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Matrix(int, 3, 3).S)
     with pytest.raises(TypeError, match="a mask"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 3))
@@ -110,5 +110,7 @@ def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
+    with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not True"):
+        bfs(A, 0, levels=True)
     with pytest.raises(ValueError, match='parents must be True, "least" or False, not 1'):
         bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType]

@@ -139,11 +139,26 @@ def test_an_endless_cycle_is_refused(dtype):
         gl.closure(x, A, "min_plus")
 
 
-def test_a_product_above_one_is_refused():
-    A = gl.Matrix.from_coo([0, 1], [1, 0], [1.5, 0.75])
-    x = gl.Vector.from_coo([0], [1.0], size=2)
-    with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [01] that"):
+@pytest.mark.parametrize("product", [1.001, 2.0, 1e200])
+def test_a_product_above_one_is_refused(product):
+    A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [product, 1.0, 1.0, 1.0], nrows=4, ncols=4)
+    x = gl.Vector.from_coo([0], [1.0], size=4)
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
         gl.closure(x, A, "max_times")
+
+
+@pytest.mark.parametrize("weight", [-1e307, -1.0, -1e-3])
+def test_a_cycle_that_runs_to_minus_infinity_is_refused_however_fast(weight):
+    A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [weight, 0.0, 0.0, 1.0], nrows=4, ncols=4)
+    x = gl.Vector.from_coo([0], [0.0], size=4)
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
+        gl.closure(x, A, "min_plus")
+
+
+def test_a_sum_may_be_infinite_where_no_cycle_is():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [-1.5e308, -1.5e308], nrows=3, ncols=3)
+    x = gl.Vector.from_coo([0], [0.0], size=3)
+    assert gl.closure(x, A, "min_plus").to_dict() == {0: 0.0, 1: -1.5e308, 2: -np.inf}
 
 
 def test_an_endless_cycle_that_no_start_reaches_is_none_of_its_concern():

@@ -78,7 +78,7 @@ def test_parents_that_are_neither_true_nor_false():
 def test_masks_that_do_not_fit():
     wide = gl.Vector(bool, 4)
     refused(DimensionMismatch, "the mask has", x, A, "min_plus", mask=wide.S)
-    refused(TypeError, "mask must be that of a Vector", x, A, "min_plus", mask=A.S)
+    refused(TypeError, "mask is that of a Matrix", x, A, "min_plus", mask=A.S)
     refused(TypeError, "say whether its structure", x, A, "min_plus", mask=gl.Vector(int, 3))
     refused(TypeError, "a mask must be like", x, A, "min_plus", mask=[True, False, True])
 
