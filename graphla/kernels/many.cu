@@ -32,6 +32,9 @@ constexpr int TALLY = 2 * SEARCHES + 1;
 /// Where all searches would push, and along more than this part of all edges, all pull.
 constexpr float BROAD = 0.4f;
 
+/// After pushes along less than this part of them, what is fresh is queued as soon as it is known.
+constexpr float SMALL = 1.0f / 64;
+
 /// How a level goes: every search for itself, or all one way.
 enum Towards { TOWARDS_AUTO = 0, TOWARDS_PUSH = 1, TOWARDS_PULL = 2 };
 
@@ -70,9 +73,6 @@ struct Queues {
 
 constexpr u64 PULLS = u64(1) << 63;
 
-#ifndef VARIANT
-#define VARIANT 0
-#endif
 DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   atomicOr(&words.next[v], bits);
   store_relaxed(&words.touched[v / WARP], u8(1));
@@ -80,11 +80,7 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 
 /// Push of one edge's searches.
 DEVICE void push_to(const Words &words, i32 w, u64 bits) {
-#if VARIANT & 2
-  add_next(words, w, bits);
-#else
   if (bits & ~load_relaxed(&words.next[w])) add_next(words, w, bits);
-#endif
 }
 
 /// Queues this lane's row in parts, if it has any; all lanes call.
@@ -201,17 +197,44 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
   }
 }
 
-/// The vertices of a group that push: queued, by the length of their rows.
+/// This lane's vertex queued by the length of its row, if it has any that pushes; all lanes call.
 template <class Offset>
-DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
-                        u64 pushing, Pushers &pushers) {
-  i64 length = 0;
-  if (v < graph.vertices && (words.fresh[v] & pushing)) {
-    length = i64(graph.out_ends[v + 1]) - i64(graph.out_ends[v]);
-  }
+DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
+                         Pushers &pushers) {
   const bool is_long = length > graph.longest;
   queue_parts(queues, v, is_long ? u32((length + graph.part - 1) / graph.part) : 0, 0);
   pushers.add(queues, i32(v), length && !is_long);
+}
+
+/// What is loaded of a vertex ahead of its turn, side by side.
+template <class Offset> struct Vertex {
+  u64 seen, next;
+  Offset begin, entries;
+  i32 nearest;
+};
+
+/// A vertex that may be pulled to has an in-edge.
+template <class Offset>
+DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
+  Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
+  if (open >> lane() & 1) {
+    vertex.seen = words.seen[v];
+    vertex.begin = graph.into_ends[v];
+    vertex.entries = graph.into_ends[v + 1] - vertex.begin;
+    if (graph.first) vertex.nearest = graph.first[v];
+  }
+  return vertex;
+}
+
+template <class Offset>
+DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words, u32 v) {
+  Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
+  if (v < graph.vertices) {
+    vertex.seen = words.seen[v];
+    vertex.next = words.next[v];
+    vertex.entries = graph.out_ends[v + 1] - graph.out_ends[v];
+  }
+  return vertex;
 }
 
 /// The rows of a group pulled: each lane tries its first neighbour, then a few more; then the warp
@@ -219,22 +242,17 @@ DEVICE void queue_group(const Graph<Offset> &graph, const Words &words, const Qu
 /// `left` is this warp's shared words, two for each lane: what its row still misses.
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
-                       u32 open, u64 pulling, bool is_alone, u32 *left) {
+                       const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
   constexpr int FEW = 3;
-  u64 seen = ~u64(0), found = 0;
-  Offset begin = 0, entries = 0;
-  i32 nearest = 0;
-  if (open >> lane() & 1) {  // so there is an edge; all is loaded side by side
-    seen = words.seen[v];
-    begin = graph.into_ends[v];
-    entries = graph.into_ends[v + 1] - begin;
-    if (graph.first) nearest = graph.first[v];
-  }
+  const u64 seen = vertex.seen;
+  const Offset entries = vertex.entries;
+  Offset begin = vertex.begin;
+  u64 found = 0;
   const u64 missing = pulling & ~seen;
   u32 length = 0;
   u32 parts = 0;
   if (missing) {
-    found = words.seen[graph.first ? nearest : graph.into[begin]] & missing;
+    found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
     length = u32(least(entries, Offset(FEW + 1))) - 1;
     if (found != missing && length) {
       i32 next[FEW];
@@ -296,16 +314,30 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
   Pushers pushers{held, 0};
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
-    const bool pushes = mine < groups && pushing && words.had[mine];
     const u32 open = mine < groups && pulling ? words.open[mine] : 0;
-    const u32 push = __ballot_sync(ALL_LANES, pushes), pull = __ballot_sync(ALL_LANES, open != 0);
-    for (u32 due = push | pull; due; due &= due - 1) {
-      const int at = __ffs(int(due)) - 1;
-      const u32 v = (first + at * warps) * WARP + lane();
-      if (pull >> at & 1) {
-        pull_group(graph, words, queues, v, shuffle(open, at), pulling, !pushing, left);
+    const bool pushes = mine < groups && pushing && words.had[mine];
+    const auto vertex_of = [&](int at) { return (first + at * warps) * WARP + lane(); };
+    u32 due = __ballot_sync(ALL_LANES, open != 0);
+    int at = __ffs(int(due)) - 1;
+    Vertex<Offset> vertex;
+    if (due) vertex = load_open(graph, words, vertex_of(at), shuffle(open, at));
+    while (due) {
+      due &= due - 1;
+      const int now = at;
+      const Vertex<Offset> current = vertex;
+      at = __ffs(int(due)) - 1;
+      if (due) vertex = load_open(graph, words, vertex_of(at), shuffle(open, at));
+      pull_group(graph, words, queues, vertex_of(now), current, pulling, !pushing, left);
+    }
+    for (due = __ballot_sync(ALL_LANES, pushes); due; due &= due - 1) {
+      const u32 v = vertex_of(__ffs(int(due)) - 1);
+      i64 length = 0;
+      if (v < graph.vertices) {
+        const bool is_fresh = (words.fresh[v] & pushing) != 0;
+        length = i64(graph.out_ends[v + 1]) - i64(graph.out_ends[v]);
+        if (!is_fresh) length = 0;
       }
-      if (push >> at & 1) queue_group(graph, words, queues, v, pushing, pushers);
+      queue_vertex(graph, queues, v, length, pushers);
     }
   }
   pushers.flush(queues, pushers.count);
@@ -389,42 +421,47 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
 
 /// The bits that this level has brought: noted, counted, and merged into seen.
 template <class Offset>
-DEVICE void merge(const Graph<Offset> &graph, const Words &words, u64 wanted, i32 level,
-                  Counted &counted) {
+DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues, bool queues_all,
+                  u64 wanted, i32 level, Counted &counted, i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
   const bool notes = planes_for(level) <= words.room, is_all = notes && opens_plane(level);
+  Pushers pushers{held, 0};
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
     const bool is_due = mine < groups && (is_all || words.touched[mine] || words.had[mine]);
-    for (u32 due = __ballot_sync(ALL_LANES, is_due); due; due &= due - 1) {
-      const u32 group = first + (__ffs(int(due)) - 1) * warps, v = group * WARP + lane();
-      const bool is_valid = v < graph.vertices;
-      u64 seen = ~u64(0), fresh = 0;
-      float degree = 0;
-      u32 open = 0;
-      if (is_valid) {  // all is loaded side by side
-        seen = words.seen[v];
-        fresh = words.next[v];
-        degree = float(graph.out_ends[v + 1] - graph.out_ends[v]);
-      }
-      if (lane() == 0) open = words.open[group];
-      fresh &= ~seen;
+    const u32 open = is_due ? words.open[mine] : 0;
+    u32 due = __ballot_sync(ALL_LANES, is_due);
+    int at = __ffs(int(due)) - 1;
+    Vertex<Offset> vertex;
+    if (due) vertex = load_merged(graph, words, (first + at * warps) * WARP + lane());
+    while (due) {
+      due &= due - 1;
+      const u32 group = first + at * warps, v = group * WARP + lane();
+      const u32 opened = shuffle(open, at);
+      const Vertex<Offset> now = vertex;
+      at = __ffs(int(due)) - 1;
+      if (due) vertex = load_merged(graph, words, (first + at * warps) * WARP + lane());
+      u64 fresh = now.next & ~now.seen;
       if (fresh && level && graph.allowed && !graph.allowed[v]) fresh = 0;
-      if (fresh) words.seen[v] = seen | fresh;
-      if (is_valid) words.fresh[v] = fresh;
-      if (notes && (fresh || (is_all && is_valid && seen))) note_level(words, v, seen, fresh, level);
-      const u32 complete = __ballot_sync(ALL_LANES, ((seen | fresh) & wanted) == wanted);
+      if (fresh) words.seen[v] = now.seen | fresh;
+      if (v < graph.vertices) {
+        words.fresh[v] = fresh;
+        if (notes && (fresh || (is_all && now.seen))) note_level(words, v, now.seen, fresh, level);
+      }
+      const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
       const bool has_fresh = __any_sync(ALL_LANES, fresh != 0);
       if (lane() == 0) {
-        if (open & complete) words.open[group] = open & ~complete;
+        if (opened & complete) words.open[group] = opened & ~complete;
         words.touched[group] = 0;
         words.had[group] = has_fresh;
       }
       if (!has_fresh) continue;
-      count_fresh(fresh, degree, counted);
+      count_fresh(fresh, float(now.entries), counted);
+      if (queues_all) queue_vertex(graph, queues, v, fresh ? i64(now.entries) : 0, pushers);
     }
   }
+  if (queues_all) pushers.flush(queues, pushers.count);
 }
 
 /// Levels in the user's numbering: row v of `levels` begins at v * pitch, and is `width` long, 16
@@ -497,7 +534,6 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   SHARED(u32, votes, 6);               // searches that pull, that push, that are not done
   const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, longest, part};
   const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
-  const Queues queues{parts, rows, &control[1]};
   const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
   const int me = int(threadIdx.x);
   const i64 groups = (vertices + WARP - 1) / WARP;
@@ -531,14 +567,18 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 1, 0, 0, 0);
   u32 status = FINISHED;
   i32 level = 0, depth = 0;
+  bool is_small = true;  // whether what is fresh next may as well be queued as it is merged
+  i32 *my_held = held + Pushers::ROOM * warp_in_block();
   while (true) {
     u64 *tally = tallies + level % 3 * TALLY;
     if (me < SEARCHES) block_vertices[me] = 0;
     if (me <= SEARCHES) block_edges[me] = 0;
-    if (blockIdx.x == 0 && me < 2) store_relaxed(&queues.counts[me], u64(0));
+    // Counters of what is queued, by this phase or by the next, used by turns with the level before.
+    u64 *counts = control + 1 + (level & 1) * 4;
+    if (blockIdx.x == 0 && me < 4) store_relaxed(&control[1 + (~level & 1) * 4 + me], u64(0));
     __syncthreads();
     Counted counted = {{0, 0}, {0, 0}, 0};
-    merge(graph, words, wanted, level, counted);
+    merge(graph, words, Queues{parts, rows, counts}, is_small, wanted, level, counted, my_held);
     for (int half = 0; half < 2; ++half) {
       if (!counted.vertices[half]) continue;
       atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
@@ -570,8 +610,8 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     __syncthreads();
     const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
     u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
-    const bool is_broad = float(load_relaxed(&tally[2 * SEARCHES])) > BROAD * float(out_ends[vertices]);
-    if (!pulling && is_broad && into_ends && towards == TOWARDS_AUTO) pulling = going;
+    const float all = float(load_relaxed(&tally[2 * SEARCHES])), edges = float(out_ends[vertices]);
+    if (!pulling && all > BROAD * edges && into_ends && towards == TOWARDS_AUTO) pulling = going;
     if (going) depth = level;
     if (room && going && planes_for(level) > room) {
       status = TOO_DEEP;
@@ -584,10 +624,14 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       trace.add(2 * level, u64(__popcll(pulling)) << 32 | u64(__popcll(going)), frontier, edges);
     }
     const u64 pushing = going & ~pulling;
-    expand_groups(graph, words, queues, pushing, pulling, left + 2 * WARP * warp_in_block(),
-                  held + Pushers::ROOM * warp_in_block());
-    grid.meet();
+    const bool is_queued = is_small && !pulling;
+    const Queues queues{parts, rows, is_queued ? counts : counts + 2};
+    if (!is_queued) {
+      expand_groups(graph, words, queues, pushing, pulling, left + 2 * WARP * warp_in_block(), my_held);
+      grid.meet();
+    }
     expand_queued(graph, words, queues, pushing, pulling);
+    is_small = !pulling && all < SMALL * edges;
     const bool asks = blockIdx.x == 0 && me == 0 && flag.is_up();
     is_stopped = grid.meet(asks);
     if (is_stopped) break;
