@@ -342,3 +342,15 @@ def test_a_random_graph_of_thousands_of_edges(name):
     x = gl.Vector.from_coo([int(rows[0]), 5, 77], [0, 100, 50], size=512)
     expected = definition.closure(x, B, op).values
     assert gl.closure(x, B, op).isequal(expected)
+
+
+@given(cases(["min_plus", "max_min", "min_first", "lor_land"]))
+def test_deterministic_parents_are_the_same_each_time(case):
+    with gl.config.set(deterministic=True):
+        try:
+            first = gl.closure(case.x, case.graph.matrix(), case.op, parents=True)
+        except OverflowError:
+            return
+        again = gl.closure(case.x, case.graph.matrix(), case.op, parents=True)
+    assert agree(first[0].to_dict(), again[0].to_dict())
+    assert first[1].to_dict() == again[1].to_dict()
