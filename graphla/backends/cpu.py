@@ -358,7 +358,8 @@ def levels_of_many(
     options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
     key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
     if _searches(starts.size * out.nvals, out.nrows, *key):
-        found = searches.levels_of_many(out, into, starts, threads=config.threads, **options)
+        options |= {"plan": plan, "threads": config.threads}
+        found = searches.levels_of_many(out, into, starts, **options)
     else:
         found = traversals.levels_of_many(out, into, starts, **options)
     return Lengths(found, [])
@@ -374,6 +375,10 @@ def reach_of_many(
     plan: Plan | None,
 ) -> Reach:
     """What the levels of one search from each start add up to: of some searches at a time."""
+    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, None)
+    if _searches(starts.size * out.nvals, out.nrows, *key):
+        options: Any = {"mask": mask, "limit": limit, "plan": plan, "threads": config.threads}
+        return Reach(*searches.reach_of_many(out, into, starts, **options))
     found = np.zeros((3, starts.size), np.int64)
     for first in range(0, starts.size, 64):
         some = slice(first, first + 64)

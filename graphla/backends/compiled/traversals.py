@@ -8,6 +8,7 @@ that the loops read at each level, or each few thousand edges.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ from graphla.kernels import scratch, specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.loops import bfs as constants
 from graphla.kernels.loops import closure as far
-from graphla.kernels.loops import many
+from graphla.kernels.loops.many import TOO_DEEP as TOO_DEEP_OF_MANY
 from graphla.kernels.threads import apart, run
 from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
 from semirings.structures import TypedSemiring
@@ -89,8 +90,12 @@ def bfs(
     plan: Plan | None,
     traced: bool,
     threads: int,
+    stop: Array | None = None,
 ) -> Tree:
-    """How many edges away from the nearest start each vertex is, and by which edge."""
+    """How many edges away from the nearest start each vertex is, and by which edge.
+
+    With `stop`, a flag of the caller's, it is the caller who waits apart.
+    """
     n = out.nrows
     level = np.empty(n if levels is not None else 1, levels or _int32)
     parent = np.empty(n if parents else 1, np.int32)
@@ -116,7 +121,8 @@ def bfs(
     left = n - (count_bits(barred) - (-n & 63)) - starts.size
     unseen = out.nvals if mask is None else _entries_into(pulled, ~unpacked(done, n))
     state[:] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
-    stop = np.zeros(1, np.int64)
+    is_apart = stop is None and n + out.nvals >= APART
+    stop = np.zeros(1, np.int64) if stop is None else stop
     maps = (done, seen, np.zeros(done.size, _word))
     rows = (pulled.indptr, pulled.indices, firsts, level, parent, *maps)
     listed = np.empty(EDGES, np.int32)
@@ -127,7 +133,7 @@ def bfs(
     towards = _directions["push" if into is None else direction]
     rule = (int(mask is not None), int(pulled.indices is out.indices), towards, limit, depth)
     call = _Search(parents == "least", arrays, rows, flags, rule, traced, threads)
-    if n + out.nvals >= APART:
+    if is_apart:
         apart(call, stop, threads)
     else:
         call()
@@ -211,44 +217,136 @@ def levels_of_many(
     mask: VectorMask | None,
     limit: int,
     levels: np.dtype[Any],
+    plan: Plan | None,
     threads: int,
 ) -> Array:
-    """(k, n) levels of a search from each start, 64 of them at a time; a transposed view."""
-    n, k = out.nrows, starts.size
-    found = np.full((n, k), UNREACHED[levels.itemsize], levels)
-    pulled = out if into is None else into
-    rows = (out.indptr, out.indices, pulled.indptr, pulled.indices, found)
-    stop = np.zeros(1, np.int64)
-    deepest = BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER
-    barred = None if mask is None else ~allowed_vertices(mask)
-    loop = load("many.search", (specialise.nothing,), (*rows, *_words_of_many(1), stop))
+    """(k, n) levels of a search from each start, perhaps a transposed view."""
+    many = _Many(out, into, starts, mask, limit, levels, plan, threads)
+    table = np.full(many.shape(), UNREACHED[levels.itemsize], levels)
+    if not many.is_deep:
+        many.together(table, None)
+        return table.T
 
-    def search(first: int, last: int) -> int:
-        together = starts[first:last]
-        seen, now, _, queue = words = _words_of_many(n)
-        everyone = (1 << together.size) - 1
-        if barred is not None:
-            seen[barred] = everyone
-        for bit, start in enumerate(together.tolist()):
-            seen[start] |= np.uint64(1 << bit)
-            now[start] |= np.uint64(1 << bit)
-            found[start, first + bit] = 0
-        at = np.unique(together)
-        queue[: at.size] = at
-        signed = everyone - (1 << 64) if everyone >> 63 else everyone
-        rule = (first, signed, at.size, int(into is not None), limit, deepest)
-        return loop(*rows, *words, stop, *rule)
+    def row(k: int) -> None:
+        tree = many.alone(k, levels)
+        np.copyto(table[k], tree.levels, where=tree.present)
 
-    parts = [(first, min(first + TOGETHER, k)) for first in range(0, k, TOGETHER)]
-    ended = apart(lambda: run(search, parts, threads), stop, threads)
-    _ready.add(("many", out.indptr.dtype, pulled.indptr.dtype, levels))
-    if many.TOO_DEEP in ended:
-        check_level(BYTE_LEVELS, levels)
-    return found.T
+    many.one_by_one(row)
+    return table
+
+
+def reach_of_many(
+    out: Csr,
+    into: Csr | None,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int,
+    plan: Plan | None,
+    threads: int,
+) -> Array:
+    """(3, k): how many vertices each start reaches, the sum of their levels, and the greatest."""
+    many = _Many(out, into, starts, mask, limit, None, plan, threads)
+    found = np.zeros((3, starts.size), np.int64)
+    if not many.is_deep:
+        found[0] = 1
+        many.together(None, found)
+        return found
+
+    def row(k: int) -> None:
+        tree = many.alone(k, _int32)
+        total = tree.levels.sum(where=tree.present, dtype=np.int64)
+        found[:, k] = tree.reached, total, tree.depth
+
+    many.one_by_one(row)
+    return found
 
 
 TOGETHER = 64
 """Searches that share a word."""
+DEEP = 64
+"""Levels of the first search beyond which others seldom meet, and each goes alone."""
+
+
+class _Many:
+    """A search from each of many starts: a word of them together, or, in deep graphs, alone."""
+
+    def __init__(
+        self,
+        out: Csr,
+        into: Csr | None,
+        starts: Array,
+        mask: VectorMask | None,
+        limit: int,
+        levels: np.dtype[Any] | None,
+        plan: Plan | None,
+        threads: int,
+    ) -> None:
+        self.out, self.into, self.starts, self.mask = out, into, starts, mask
+        self.limit, self.levels, self.plan, self.threads = limit, levels, plan, threads
+        self.stop = np.zeros(1, np.int64)
+        self.is_deep = starts.size > 0 and self.alone(0, None).depth > DEEP
+
+    def shape(self) -> tuple[int, int]:
+        """Of the table of levels, which is by vertices where searches run together."""
+        n, k = self.out.nrows, self.starts.size
+        return (k, n) if self.is_deep else (n, k)
+
+    def alone(self, k: int, levels: np.dtype[Any] | None) -> Tree:
+        """The search from start k."""
+        return bfs(
+            self.out,
+            self.into,
+            self.starts[k : k + 1],
+            mask=self.mask,
+            limit=self.limit,
+            levels=levels,
+            parents=None,
+            direction="auto",
+            plan=self.plan,
+            traced=False,
+            threads=1,
+            stop=self.stop,
+        )
+
+    def one_by_one(self, row: Callable[[int], None]) -> None:
+        """row(k) for each start, by all threads."""
+        parts = [(k,) for k in range(self.starts.size)]
+        apart(lambda: run(row, parts, self.threads), self.stop, self.threads)
+
+    def together(self, levels: Array | None, reach: Array | None) -> None:
+        """64 searches at a time into the table of levels, or into their reach."""
+        n, k = self.out.nrows, self.starts.size
+        out, into = self.out, self.out if self.into is None else self.into
+        table = np.empty((1, 1), np.int32) if levels is None else levels
+        sums = np.empty((1, 1), np.int64) if reach is None else reach
+        rows = (out.indptr, out.indices, into.indptr, into.indices, table, sums)
+        deepest = BYTE_LEVELS - 1 if table.itemsize == 1 else FOREVER
+        rule = (int(self.into is not None), int(levels is not None), self.limit, deepest)
+        barred = None if self.mask is None else ~allowed_vertices(self.mask)
+        loop = load("many.search", (specialise.nothing,), (*rows, *_words_of_many(1), self.stop))
+
+        def search(first: int, last: int) -> int:
+            starts = self.starts[first:last]
+            seen, now, _, queue = words = _words_of_many(n)
+            everyone = (1 << starts.size) - 1
+            if barred is not None:
+                seen[barred] = everyone
+            for bit, start in enumerate(starts.tolist()):
+                seen[start] |= np.uint64(1 << bit)
+                now[start] |= np.uint64(1 << bit)
+                if levels is not None:
+                    levels[start, first + bit] = 0
+            at = np.unique(starts)
+            queue[: at.size] = at
+            signed = everyone - (1 << 64) if everyone >> 63 else everyone
+            return loop(*rows, *words, self.stop, first, signed, at.size, *rule)
+
+        parts = [(first, min(first + TOGETHER, k)) for first in range(0, k, TOGETHER)]
+        ended = apart(lambda: run(search, parts, self.threads), self.stop, self.threads)
+        _ready.add(("many", out.indptr.dtype, into.indptr.dtype, self.levels))
+        if TOO_DEEP_OF_MANY in ended:
+            check_level(BYTE_LEVELS, table.dtype)
 
 
 def _words_of_many(n: int) -> tuple[Array, ...]:

@@ -31,6 +31,7 @@ def search(
     b_indptr,
     b_indices,
     out_levels,
+    out_reach,
     kept_seen,
     kept_now,
     kept_next,
@@ -40,10 +41,15 @@ def search(
     everyone,
     size,
     may_pull,
+    has_levels,
     limit,
     deepest,
 ):
-    """All levels, into the columns of `levels` from `first` on; why it ended."""
+    """All levels, into the columns of `levels` from `first` on; why it ended.
+
+    Or, without levels, what they come to, into those of `reach`: how many vertices there are, the
+    sum of their levels, and the greatest.
+    """
     n = np.uint64(kept_seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
@@ -99,7 +105,13 @@ def search(
             if seen == full:
                 left -= np.int64(b_indptr[v + ONE]) - np.int64(b_indptr[v])
             while new:
-                out_levels[v, np.uint64(first) + lowest(new)] = level
+                b = np.uint64(first) + lowest(new)
                 new &= new - ONE
+                if has_levels:
+                    out_levels[v, b] = level
+                else:
+                    out_reach[0, b] += 1
+                    out_reach[1, b] += depth
+                    out_reach[2, b] = depth
         here, size = there, count
     return FINISHED

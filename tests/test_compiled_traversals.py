@@ -1,0 +1,448 @@
+"""Compiled traversals give what NumPy gives, for any number of threads, and hear an interrupt."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from threading import Thread, Timer
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla.backends import cpu
+from graphla.backends.arrays import traversals as by_numpy
+from graphla.backends.compiled import traversals
+from graphla.kernels import threads
+from graphla.settings import config
+from graphla.storage import Csr, Plan, SparseVector, VectorMask
+from semirings import binary, monoid, semiring
+
+pytest.importorskip("numba")
+
+FOREVER = 2**31 - 1
+SEEDS = range(12)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
+    monkeypatch.setattr(traversals, "WIDE", 20)
+    monkeypatch.setattr(traversals, "APART", 50)
+    monkeypatch.setattr(traversals, "SMALL", 30)
+    monkeypatch.setattr(traversals, "TOGETHER", 20)
+
+
+# --- graphs -------------------------------------------------------------------------------------
+
+
+def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> Csr:
+    """Rows of the entries, each place once; the later value stays."""
+    entries = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), values, strict=True))
+    places = sorted(entries)
+    counts = np.zeros(n + 1, np.int64 if wide else np.int32)
+    for i, _ in places:
+        counts[i + 1] += 1
+    indices = np.array([j for _, j in places], np.int32)
+    data = np.array([entries[place] for place in places], values.dtype)
+    return Csr(n, n, np.cumsum(counts).astype(counts.dtype), indices, data)
+
+
+def a_graph(rng: Any, dtype: Any = np.int64, low: int = 0) -> tuple[Csr, Csr]:
+    """Directed or not, sparse or not, self-loops and isolated vertices among it; both forms."""
+    n = int(rng.integers(1, 150))
+    m = int(n * rng.choice([0, 0.5, 1.2, 4]))
+    rows, columns = rng.integers(0, n, (2, m))
+    wide = bool(rng.random() < 0.3)
+    if rng.random() < 0.3:  # a long path besides
+        rows, columns = np.append(rows, np.arange(n - 1)), np.append(columns, np.arange(1, n))
+    values = rng.integers(low, 20, rows.size).astype(dtype)
+    if rng.random() < 0.4:
+        rows, columns = np.append(rows, columns), np.append(columns, rows)
+        values = np.append(values, values)
+        a = csr_of(n, rows, columns, values, wide)
+        return a, a
+    return csr_of(n, rows, columns, values, wide), csr_of(n, columns, rows, values, wide)
+
+
+def a_mask(rng: Any, n: int) -> VectorMask | None:
+    if rng.random() < 0.5:
+        return None
+    present = rng.random(n) < 0.7
+    complement = bool(rng.random() < 0.5)
+    if rng.random() < 0.5:
+        return VectorMask(n, present, None, complement)
+    return VectorMask(n, None, np.flatnonzero(present).astype(np.int32), complement)
+
+
+def some_vertices(rng: Any, n: int, most: int = 4) -> np.ndarray:
+    return np.sort(rng.choice(n, int(rng.integers(1, min(n, most) + 1)), False)).astype(np.int32)
+
+
+def compiled(call: Callable[[], Any]) -> list[Any]:
+    """What one thread gives, and three."""
+    results = []
+    for count in (1, 3):
+        with config.set(compiled=True, threads=count):
+            results.append(call())
+    return results
+
+
+def in_numpy(call: Callable[[], Any]) -> Any:
+    with config.set(compiled=False):
+        return call()
+
+
+# --- breadth first ------------------------------------------------------------------------------
+
+
+def plans_of(out: Csr, into: Csr) -> list[Plan | None]:
+    with config.set(compiled=True):
+        return [None, cpu.plan(out, into, False, None), cpu.plan(out, into, True, None)]
+
+
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+@pytest.mark.parametrize("parents", [None, "any", "least"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any) -> None:
+    rng = np.random.default_rng(seed)
+    out, into = a_graph(rng)
+    starts = some_vertices(rng, out.nrows, most=int(rng.choice([3, 100])))
+    for plan in plans_of(out, into):
+        options: Any = {
+            "mask": a_mask(rng, out.nrows),
+            "limit": int(rng.choice([0, 1, 3, FOREVER])),
+            "levels": rng.choice([None, np.int32, np.uint8]),
+            "parents": parents,
+            "direction": direction,
+            "plan": plan,
+            "traced": bool(rng.random() < 0.5),
+        }
+        columns = None if plan is None and rng.random() < 0.5 else into
+        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o))
+        for tree in compiled(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o)):
+            same_tree(tree, expected, parents, out, starts)
+            if options["traced"] and options["limit"]:
+                assert not tree.trace or tree.trace[0].frontier == starts.size
+                if columns is None:
+                    assert all(level.direction == "push" for level in tree.trace)
+
+
+def same_tree(tree: Any, expected: Any, parents: Any, out: Csr, starts: np.ndarray) -> None:
+    there = expected.present
+    assert tree.present.dtype == bool and np.array_equal(tree.present, there)
+    assert (tree.reached, tree.depth) == (expected.reached, expected.depth)
+    assert (tree.levels is None) == (expected.levels is None)
+    if tree.levels is not None:
+        assert tree.levels.dtype == expected.levels.dtype
+        assert np.array_equal(tree.levels[there], expected.levels[there])
+    if parents == "least":
+        assert np.array_equal(tree.parents[there], expected.parents[there])
+    if parents == "any" and tree.levels is not None:
+        for v in np.flatnonzero(there).tolist():
+            u = int(tree.parents[v])
+            if v in starts:
+                assert u == v
+            else:
+                assert v in out.indices[out.indptr[u] : out.indptr[u + 1]]
+                assert int(tree.levels[v]) == int(tree.levels[u]) + 1
+
+
+def path(n: int) -> Csr:
+    return csr_of(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
+
+
+def test_levels_of_one_byte_go_up_to_254() -> None:
+    options: Any = {"mask": None, "limit": FOREVER, "levels": np.uint8}
+    search: Any = {"parents": None, "direction": "auto", "plan": None, "traced": False}
+    start = np.zeros(1, np.int32)
+
+    def levels_of(n: int) -> np.ndarray:
+        return cpu.bfs(path(n), None, start, **options, **search).levels
+
+    for setting in (True, False):
+        with config.set(compiled=setting):
+            assert levels_of(255).tolist() == list(range(255))
+            with pytest.raises(OverflowError, match="at most 254"):
+                levels_of(256)
+            with pytest.raises(OverflowError, match="at most 254"):
+                cpu.levels_of_many(path(256), None, start, plan=None, traced=False, **options)
+
+
+def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
+    for seed in SEEDS:
+        out, into = a_graph(np.random.default_rng(seed))
+        degrees = np.diff(into.indptr)
+        idle = (np.diff(out.indptr) == 0) & (degrees == 0)
+        with config.set(compiled=False):
+            by_hand = cpu.plan(out, into, False, None)
+        for plan in (by_hand, *plans_of(out, into)[1:]):
+            assert plan is not None and plan.relabelled is None
+            bits = np.unpackbits(plan.idle.view(np.uint8), bitorder="little").astype(bool)
+            assert np.array_equal(bits[: out.nrows], idle) and bits[out.nrows :].all()
+            assert np.array_equal(plan.first >= 0, degrees > 0)
+            for v in np.flatnonzero(degrees):
+                assert plan.first[v] in into.indices[into.indptr[v] : into.indptr[v + 1]]
+
+
+# --- many searches ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("deep", [0, 1000])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_many_searches_are_those_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, seed: int, deep: int
+) -> None:
+    monkeypatch.setattr(traversals, "DEEP", deep)
+    rng = np.random.default_rng(seed)
+    out, into = a_graph(rng)
+    starts = rng.integers(0, out.nrows, int(rng.choice([1, 19, 20, 70]))).astype(np.int32)
+    options: Any = {
+        "mask": a_mask(rng, out.nrows),
+        "limit": int(rng.choice([0, 1, 3, FOREVER])),
+        "plan": None,
+    }
+    columns = None if rng.random() < 0.3 else into
+    dtype = rng.choice([np.int32, np.uint8])
+
+    def levels() -> np.ndarray:
+        found = cpu.levels_of_many(out, columns, starts, levels=dtype, traced=False, **options)
+        return found.levels
+
+    def reach() -> np.ndarray:
+        return np.array(cpu.reach_of_many(out, columns, starts, **options))
+
+    expected = in_numpy(levels)
+    for table in compiled(levels):
+        assert table.dtype == dtype and np.array_equal(table, expected)
+    there = expected != np.array(-1).astype(dtype)
+    sums = np.where(there, expected, 0).astype(np.int64)
+    for found in (in_numpy(reach), *compiled(reach)):
+        assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
+
+
+def test_a_whole_word_of_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traversals, "TOGETHER", 64)
+    monkeypatch.setattr(traversals, "DEEP", 1000)
+    out, into = a_graph(np.random.default_rng(7))
+    starts = (np.arange(130) % out.nrows).astype(np.int32)
+    options: Any = {"mask": None, "limit": FOREVER, "levels": np.int32}
+    options |= {"plan": None, "traced": False}
+    expected = in_numpy(lambda: cpu.levels_of_many(out, into, starts, **options)).levels
+    for found in compiled(lambda: cpu.levels_of_many(out, into, starts, **options)):
+        assert np.array_equal(found.levels, expected)
+
+
+# --- closure ------------------------------------------------------------------------------------
+
+twice = binary.register_anonymous(lambda x, y: x + y + y, "twice")
+of_my_own = semiring.register_anonymous(monoid.min, twice)
+NEAR_FAR = [
+    ("min_plus", "INT64"),
+    ("min_plus", "UINT8"),
+    ("min_plus", "FP32"),
+    ("min_max", "FP64"),
+    ("max_min", "INT32"),
+    ("max_min", "UINT64"),
+    ("max_times", "FP64"),
+]
+OTHERS = [
+    ("min_first", "INT64"),
+    ("max_plus", "INT16"),
+    ("lor_land", "BOOL"),
+    ("land_lor", "BOOL"),
+    (of_my_own, "INT64"),
+]
+
+
+def operands(name: Any, dtype: str, rng: Any) -> tuple[Any, Csr, SparseVector]:
+    op = (semiring.from_string(name) if isinstance(name, str) else name)[dtype]
+    kept = op.return_type.np_type
+    out, _ = a_graph(rng, kept, low=1)
+    if name == "max_times":
+        out = Csr(out.nrows, out.ncols, out.indptr, out.indices, rng.random(out.nvals))
+    elif name == "max_plus":
+        values = -rng.integers(0, 9, out.nvals).astype(kept)
+        out = Csr(out.nrows, out.ncols, out.indptr, out.indices, values)
+    starts = some_vertices(rng, out.nrows)
+    values = np.ones(starts.size) if name == "max_times" else rng.integers(0, 9, starts.size)
+    return op, out, SparseVector(out.nrows, starts, values.astype(kept))
+
+
+def closed_alike(
+    name: Any, dtype: str, how: Any, seed: int, limit: int = FOREVER, delta: Any = None
+) -> None:
+    rng = np.random.default_rng(seed)
+    op, out, x = operands(name, dtype, rng)
+    options: Any = {
+        "how": how,
+        "mask": a_mask(rng, out.nrows),
+        "limit": limit,
+        "parents": True,
+        "delta": delta,
+        "turns": FOREVER,
+        "traced": bool(rng.random() < 0.5),
+    }
+    expected = in_numpy(lambda: cpu.closure(out, None, x, op, **options))
+    for closed in compiled(lambda: cpu.closure(out, None, x, op, **options)):
+        there = expected.values.present
+        assert closed.settled and closed.overflowed == expected.overflowed
+        assert np.array_equal(closed.values.present, there)
+        assert closed.values.values.dtype == op.return_type.np_type
+        assert np.array_equal(closed.values.values[there], expected.values.values[there])
+        assert closed.values.nvals == np.count_nonzero(there)
+        if how != "near_far":
+            assert closed.depth == expected.depth
+        if options["traced"]:
+            assert len(closed.trace) == closed.depth
+        if limit == FOREVER:
+            parents_lead_to_starts(closed, out, op, x)
+
+
+def parents_lead_to_starts(closed: Any, out: Csr, op: Any, x: SparseVector) -> None:
+    values, present = closed.values.values, closed.values.present
+    for v in np.flatnonzero(present).tolist():
+        u = int(closed.parents[v])
+        if u != v:
+            begin, end = out.indptr[u], out.indptr[u + 1]
+            p = begin + int(np.searchsorted(out.indices[begin:end], v))
+            assert out.indices[p] == v
+            product = op.binaryop.numpy(values[u : u + 1], out.values[p : p + 1])
+            assert product.astype(values.dtype)[0] == values[v]
+    up = closed.parents
+    for _ in range(out.nrows.bit_length()):
+        up = np.where(present, up[np.where(present, up, 0)], 0)
+    assert set(up[present].tolist()) <= set(x.indices.tolist())
+
+
+@pytest.mark.parametrize("delta", [None, 0.75, 5.0, 1e300])
+@pytest.mark.parametrize(("name", "dtype"), NEAR_FAR)
+def test_near_before_far_gives_what_numpy_gives(name: str, dtype: str, delta: Any) -> None:
+    for seed in range(4):
+        closed_alike(name, dtype, "near_far", seed, delta=delta)
+
+
+@pytest.mark.parametrize("how", ["improving", "rounds"])
+@pytest.mark.parametrize(("name", "dtype"), NEAR_FAR[:3] + OTHERS)
+def test_rounds_give_what_numpy_gives(name: Any, dtype: str, how: str) -> None:
+    for seed in range(4):
+        closed_alike(name, dtype, how, seed)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5])
+def test_so_many_rounds_are_so_many_products(limit: int) -> None:
+    for seed in SEEDS:
+        closed_alike("min_plus", "INT64", "rounds", seed, limit=limit)
+
+
+def test_no_entry_of_nan_is_improved_again() -> None:
+    n = 3
+    values = np.array([np.nan, 1.0, 1.0, 1.0])
+    ring = csr_of(n, np.array([0, 1, 2, 2]), np.array([1, 2, 1, 0]), values)
+    x = SparseVector(n, np.zeros(1, np.int32), np.zeros(1))
+    for how in ("rounds", "near_far"):
+        options: Any = {"how": how, "mask": None, "limit": FOREVER, "parents": False}
+        options |= {"delta": None, "turns": 100, "traced": False}
+        for setting in (True, False):
+            with config.set(compiled=setting):
+                closed = cpu.closure(ring, None, x, semiring.min_plus["FP64"], **options)
+            assert closed.settled and np.isnan(closed.values.values).all()
+
+
+@pytest.mark.parametrize("setting", [True, False])
+def test_a_cycle_that_improves_is_seen_among_the_parents(setting: bool) -> None:
+    ring = csr_of(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 1]), np.array([1, -2, 1, 0]))
+    x = SparseVector(4, np.zeros(1, np.int32), np.zeros(1, np.int64))
+    options: Any = {"how": "improving", "mask": None, "limit": FOREVER, "parents": False}
+    options |= {"delta": None, "turns": FOREVER, "traced": False}
+    with config.set(compiled=setting):
+        closed = cpu.closure(ring, None, x, semiring.min_plus["INT64"], **options)
+        assert not closed.settled and by_numpy.has_cycle(closed.parents)
+        stopped = cpu.closure(ring, None, x, semiring.min_plus["INT64"], **{**options, "turns": 3})
+        assert not stopped.settled and stopped.depth == 3
+
+
+@pytest.mark.parametrize("setting", [True, False])
+def test_a_product_that_does_not_fit_is_left_out_and_told(setting: bool) -> None:
+    a = csr_of(3, np.array([0, 0]), np.array([1, 2]), np.array([100, 5], np.int8))
+    x = SparseVector(3, np.zeros(1, np.int32), np.array([100], np.int8))
+    for how in ("improving", "near_far"):
+        options: Any = {"how": how, "mask": None, "limit": FOREVER, "parents": False}
+        options |= {"delta": None, "turns": FOREVER, "traced": False}
+        with config.set(compiled=setting):
+            closed = cpu.closure(a, None, x, semiring.min_plus["INT8"], **options)
+        assert closed.overflowed and closed.values.present.tolist() == [True, False, True]
+        assert closed.values.values[2] == 105
+
+
+# --- interrupts ---------------------------------------------------------------------------------
+
+
+def interrupted(call: Callable[[], Any], after: float = 0.05) -> bool:
+    timer = Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        call()
+        timer.join()
+        sleep(0.01)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        timer.join()
+    return False
+
+
+def test_an_interrupt_waits_for_the_loop_to_stop() -> None:
+    stop, seen = np.zeros(1, np.int64), []
+
+    def loop() -> None:
+        while not stop[0]:
+            sleep(0.001)
+        seen.append(True)
+
+    assert interrupted(lambda: threads.apart(loop, stop, 2))
+    assert seen == [True]
+
+
+def test_what_goes_wrong_apart_is_raised_here() -> None:
+    def fails() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        threads.apart(fails, np.zeros(1, np.int64), 1)
+
+
+def test_apart_is_a_plain_call_where_no_interrupt_comes() -> None:
+    names: list[str] = []
+    stop = np.zeros(1, np.int64)
+    here = Thread(
+        target=lambda: threads.apart(lambda: names.append("ran"), stop, 1), name="elsewhere"
+    )
+    here.start()
+    here.join()
+    assert names == ["ran"]
+
+
+def test_a_search_is_interrupted_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traversals, "WIDE", traversals.FOREVER)
+    A = gl.generators.kronecker(10, 16, seed=1)
+    start = np.zeros(1, np.int32)
+    out = A._forms.csr
+    far = {"mask": None, "limit": FOREVER, "parents": False, "delta": 0.0, "turns": FOREVER}
+
+    def endless() -> None:
+        weights = np.random.default_rng(1).random(out.nvals)
+        a = Csr(out.nrows, out.ncols, out.indptr, out.indices, -weights)
+        x = SparseVector(out.nrows, start, np.zeros(1))
+        op = semiring.min_plus["FP64"]
+        with config.set(compiled=True):
+            cpu.closure(a, None, x, op, how="near_far", traced=False, **far)
+
+    with config.set(compiled=True):
+        expected = gl.algorithms.bfs(A, 0)
+        assert interrupted(endless, after=1.0)
+        again = gl.algorithms.bfs(A, 0)
+    assert again.levels.isequal(expected.levels)
