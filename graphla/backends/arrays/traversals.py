@@ -30,6 +30,10 @@ STOPPING = 0.6
 """One entry expected of a pull that stops early, in entries: often it stops sooner."""
 PUSHED = 2.0
 """One entry pushed, in entries pulled."""
+AHEAD = 16.0
+"""Delta in mean weights: wide, as a round costs some 100 microseconds however few its entries."""
+SAMPLE = 4096
+"""Values of a matrix looked at to choose a delta."""
 CYCLE_CHECK = 4
 """A cycle of parents is looked for each time so many times the matrix's entries were multiplied."""
 
@@ -185,6 +189,8 @@ def closure(
     parent = np.arange(n, dtype=np.int32)
     open_to = None if mask is None else allowed_vertices(mask)
     pending = present.nonzero()[0].astype(np.int32)
+    if how == "near_far" and delta is None:
+        delta = AHEAD * mean_of(out.values)
     depth, made, trace, overflowed, settled = 0, 0, [], False, True
     while pending.size and depth < limit:
         if depth == turns or (made > CYCLE_CHECK * (n + out.nvals) and has_cycle(parent)):
@@ -267,6 +273,13 @@ def _product(
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
     by[run[fits]] = k[fits]
     return edges, found, np.asarray(folded), by, over
+
+
+def mean_of(values: Array) -> float:
+    """About the mean size of the values, those that are finite."""
+    sample = values[:: values.size // SAMPLE + 1].astype(np.float64)
+    finite = np.abs(sample[np.isfinite(sample)])
+    return float(finite.mean()) if finite.size else 1.0
 
 
 def _same(a: Array, b: Array) -> Array:

@@ -22,6 +22,7 @@ from graphla.backends.arrays.traversals import (
     allowed_vertices,
     check_level,
     has_cycle,
+    mean_of,
     of_idle,
 )
 from graphla.backends.compiled.parts import (
@@ -53,8 +54,6 @@ FEW = 64
 FOREVER = 2**62
 SMALL = 1 << 14
 """Entries and vertices of a matrix from which a closure is run apart: its rounds are many."""
-SAMPLE = 4096
-"""Values of a matrix looked at to choose a delta."""
 EDGES_AHEAD, LEAST_AHEAD = 8.0, 0.25
 """A delta in mean weights: EDGES_AHEAD over the mean degree, and LEAST_AHEAD at least."""
 
@@ -430,9 +429,7 @@ def _delta(a: Csr, values: Array) -> float:
 
     On roads 4 to 8 mean weights are best; the loop finds by itself what suits a graph.
     """
-    sample = values[:: values.size // SAMPLE + 1].astype(np.float64)
-    finite = sample[np.isfinite(sample)]
-    mean = float(np.abs(finite).mean()) if finite.size else 1.0
+    mean = mean_of(values)
     return mean * max(EDGES_AHEAD * a.nrows / max(a.nvals, 1), LEAST_AHEAD)
 
 
