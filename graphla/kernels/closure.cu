@@ -19,7 +19,8 @@ namespace graphla {
 
 constexpr int LIGHT = 32;         // edges of a short row at most
 constexpr int TEAM = 4;           // threads that walk a short row
-constexpr int SLOTS = 4;          // edges that a thread has in flight
+constexpr int SHORT_SLOTS = 2;    // edges that a thread has in flight: of short rows,
+constexpr int LONG_SLOTS = 4;     // and of long ones
 constexpr int HELD = 1024;        // entries that a block holds for its next round
 constexpr int COUNT_SHIFT = 36;   // of long rows: their number, above their edges
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
@@ -38,13 +39,13 @@ constexpr i32 NO_PARENT = 0x7fffffff;
 enum Word {
   W_STEP = 16, W_TURN, W_HORIZON, W_ROUNDS,  // of block 0, after it worked alone
   W_NEAR = 20, W_LONG = 23, W_FAR = 26, W_BEST = 29,
-  W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_STOPPED
+  W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_ORPHANS
 };
 
 /// How a closure is worked on: numbers that the host chooses, so low in tests that all is crossed.
 struct Tuning {
   u32 alone_rows, alone_edges;  // what block 0 works on alone: short rows, edges of long ones
-  u32 fused_rows;               // of all blocks: short rows up to which a step is fused
+  u32 fused_rows, fused_edges;  // of all blocks: up to which a step is fused, likewise
   u32 fused_rounds, held;       // rounds of a fused step; entries that a block holds
 };
 
@@ -207,12 +208,13 @@ struct Closing {
   // --- edges -----------------------------------------------------------------------------------
 
   /// Edges in flight: where they lead, their weights, and which of the lane's slots hold one.
-  struct Batch {
+  template <int SLOTS> struct Batch {
     i32 o[SLOTS];
     typename Op::A weight[SLOTS];
     u32 there;
   };
-  DEVICE void fetch(Batch &batch, const Offset (&place)[SLOTS], u32 there) const {
+  template <int SLOTS>
+  DEVICE void fetch(Batch<SLOTS> &batch, const Offset (&place)[SLOTS], u32 there) const {
     batch.there = there;
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
@@ -223,7 +225,8 @@ struct Closing {
     }
   }
   /// The edges of a batch, from vertices of the keys `from`; for parents, from the vertices `of`.
-  template <class From, class Of> DEVICE void relax(const Batch &batch, From from, Of of) {
+  template <int SLOTS, class From, class Of>
+  DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32 (&o)[SLOTS] = batch.o;
     u32 there = batch.there;
     Key key[SLOTS];
@@ -319,12 +322,12 @@ struct Closing {
           end = indptr[v + 1];
         }
       }
-      Batch batch;
+      Batch<SHORT_SLOTS> batch;
       const auto fetch_at = [&](Offset p) {
-        Offset place[SLOTS];
+        Offset place[SHORT_SLOTS];
         u32 there = 0;
 #pragma unroll
-        for (int i = 0; i < SLOTS; ++i) {
+        for (int i = 0; i < SHORT_SLOTS; ++i) {
           place[i] = p + i * TEAM;
           there |= u32(place[i] < end) << i;
         }
@@ -336,7 +339,7 @@ struct Closing {
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {
         relax(batch, [key](int) { return key; }, [v](int) { return v; });
-        p += TEAM * SLOTS;
+        p += TEAM * SHORT_SLOTS;
         if (!__any_sync(ALL_LANES, p < end)) break;
         fetch_at(p);
       }
@@ -345,7 +348,7 @@ struct Closing {
 
   /// The edges of long rows, as far as they fall to warp `warp` of `warps`.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
-    constexpr int TILE = WARP * SLOTS;
+    constexpr int TILE = WARP * LONG_SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // rows that a tile may touch
     const Span edges = Span(listed & EDGES);
     const u32 count = u32(listed >> COUNT_SHIFT);
@@ -357,11 +360,11 @@ struct Closing {
     if (tile >= edges) return;
     const Span end = least(edges - tile, part) + tile;
     u32 first = last_at_or_before(ends, count, tile);
-    Batch batch;
-    Key keys[SLOTS], next_keys[SLOTS];
-    i32 rows[SLOTS], next_rows[SLOTS];
+    Batch<LONG_SLOTS> batch;
+    Key keys[LONG_SLOTS];
+    i32 rows[LONG_SLOTS];
     /// The edges of a tile, with the keys and the names of the vertices that they are from.
-    const auto seek = [&](Batch &into, Key (&its_keys)[SLOTS], i32 (&its_rows)[SLOTS]) {
+    const auto seek = [&](Batch<LONG_SLOTS> &into, Key (&its_keys)[LONG_SLOTS], i32 (&its_rows)[LONG_SLOTS]) {
       i32 start = TILE + 1;  // of each row, in the tile
       Offset begin = 0;      // and of the tile, were it all of that row
       Key key = Key(0);
@@ -374,10 +377,10 @@ struct Closing {
         key = key_in_step(v);
       }
       first += u32(__popc(__ballot_sync(ALL_LANES, start <= TILE)));
-      Offset place[SLOTS];
+      Offset place[LONG_SLOTS];
       u32 there = 0;
 #pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
+      for (int i = 0; i < LONG_SLOTS; ++i) {
         const int edge = i * WARP + lane();
         int row = 0;
 #pragma unroll
@@ -390,19 +393,9 @@ struct Closing {
       fetch(into, place, there);
       tile += TILE;
     };
-    seek(batch, keys, rows);
-    while (true) {
-      Batch next;
-      const bool is_last = tile >= end;
-      if (!is_last) seek(next, next_keys, next_rows);
+    while (tile < end) {
+      seek(batch, keys, rows);
       relax(batch, [&keys](int i) { return keys[i]; }, [&rows](int i) { return rows[i]; });
-      if (is_last) break;
-      batch = next;
-#pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        keys[i] = next_keys[i];
-        rows[i] = next_rows[i];
-      }
     }
   }
   /// The last of `count` ascending keys that is not above `key`; the first never is. By a warp.
@@ -508,14 +501,14 @@ struct Closing {
 };
 
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
-__global__ void __launch_bounds__(640, 1)
+__global__ void __launch_bounds__(768, 1)
 close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n,
            const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
            const bool *flags, bool complement, i64 starts, const i32 *start_indices,
            const bool *start_present, const T *start_values, bool is_iso, double delta,
            u32 turns, void *cells, u32 *codes, void *before, i64 room, i32 *near_list,
            i32 *long_list, typename Bits<sizeof(Offset)>::type *long_ends,
-           i32 *far_list, u32 alone_rows, u32 alone_edges, u32 fused_rows, u32 fused_rounds, u32 held_most, T *values, bool *present,
+           i32 *far_list, u32 alone_rows, u32 alone_edges, u32 fused_rows, u32 fused_edges, u32 fused_rounds, u32 held_most, T *values, bool *present,
            i32 *parents, u64 *record, i64 records_room) {
   typedef Closing<Op, Offset, A, KEPT_A, HOW, PARENTS, MASKED> Work;
   typedef typename Work::Cells Cells;
@@ -528,7 +521,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
   Work work{indptr, indices, Values<typename Op::A, A, KEPT_A>(a_values), flags, complement,
             Cells(cells, codes), n, room, near_list, long_list, long_ends, far_list, (Key *)before,
             parents, control, held_ids, held_rows, held,
-            Tuning{alone_rows, alone_edges, fused_rows, fused_rounds, held_most}};
+            Tuning{alone_rows, alone_edges, fused_rows, fused_edges, fused_rounds, held_most}};
   Grid grid(control);
   grid.begin(tickets);
   const Records records{record, records_room};
@@ -625,7 +618,8 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
                            is_alone ? blockDim.x : threads_in_grid());
           meet(is_alone);
         }
-        work.is_fused = HOW != ROUNDS && near_rows <= fused_rows && held_most > 0;
+        work.is_fused = HOW != ROUNDS && held_most > 0 && near_rows <= fused_rows &&
+                        (long_rows & EDGES) <= fused_edges;
         const u32 left = work.pass == IMPROVE ? turns - rounds : ~0u;
         taken = work.take_step(near_rows, long_rows, is_alone,
                                is_alone ? left : least(left, fused_rounds + 1), is_unwanted);
@@ -713,7 +707,10 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
     values[v] = convert<T>(Cells::value(work.cells.key_of(v)));
     reached += is_there;
     if constexpr (PARENTS) {
-      if (parents[v] == NO_PARENT) parents[v] = i32(v);
+      if (is_there && parents[v] == NO_PARENT) {
+        store_relaxed(&control[W_ORPHANS], u64(1));
+        parents[v] = i32(v);
+      }
     }
   }
   for (int d = WARP / 2; d > 0; d /= 2) reached += shuffle_down(reached, d);
@@ -727,6 +724,7 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
     tell_host(host, launch, HOST_RESULTS + 3, work.step);
     tell_host(host, launch, HOST_RESULTS + 4, u32(load_relaxed(&control[W_OVERFLOWED])));
     tell_host(host, launch, HOST_RESULTS + 5, u32(is_settled));
+    tell_host(host, launch, HOST_RESULTS + 6, u32(load_relaxed(&control[W_ORPHANS])));
   }
 }
 

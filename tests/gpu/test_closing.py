@@ -159,6 +159,7 @@ thresholds = st.fixed_dictionaries(
         "ALONE_ROWS": st.sampled_from((0, 3, 256)),
         "ALONE_EDGES": st.sampled_from((0, 64, 4096)),
         "FUSED_ROWS": st.sampled_from((0, 20, 1 << 16)),
+        "FUSED_EDGES": st.sampled_from((0, 100, 1 << 18)),
         "FUSED_ROUNDS": st.sampled_from((1, 2, 8)),
         "HELD": st.sampled_from((1, 7, 1024)),
         "SPREAD": st.sampled_from((0.0, 8.0, 1000.0)),
@@ -321,6 +322,22 @@ def test_a_cycle_that_goes_on_improving_is_left_unsettled():
     assert not closed.settled
     assert backend("cuda").to_host(closed.parents).tolist()[:2] == [1, 0]
     assert close(case, "rounds", limit=7, turns=50).settled
+
+
+def test_a_value_that_a_cycle_brought_to_its_end_is_left_unsettled():
+    """From no start: as FP32 the cycle doubles up to infinity in fewer rounds than vertices."""
+    n = 600
+    indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)
+    indices = np.arange(1, n, dtype=np.int32)
+    indices[0] = 0
+    a = Csr(n, n, indptr, indices, np.full(n - 1, 2, np.float32))
+    x = SparseVector(n, np.zeros(1, np.int32), np.ones(1, np.float32))
+    case = Case(typed("max_times FP32"), a, x, None)
+    closed = close(case, "improving", turns=1024)
+    assert not closed.settled and closed.parents is not None
+    assert np.isfinite(backend("cuda").to_host(closed.values.values)[0])
+    x = SparseVector(n, np.zeros(1, np.int32), np.zeros(1, np.float32))
+    assert close(case._replace(x=x), "improving", turns=1024).settled
 
 
 def test_a_product_that_does_not_fit_is_left_out_and_told():

@@ -30,7 +30,7 @@ from semirings.overflow import overflowing
 from semirings.printing import simple_ufunc
 from semirings.structures import TypedSemiring
 
-BLOCK = 640
+BLOCK = 768
 """Threads in a block: one block on each multiprocessor."""
 
 LIGHT = 32
@@ -40,8 +40,8 @@ HELD = 1024
 """Entries that a block holds for itself in a fused step, at most as in closure.cu."""
 ALONE_ROWS, ALONE_EDGES = 256, 4096
 """What block 0 works on alone: so many short rows, so many edges of long ones."""
-FUSED_ROWS = 1 << 16
-"""Short rows near in all, up to which blocks go on by themselves."""
+FUSED_ROWS, FUSED_EDGES = 1 << 16, 1 << 18
+"""What is near in all, up to which blocks go on by themselves."""
 FUSED_ROUNDS = 32
 """Rounds that they go on for."""
 SPREAD, FEW_EDGES = 4.0, 60.0
@@ -49,6 +49,9 @@ SPREAD, FEW_EDGES = 4.0, 60.0
 graph of high degree edges cost, and narrow buckets look at few of them twice; where few edges leave
 a vertex steps cost, and wide ones take fewer (R-MAT: 4 to 16 times, a mesh 256 to 1,024, a road
 network 1,024 to 4,096)."""
+FIRST_ROUNDS = 8
+"""Rounds with parents that are first looked at where a cycle may improve: the square of it times
+fewer than turns, and so many at least."""
 FEW = 64
 """Starts of which the host looks at the values by itself."""
 
@@ -77,10 +80,15 @@ def closure(
     problem = _Problem(out, x, semiring, mask, traced)
     if how == "rounds":
         return problem.take_rounds(limit, turns, parents)
-    closed = problem.improve(how == "near_far", parents, delta, turns)
-    if parents and not closed.settled:  # only rounds tell the parents of what has not settled
-        return problem.take_rounds(limit, turns, parents)
-    return closed
+    may_improve = turns < INT32_END - 1
+    if may_improve:  # what has no end does not settle in as many rounds as there are vertices
+        rounds, turns = max(FIRST_ROUNDS, turns // FIRST_ROUNDS**2), min(turns, out.nrows + 1)
+    closed, has_orphans = problem.improve(how == "near_far", parents or may_improve, delta, turns)
+    if may_improve and (has_orphans or not closed.settled):
+        # Parents from round to round show whether a cycle improves; values that it has brought to
+        # an end, such as infinity, come from no start.
+        return problem.take_rounds(limit, rounds, True)
+    return closed if parents else closed._replace(parents=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +182,22 @@ class _Problem:
     def improve(self, is_near_far: bool, parents: bool, delta: float | None, turns: int) -> Closed:
         """By entries that improved: the near ones first, or all of them."""
         width = self._width(delta) if is_near_far and self.order else math.inf
-        closed = self._run(NEAR_FAR if math.isfinite(width) else IMPROVING, parents, width, turns)
-        if closed is None:  # the far list is full of what was near since
-            closed = self._run(IMPROVING, parents, width, turns)
-        assert closed is not None
-        return closed
+        how = NEAR_FAR if math.isfinite(width) else IMPROVING
+        # Where the far list is full of what was near since, do without one.
+        return self._run(how, parents, width, turns) or self._take(IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> Closed:
         """From one buffer into the other, `limit` times at most."""
-        closed = self._run(ROUNDS, parents, math.inf, min(limit, turns))
-        assert closed is not None
+        closed, _ = self._take(ROUNDS, parents, min(limit, turns))
         return closed._replace(settled=closed.settled or limit <= turns)
 
-    def _run(self, how: int, parents: bool, width: float, turns: int) -> Closed | None:
+    def _take(self, how: int, parents: bool, turns: int) -> tuple[Closed, bool]:
+        """Without a far list, which alone can fill up."""
+        found = self._run(how, parents, math.inf, turns)
+        assert found is not None
+        return found
+
+    def _run(self, how: int, parents: bool, width: float, turns: int) -> tuple[Closed, bool] | None:
         out, n = self.out, self.n
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         starts, indices, present, values = _starts(self.x)
@@ -209,7 +220,7 @@ class _Problem:
         result, there = xp.empty(n, self.dtype), xp.empty(n, bool)
         parent = xp.empty(n, xp.int32) if parents else None
         held = 0 if how == ROUNDS else HELD
-        status, reached, rounds, buckets, steps, overflowed, settled = persistent.run(
+        status, reached, rounds, buckets, steps, overflowed, settled, orphans = persistent.run(
             kernel,
             persistent.grid(kernel, BLOCK, each=1),
             BLOCK,
@@ -219,16 +230,21 @@ class _Problem:
             *(size(starts), indices, present, values, np.bool_(is_iso(values))),
             *(np.float64(width), np.uint32(min(turns, MOST_TURNS)), cells, codes, before),
             *(size(room), near, long, ends, far),
-            *(np.uint32(k) for k in (ALONE_ROWS, ALONE_EDGES, FUSED_ROWS, FUSED_ROUNDS, held)),
+            *(
+                np.uint32(k)
+                for k in (ALONE_ROWS, ALONE_EDGES, FUSED_ROWS, FUSED_EDGES, FUSED_ROUNDS, held)
+            ),
             *(result, there, NULL if parent is None else parent),
             *(self.records, size(0 if self.records is NULL else RECORDS)),
-            results=6,
+            results=7,
         )
         if status == persistent.FAULT:
             return None
         found = BitmapVector(n, there, result, reached)
         depth = buckets if how == NEAR_FAR else rounds
-        return Closed(found, parent, depth, self._trace(steps), bool(overflowed), bool(settled))
+        trace = self._trace(steps)
+        closed = Closed(found, parent, depth, trace, bool(overflowed), bool(settled))
+        return closed, bool(orphans)
 
     def _width(self, delta: float | None) -> float:
         """How far a bucket reaches; infinite where there is nothing to order by."""
