@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from graphla.forms import VectorForms
-from graphla.operations.operation import refuse_mixed
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from semirings import select, unary
@@ -133,7 +133,7 @@ def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if A._forms.extent(A.dtype)[0] >= 0:  # not where it is NaN
+    if _extent(A)[0] >= 0:  # not where it is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
@@ -147,7 +147,7 @@ def nonnegative(A: Matrix) -> None:
 
 def at_most(A: Matrix, most: int) -> None:
     """Refuse an edge of greater weight."""
-    if not A.nvals or A._forms.extent(A.dtype)[1] <= most:
+    if not A.nvals or _extent(A)[1] <= most:
         return
     wrong = select.valuegt(A, most).new()
     if wrong.nvals:
@@ -177,6 +177,11 @@ def symmetric(A: Matrix) -> None:
 def is_floating(A: Matrix) -> bool:
     """Whether the weights of A are floating-point numbers."""
     return A.dtype.name.startswith("FP")
+
+
+def _extent(A: Matrix) -> tuple[Any, Any]:
+    """The least and the greatest weight, of which there is one."""
+    return perform("extent", MatrixForms.extent, A._forms, A.dtype)
 
 
 def _first_entry(A: Matrix) -> tuple[int, int]:

@@ -354,3 +354,14 @@ def test_deterministic_parents_are_the_same_each_time(case):
         again = gl.closure(case.x, case.graph.matrix(), case.op, parents=True)
     assert agree(first[0].to_dict(), again[0].to_dict())
     assert first[1].to_dict() == again[1].to_dict()
+
+
+def test_what_a_users_multiply_does_not_hold_is_refused():
+    twice = binary.register_anonymous(lambda x, y: 2 * x + y, "twice")
+    op = semiring.register_anonymous(monoid.min, twice)["INT8"]
+    n = 8
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.int8(1), nrows=n, ncols=n)
+    x = gl.Vector.from_coo([0], [1], "INT8", size=n)
+    with pytest.raises(OverflowError, match=r"the closure under semiring.* that INT8 does not"):
+        gl.closure(x, A, op)
+    assert gl.closure(x, A, op, limit=5).to_dict() == {0: 1, 1: 3, 2: 7, 3: 15, 4: 31, 5: 63}
