@@ -94,7 +94,8 @@ def sources(source: Any, A: Matrix) -> tuple[Any, tuple[VectorForms, ...]]:
             raise DimensionMismatch(f"source has size {source.size}, but A has {A.nrows} vertices")
         if source.device != A.device:
             refuse_mixed(A.device, source.device, "A and source")
-        return source._forms.sparse(sorted=False).indices, (source._forms,)
+        listed = perform("sources", VectorForms.sparse, source._forms, False)
+        return listed.indices, (source._forms,)
     if isinstance(source, (list, tuple, range, np.ndarray)) and np.ndim(source):
         return np.unique(vertices("source", source, A.nrows)).astype(np.int32), ()
     return np.array([vertex(source, A.nrows)], np.int32), ()
