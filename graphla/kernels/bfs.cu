@@ -45,6 +45,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     i64 limit, i32 direction, i64 alone_edges, i64 grid_edges, i32 alone_room, i32 pool, i32 shared_words,
     i32 unit, float push_cost, u64 *records, i64 records_room) {
   typedef Search<Offset, Level, PARENTS> S;
+  typedef typename S::Sums Sums;
   SHARED_BYTES(bytes);
   SHARED(Progress, shared, 1);
   SHARED(AloneCounts, counts, 3);
@@ -85,7 +86,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
 
   // Adds up what each thread has; by all threads of the block, before a barrier.
   const auto give_sums = [&](const Sums &sums) {
-    const u64 each[5] = {u64(i64(sums.found)), sums.out, sums.into, u64(i64(sums.left)), sums.into_left};
+    const u64 each[5] = {u64(i64(sums.found)), u64(sums.out), u64(sums.into), u64(i64(sums.left)), u64(sums.into_left)};
 #pragma unroll
     for (int k = 0; k < 5; ++k) {
       const u64 total = warp_sum(each[k]);
@@ -150,8 +151,8 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     if constexpr (PARENTS) search.parents[v] = name;
     // Edges into it are lost to pulls once: by the mask, as the frontier's, or here.
     const bool is_lost = flags && v < active && flags[name] == complement;
-    if (in_ptr && is_lost && !search.is_directed) atomicAdd(&control[INTO_FOUND], u64(0) - search.edges_into(v));
-    if (in_ptr && !is_lost && search.is_directed) atomicAdd(&control[INTO_FOUND], search.edges_into(v));
+    if (in_ptr && is_lost && !search.is_directed) atomicAdd(&control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
+    if (in_ptr && !is_lost && search.is_directed) atomicAdd(&control[INTO_FOUND], u64(search.edges_into(v)));
   };
   if (!starts && starts_count) {  // a lone one, by the thread that has cleared its word
     const i32 v = renumbered ? renumbered[start] : start;
@@ -202,7 +203,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       const bool marks = search.bytes && !is_marked;
       const bool queues = direction != PULLS && p.left * 32 <= u64(active);
       const Pull<S> pull{search, map, other_map, p.level + 1, marks, queues, queues && !marks ? WARP : PULL_WORDS,
-                         several, (i32 *)bytes + warp_in_block() * list_room, list_room, far, &few[0], &few[1]};
+                         u32(several), (i32 *)bytes + warp_in_block() * list_room, list_room, far, &few[0], &few[1]};
       Sums sums{};
       search.buffer = (i32 *)bytes + list_room * BFS_WARPS;
       search.buffer_room = u32(pool - list_room * BFS_WARPS);

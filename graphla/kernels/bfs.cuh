@@ -23,7 +23,7 @@ constexpr u32 UNREACHED = 255;
 /// Words of `control`; all but ALONE_* only grow, so nobody clears them.
 enum BfsControl {
   QUEUED = 1,       // vertices queued, in the upper half; units of edges out of them, in the lower
-  FOUND = 2,        // vertices that pulls have found; these five in the order of Sums
+  FOUND = 2,        // vertices that pulls have found; these five in the order of SumsOf
   OUT_OF_FOUND = 3, // edges out of them, of a directed graph
   INTO_FOUND = 4,   // edges into the vertices that pushes have found, of a directed graph
   LEFT = 5,         // vertices that pulls have not found
@@ -38,9 +38,9 @@ enum BfsControl {
 };
 
 /// What a thread adds up in a level, for control[FOUND...].
-struct Sums {
+template <class Slot> struct SumsOf {
   i32 found, left;
-  u64 out, into, into_left;
+  Slot out, into, into_left;
 };
 
 /// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.
@@ -78,6 +78,7 @@ template <> struct unsigned_of<i64> { typedef u64 type; };
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
   typedef typename unsigned_of<Offset>::type Slot;  // an edge of the queue, counted from its start
+  typedef SumsOf<Slot> Sums;
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
   // the graph
@@ -137,7 +138,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     const u32 bit = 1u << (v & 31);
     return !(atomicOr(&map[u32(v) / WARP], bit) & bit);
   }
-  DEVICE u64 edges_into(i32 v) const { return u64(in_ptr[v + 1] - in_ptr[v]); }
+  DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
   /// This warp's number: those of one block far apart, so that a little work keeps all blocks busy.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }

@@ -131,7 +131,7 @@ template <class S, bool IN_SHARED> struct Alone {
         vertex[r] = now[entry];
         begin[r] = search.out_ptr[vertex[r]];
         degree[r] = u32(search.out_ptr[vertex[r] + 1] - begin[r]);
-        if (search.is_directed && search.in_ptr) into += u32(least(search.edges_into(vertex[r]), u64(1) << 20));
+        if (search.is_directed && search.in_ptr) into += u32(least(u64(search.edges_into(vertex[r])), u64(1) << 20));
       }
     }
 #pragma unroll
@@ -186,7 +186,7 @@ template <class S, bool IN_SHARED> struct Alone {
         v = entry < room ? queue[side * ALONE_ROOM + entry] : search.queue_vertex[place + entry];
         begin = search.out_ptr[v];
         degree = u32(search.out_ptr[v + 1] - begin);
-        if (search.is_directed && search.in_ptr) atomicAdd(into, search.edges_into(v));
+        if (search.is_directed && search.in_ptr) atomicAdd(into, u64(search.edges_into(v)));
       }
       u32 total;
       const u32 slot = units + block_exclusive_sum(search.units(degree), scratch, total);

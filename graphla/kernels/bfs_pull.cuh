@@ -19,6 +19,7 @@ constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices
 constexpr int PULL_FAR = 256;                  // rows that wait for the whole block
 
 template <class S> struct Pull {
+  typedef typename S::Sums Sums;
   typedef typename S::Slot Slot;  // places of entries: without sign, so that none overflows
   const S &search;
   const u32 *before;
@@ -27,7 +28,7 @@ template <class S> struct Pull {
   bool marks;        // vertices that are not reached get the byte that says so
   bool queues;       // those that are found are kept for the queue
   i32 chunk;         // words of the map that a warp takes at a time: 8, or 32 where few are open
-  i64 several;       // vertices from this one on have one neighbour at most
+  u32 several;       // vertices from this one on have one neighbour at most
   i32 *list;         // shared: of this warp,
   int room;          // PULL_GROUP or more
   i32 *far;          // shared: PULL_FAR
@@ -57,7 +58,7 @@ template <class S> struct Pull {
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
-    if (search.is_directed) sums.out += u64(search.out_ptr[v + 1] - search.out_ptr[v]);
+    if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
   /// v is found, from `by`; by one lane.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
@@ -83,7 +84,7 @@ template <class S> struct Pull {
         if (is_found) {
           find(v[0], by, sums);
         } else if (p >= end) {
-          sums.into_left += u64(end - begin);
+          sums.into_left += Slot(end - begin);
         } else {
           goes_on = true;
           if (end - p >= LONG) {
@@ -110,7 +111,7 @@ template <class S> struct Pull {
         is_found = finders != 0;
         if (is_found && lane() == __ffs(int(finders)) - 1) find(v[0], by, sums);
       }
-      if (!is_found && lane() == 0) sums.into_left += u64(end - begin);
+      if (!is_found && lane() == 0) sums.into_left += Slot(end - begin);
       if (queues) search.template keep<1>(is_found && lane() == 0, v);
     }
     __syncwarp();
@@ -136,7 +137,7 @@ template <class S> struct Pull {
       }
       __syncthreads();
       const bool is_found = load_relaxed(far_found) != 0;
-      if (!is_found && threadIdx.x == 0) sums.into_left += u64(end - begin);
+      if (!is_found && threadIdx.x == 0) sums.into_left += Slot(end - begin);
       if (queues && warp_in_block() == 0) search.template keep<1>(is_found && lane() == 0, v);
       __syncthreads();
     }
@@ -145,11 +146,11 @@ template <class S> struct Pull {
 
   /// Peeks for the vertices of words sub..sub + 7 of the chunk that starts at `base`, of which lane
   /// sub + k holds `closed` and takes `found`; lists those that miss.
-  DEVICE void peek(i64 base, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
+  DEVICE void peek(u32 base, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
     i32 u[PULL_WORDS];
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const i64 v = (base + sub + k) * WARP + lane();
+      const u32 v = (base + sub + k) * WARP + lane();
       const bool is_open = !(shuffle(closed, sub + k) >> lane() & 1);
       u[k] = is_open ? (search.first ? search.first[v] : -2) : -3;
     }
@@ -160,16 +161,15 @@ template <class S> struct Pull {
     }
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const i64 wide = (base + sub + k) * WARP + lane();
-      const i32 v[1] = {i32(wide)};
+      const u32 v = (base + sub + k) * WARP + lane();
       const bool is_hit = hit >> k & 1;
       const u32 hits = __ballot_sync(ALL_LANES, is_hit);
       if (lane() == sub + k) found = hits;
       const bool misses = !is_hit && (u[k] >= 0 || u[k] == -2);
-      if (is_hit) settle(v[0], u[k], sums);
-      const u32 missing = __ballot_sync(ALL_LANES, misses && wide < several);
+      if (is_hit) settle(i32(v), u[k], sums);
+      const u32 missing = __ballot_sync(ALL_LANES, misses && v < several);
       if (misses) {
-        if (wide < several) list[listed + __popc(missing & lanes_before())] = v[0];
+        if (v < several) list[listed + __popc(missing & lanes_before())] = i32(v);
         else ++sums.into_left;
       }
       listed += __popc(missing);
@@ -183,23 +183,23 @@ template <class S> struct Pull {
   }
 
   DEVICE void operator()(Sums &sums) const {
-    const i64 words = (search.active + WARP - 1) / WARP;
+    const u32 words = u32((search.active + WARP - 1) / WARP), stride = u32(S::warps_in_grid() * chunk);
     int listed = 0, sub = chunk;
-    i64 base = S::warp_in_grid() * chunk - S::warps_in_grid() * chunk;
+    u32 base = u32(S::warp_in_grid() * chunk) - stride;
     u32 reached = 0, closed = ~0u, found = 0, some = 0;
     bool owns = false;
     while (true) {
       if (sub >= chunk) {  // the next chunk of words, a lane a word
-        base += S::warps_in_grid() * chunk;
+        base += stride;
         sub = 0;
-        const i64 word = base + lane();
+        const u32 word = base + lane();
         owns = lane() < chunk && word < words;
         reached = owns ? before[word] : 0;
         closed = ~0u;
         if (owns) {
           closed = reached | (search.fixed ? search.fixed[word] : 0);
-          const i64 past = (word + 1) * WARP - search.active;
-          if (past > 0) closed |= ~0u << (WARP - past);
+          const int inside = int(u32(search.active) - word * WARP);
+          if (inside < WARP) closed |= ~0u << inside;
           after[word] = reached;
           sums.left += __popc(~closed);
         }
@@ -227,11 +227,11 @@ template <class S> struct Pull {
   }
 
   /// The byte that says so, to vertices of words sub..sub + 7 of the chunk that are not reached.
-  DEVICE void mark(i64 base, int sub, u32 reached) const {
+  DEVICE void mark(u32 base, int sub, u32 reached) const {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const i64 v = (base + sub + k) * WARP + lane();
-      if (!(shuffle(reached, sub + k) >> lane() & 1) && v < search.active) search.bytes[v] = u8(UNREACHED);
+      const u32 v = (base + sub + k) * WARP + lane();
+      if (!(shuffle(reached, sub + k) >> lane() & 1) && v < u32(search.active)) search.bytes[v] = u8(UNREACHED);
     }
   }
 };
