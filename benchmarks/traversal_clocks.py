@@ -130,8 +130,9 @@ class Card:
             launch(kernel, *args, **options)
             self.end.record()
 
-        self.kernel.__call__ = recorded
+        patched: Any = self.kernel
+        patched.__call__ = recorded
         try:
             yield
         finally:
-            self.kernel.__call__ = launch
+            patched.__call__ = launch

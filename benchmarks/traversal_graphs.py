@@ -43,11 +43,10 @@ def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
         return gl.datasets.load(name)
     with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
         u, v, n = file["src"], file["dst"], int(file["n"])
-        values = file["weight"] if weighted else True
+        weights = file["weight"] if weighted else None
     keep = u != v
     u, v = u[keep], v[keep]
-    if weighted:
-        values = np.tile(values[keep], 2)
+    values = True if weights is None else np.tile(weights[keep], 2)
     return Matrix.from_coo(
         np.concatenate((u, v)),
         np.concatenate((v, u)),

@@ -37,8 +37,8 @@ class Known:
             sources = np.unique(A.to_coo()[0])
             sources = sources[np.linspace(0, sources.size - 1, SOURCES).astype(int)]
             found = {int(s): (*bfs(A, int(s), parents="least"), sssp(A, int(s))) for s in sources}
-        on_card = {s: tuple(v.to("cuda") for v in vectors) for s, vectors in found.items()}
-        return cls(A.to("cuda"), on_card)  # pyright: ignore[reportArgumentType]
+        on_card = {s: (l.to("cuda"), p.to("cuda"), d.to("cuda")) for s, (l, p, d) in found.items()}
+        return cls(A.to("cuda"), on_card)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def graphs() -> list[Known]:
     """A few hubs, a mesh, a path, a star, one with edges one way alone and parts out of reach."""
     rng = np.random.default_rng(5)
     hubs = (1024 * rng.random((2, 6000)) ** 3).astype(int)
-    one_way = rng.integers(0, 900, (2, 1100))
+    one_way, other_way = rng.integers(0, 900, (2, 1100))
     places = np.arange(30 * 40).reshape(30, 40)
     mesh = (
         np.concatenate((places[:, :-1].ravel(), places[:-1].ravel())),
@@ -58,7 +58,7 @@ def graphs() -> list[Known]:
         Known.of(*both_ways(*mesh), 1200),
         Known.of(*both_ways(chain[:-1], chain[1:]), 250),
         Known.of(*both_ways(np.zeros(499, int), np.arange(1, 500)), 500),
-        Known.of(*one_way, 900),
+        Known.of(one_way, other_way, 900),
     ]
 
 
