@@ -5,10 +5,21 @@
 
 namespace graphla {
 
+/// *p = value, which nobody reads soon: it leaves the caches to what is read over and over.
+template <class T> DEVICE void store_once(T *p, T value) {
+#ifdef GRAPHLA_SIMULATOR
+  *p = value;
+#else
+  if constexpr (is_same<T, bool>::value) __stcs((u8 *)p, u8(value));
+  else __stcs(p, value);
+#endif
+}
+
 /// Of a relabelled graph: levels, parents and presence, read at new numbers, written by the user's.
 ///
-/// Numbers rise with the user's inside each class of degrees, so what neighbouring lanes read is a
-/// few ascending streams.
+/// Numbers rise with the user's inside each class of degrees, so what a warp reads while it sweeps
+/// vertices in a row is a few ascending streams. What is written for vertices that are not reached
+/// is arbitrary: so all lanes store whole lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
@@ -20,43 +31,52 @@ template <class S, class Level> struct Results {
   i32 *parents;
   bool *present;
 
+  static constexpr int TOGETHER = 8, RUN = 4 * TOGETHER * WARP;  // loads in flight; vertices in a row
+
   DEVICE void rename() const {
-    constexpr int K = 8;
-    for (i64 base = S::warp_in_grid() * K * WARP; base < n; base += S::warps_in_grid() * K * WARP) {
-      i32 id[K];
-      u32 level[K];
-#pragma unroll
-      for (int k = 0; k < K; ++k) {
-        const i64 v = base + k * WARP + lane();
-        id[k] = v < n ? load_once(&renumbered[v]) : -1;
+    for (i64 run = S::warp_in_grid() * RUN; run < n; run += S::warps_in_grid() * RUN) {
+      const i64 end = least(run + RUN, n);
+      for (i64 base = run; base < end; base += TOGETHER * WARP) {
+        if (is_marked) rename_some<true>(base, end);
+        else rename_some<false>(base, end);
       }
-      u32 is_reached = 0;
+    }
+  }
+
+  /// The byte of a vertex, UNREACHED where it is not reached. Those from `active` on are idle: a
+  /// start may be among them. -1 is no vertex.
+  template <bool MARKED> DEVICE u32 level_of(i32 id) const {
+    const bool is_idle = u32(id) >= u32(search.active);
+    if (is_idle ? !has_idle || id < 0 : MARKED) return is_idle ? UNREACHED : search.bytes[id];
+    if (!(map[id / WARP] >> (id & 31) & 1)) return UNREACHED;
+    return search.bytes ? search.bytes[id] : 0;
+  }
+
+  template <bool MARKED> DEVICE void rename_some(i64 base, i64 end) const {
+    i32 id[TOGETHER];
+    u32 level[TOGETHER];
 #pragma unroll
-      for (int k = 0; k < K; ++k) {
-        const bool is_idle = i64(id[k]) >= search.active;
-        if (id[k] < 0 || (is_idle && !has_idle)) continue;
-        if (is_marked && !is_idle) is_reached |= 1u << k;
-        else is_reached |= (map[id[k] / WARP] >> (id[k] & 31) & 1) << k;
-      }
+    for (int k = 0; k < TOGETHER; ++k) {
+      const i64 v = base + k * WARP + lane();
+      id[k] = v < end ? load_once(&renumbered[v]) : -1;
+    }
 #pragma unroll
-      for (int k = 0; k < K; ++k) {
-        level[k] = 0;
-        if (search.bytes && (is_reached >> k & 1)) level[k] = search.bytes[id[k]];
-      }
+    for (int k = 0; k < TOGETHER; ++k) level[k] = level_of<MARKED>(id[k]);
+    i32 parent[S::HAS_PARENTS ? TOGETHER : 1];
+    if constexpr (S::HAS_PARENTS) {
 #pragma unroll
-      for (int k = 0; k < K; ++k) {
-        const i64 v = base + k * WARP + lane();
-        if (v >= n) continue;
-        bool is_here = is_reached >> k & 1;
-        if (is_marked && level[k] == UNREACHED && i64(id[k]) < search.active) is_here = false;
-        if (is_here && search.bytes) {
-          levels[v] = Level(level[k] < DEEP || !search.deep ? i32(level[k]) : search.deep[id[k]]);
-        }
-        if constexpr (S::HAS_PARENTS) {
-          if (is_here) parents[v] = search.parents[id[k]];
-        }
-        present[v] = is_here;
+      for (int k = 0; k < TOGETHER; ++k) parent[k] = level[k] != UNREACHED ? search.parents[id[k]] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < TOGETHER; ++k) {
+      const i64 v = base + k * WARP + lane();
+      if (v >= end) continue;
+      store_once(&present[v], level[k] != UNREACHED);
+      if (levels) {
+        const bool is_deep = level[k] == DEEP && search.deep;
+        store_once(&levels[v], Level(is_deep ? search.deep[id[k]] : i32(level[k])));
       }
+      if constexpr (S::HAS_PARENTS) store_once(&parents[v], parent[k]);
     }
   }
 };
