@@ -1,0 +1,81 @@
+"""Whole traversals on any streams, with memory freed as they go: the order of streams is kept.
+
+The simulated card tells of whatever is read before it is written, or freed while it is read.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+from devices import has_card
+
+import graphla as gl
+from graphla.algorithms import bfs, reachable, sssp, widest_path
+from graphla.backends.cuda import launching
+
+N = 24
+
+
+def graph(seed: int) -> gl.Matrix:
+    i, j, x = np.random.default_rng(seed).integers(0, N, (3, 3 * N))
+    return gl.Matrix.from_coo(i, j, x % 8 + 1, nrows=N, ncols=N, dup_op="min")
+
+
+def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
+    """A random program; what it has in the end. Without streams, on the CPU."""
+    rng = random.Random(seed)
+    A, found = graph(seed), [gl.Vector.from_coo([1, 5], [0, 2], size=N)]
+    for _ in range(steps):
+        k, s = rng.randrange(8), rng.randrange(N)
+        x = rng.choice(found)
+        if streams:
+            streams[(k + s) % len(streams)].use()
+        if k == 0:
+            found.append(bfs(A, s, parents=False).levels)
+        elif k == 1:
+            found += bfs(A, [s, (s + 1) % N], parents="least", mask=~x.S)
+        elif k == 2:
+            found.append(bfs(A, x, levels="UINT8", parents=False).levels)
+        elif k == 3:
+            found.append(gl.closure(x, A, "min_plus", mask=x.S if s % 2 else None))
+        elif k == 4:
+            found.append(sssp(A, s).select("<", 20).new())
+        elif k == 5:
+            found.append(reachable(A, s, limit=3).dup(int))
+        elif k == 6:
+            found.append(gl.closure(x, A, "max_min", limit=2))
+            A = A.T.new()
+        else:
+            found.append(widest_path(A, x))
+            A = graph(seed + s)
+        if len(found) > 4:
+            del found[rng.randrange(len(found))]
+        del x
+    return [value for v in found for value in v.to_dense(-1, "FP64").tolist()]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_streams_are_in_order_whatever_is_traversed_on_them(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+):
+    # The simulated card knows who uses an allocation, not who uses a word of it.
+    monkeypatch.setattr(launching, "COUNTERS", 1)
+    with gl.config.set(device="cpu", compiled=False):
+        expected = traversals(seed, 10, None)
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
+    try:
+        with gl.config.set(device="cuda"):
+            got = traversals(seed, 10, streams)
+    finally:
+        cupy.cuda.Stream.null.use()
+    assert got == expected
+    gc.collect()
+    if not has_card():
+        from simulator import machine
+
+        machine.raise_faults()
