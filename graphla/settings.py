@@ -230,7 +230,10 @@ _direction: ContextVar[Direction] = ContextVar("graphla_direction", default="aut
 
 @contextmanager
 def direction(towards: Direction) -> Iterator[None]:
-    """Force matrix-vector products inside a `with` block to "push" or "pull"; "auto" frees them."""
+    """Force matrix-vector products, and the levels of traversals, to "push" or "pull".
+
+    It holds inside a `with` block; "auto" frees them.
+    """
     if towards not in ("push", "pull", "auto"):
         raise InvalidValue(f'direction must be "push", "pull" or "auto", not {towards!r}')
     token = _direction.set(towards)
