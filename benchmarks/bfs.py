@@ -340,12 +340,18 @@ def record(row: Row) -> dict[str, Any]:
     return kept
 
 
-def trace(A: Matrix, source: int, name: str) -> dict[str, Any]:
+def trace(bench: Bench) -> dict[str, Any]:
     """The levels of one traversal, as `benchmarks/draw_levels.py` draws them."""
-    levels_alone(A, source)
+    A, source = bench.A, bench.sources[0]
+    times = clocks.times(bench.clock, partial(levels_alone, A), [source], 15)
     with gl.Recorder() as recorder:
         levels_alone(A, source)
-    return {"graph": name, "source": source, "levels": [asdict(each) for each in recorder.events]}
+    return {
+        "graph": bench.case.name,
+        "source": source,
+        "seconds": median(times.device) / 1e3,
+        "levels": [asdict(each) for each in recorder.events],
+    }
 
 
 def run(case: Case, clock: clocks.Clock, options: argparse.Namespace) -> Iterator[Row]:
@@ -355,7 +361,7 @@ def run(case: Case, clock: clocks.Clock, options: argparse.Namespace) -> Iterato
         print(line(row), flush=True)
         yield row
     if options.trace == case.name:
-        options.traced = trace(bench.A, bench.sources[0], case.name)
+        options.traced = trace(bench)
     if options.peers and bench.A.nvals <= PEERS_UP_TO:
         for name, ms in peers.beside(bench.A, bench.sources[:3]).items():
             print(f"    {name:26}{ms:10.3f} ms wall")

@@ -36,8 +36,8 @@ def draw(found: dict[str, Any], path: Path) -> None:
         2, 1, figsize=(9, 5.4), height_ratios=(3, 1.1), layout="constrained"
     )
     _amounts(above, levels)
-    _times(below, levels, microseconds)
-    total = sum(microseconds)
+    total = max(1e6 * found["seconds"], sum(microseconds))
+    _times(below, levels, microseconds, total)
     figure.suptitle(
         f"{found['graph']}: one breadth-first search, {len(levels)} levels in {total:,.0f} µs",
         color=INK,
@@ -69,21 +69,27 @@ def _amounts(axes: Any, levels: list[dict[str, Any]]) -> None:
     _plain(axes)
 
 
-def _times(axes: Any, levels: list[dict[str, Any]], microseconds: list[float]) -> None:
-    begin, total = 0.0, sum(microseconds)
-    for k, (level, width) in enumerate(zip(levels, microseconds, strict=True)):
-        axes.barh(0, width, 0.8, begin, color=COLOURS[_direction(level)], edgecolor="white")
+def _times(
+    axes: Any, levels: list[dict[str, Any]], microseconds: list[float], total: float
+) -> None:
+    blocks = [(f"{k}", COLOURS[_direction(level)]) for k, level in enumerate(levels)]
+    rest = total - sum(microseconds)
+    begin = 0.0
+    for (name, colour), width in zip([*blocks, ("", GREY)], [*microseconds, rest], strict=True):
+        axes.barh(0, width, 0.8, begin, color=colour, edgecolor="white")
         if width > total / 40:
             where = begin + width / 2
-            axes.text(where, 0, f"{k}", ha="center", va="center", color="white", weight="bold")
+            axes.text(where, 0, name, ha="center", va="center", color="white", weight="bold")
             axes.text(where, -0.62, f"{width:.1f}", ha="center", va="center", size=8, color=INK)
         begin += width
     axes.set_xlim(0, total)
     axes.set_ylim(-0.85, 0.5)
     axes.set_yticks([])
     axes.set_xlabel("microseconds", size=9, color=GREY)
-    for name, x in zip(COLOURS, (0.86, 0.93), strict=True):
-        axes.text(x, 1.1, f"■ {name}", color=COLOURS[name], transform=axes.transAxes, size=9)
+    legend = (("push", 0.58), ("pull", 0.65), ("before the first level, and results", 0.72))
+    for name, x in legend:
+        colour = COLOURS.get(name, GREY)
+        axes.text(x, 1.1, f"■ {name}", color=colour, transform=axes.transAxes, size=9)
     axes.set_title("what each level cost", size=9, color=GREY, loc="left")
     _plain(axes)
 
