@@ -15,7 +15,7 @@ import pytest
 import graphla as gl
 from graphla.backends import cpu
 from graphla.backends.arrays import traversals as by_numpy
-from graphla.backends.compiled import traversals
+from graphla.backends.compiled import closures, many, traversals
 from graphla.kernels import threads
 from graphla.settings import config
 from graphla.storage import Csr, Plan, SparseVector, VectorMask
@@ -32,8 +32,8 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
     monkeypatch.setattr(traversals, "WIDE", 20)
     monkeypatch.setattr(traversals, "APART", 50)
-    monkeypatch.setattr(traversals, "SMALL", 30)
-    monkeypatch.setattr(traversals, "TOGETHER", 20)
+    monkeypatch.setattr(closures, "SMALL", 30)
+    monkeypatch.setattr(many, "TOGETHER", 20)
 
 
 # --- graphs -------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any
         options: Any = {
             "mask": a_mask(rng, out.nrows),
             "limit": int(rng.choice([0, 1, 3, FOREVER])),
-            "levels": rng.choice([None, np.int32, np.uint8]),
+            "levels": [None, np.int32, np.uint8][rng.integers(3)],
             "parents": parents,
             "direction": direction,
             "plan": plan,
@@ -160,7 +160,7 @@ def test_levels_of_one_byte_go_up_to_254() -> None:
     search: Any = {"parents": None, "direction": "auto", "plan": None, "traced": False}
     start = np.zeros(1, np.int32)
 
-    def levels_of(n: int) -> np.ndarray:
+    def levels_of(n: int) -> Any:
         return cpu.bfs(path(n), None, start, **options, **search).levels
 
     for setting in (True, False):
@@ -196,7 +196,7 @@ def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
 def test_many_searches_are_those_one_by_one(
     monkeypatch: pytest.MonkeyPatch, seed: int, deep: int
 ) -> None:
-    monkeypatch.setattr(traversals, "DEEP", deep)
+    monkeypatch.setattr(many, "DEEP", deep)
     rng = np.random.default_rng(seed)
     out, into = a_graph(rng)
     starts = rng.integers(0, out.nrows, int(rng.choice([1, 19, 20, 70]))).astype(np.int32)
@@ -206,7 +206,7 @@ def test_many_searches_are_those_one_by_one(
         "plan": None,
     }
     columns = None if rng.random() < 0.3 else into
-    dtype = rng.choice([np.int32, np.uint8])
+    dtype = [np.int32, np.uint8][rng.integers(2)]
 
     def levels() -> np.ndarray:
         found = cpu.levels_of_many(out, columns, starts, levels=dtype, traced=False, **options)
@@ -225,8 +225,8 @@ def test_many_searches_are_those_one_by_one(
 
 
 def test_a_whole_word_of_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traversals, "TOGETHER", 64)
-    monkeypatch.setattr(traversals, "DEEP", 1000)
+    monkeypatch.setattr(many, "TOGETHER", 64)
+    monkeypatch.setattr(many, "DEEP", 1000)
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.int32}

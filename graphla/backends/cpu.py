@@ -23,7 +23,14 @@ from graphla.backends.arrays import (
 from graphla.backends.arrays import (
     mxm as products_of_matrices,
 )
-from graphla.backends.compiled import entrywise, matrices, reductions, vectors
+from graphla.backends.compiled import (
+    closures,
+    entrywise,
+    many,
+    matrices,
+    reductions,
+    vectors,
+)
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
@@ -339,7 +346,7 @@ def closure(
     }
     key = ("closure", out.indptr.dtype, out.values.dtype, semiring, how == "near_far")
     if _searches(out.nvals, out.nrows, *key, op=semiring):
-        return searches.closure(out, x, semiring, threads=config.threads, **options)
+        return closures.closure(out, x, semiring, threads=config.threads, **options)
     return traversals.closure(out, x, semiring, **options)
 
 
@@ -359,7 +366,7 @@ def levels_of_many(
     key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
     if _searches(starts.size * out.nvals, out.nrows, *key):
         options |= {"plan": plan, "threads": config.threads}
-        found = searches.levels_of_many(out, into, starts, **options)
+        found = many.levels_of_many(out, into, starts, **options)
     else:
         found = traversals.levels_of_many(out, into, starts, **options)
     return Lengths(found, [])
@@ -378,7 +385,7 @@ def reach_of_many(
     key = ("many", out.indptr.dtype, (into or out).indptr.dtype, None)
     if _searches(starts.size * out.nvals, out.nrows, *key):
         options: Any = {"mask": mask, "limit": limit, "plan": plan, "threads": config.threads}
-        return Reach(*searches.reach_of_many(out, into, starts, **options))
+        return Reach(*many.reach_of_many(out, into, starts, **options))
     found = np.zeros((3, starts.size), np.int64)
     for first in range(0, starts.size, 64):
         some = slice(first, first + 64)

@@ -156,7 +156,7 @@ def levels_of_many(
             direction="auto",
             traced=False,
         )
-        np.copyto(row, tree.levels, where=tree.present)
+        row[tree.present] = tree.levels[tree.present]  # pyright: ignore[reportOptionalSubscript]
     return table
 
 

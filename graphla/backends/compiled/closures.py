@@ -1,0 +1,114 @@
+"""Closures: the host side of `loops/closure`.
+
+A closure of more than a small matrix is run by another thread, so that Ctrl-C reaches the one that
+waits for it: it sets a flag that the loops read every thousand entries.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.arrays.layout import to_bitmap
+from graphla.backends.arrays.traversals import CYCLE_CHECK, has_cycle, mean_of
+from graphla.backends.compiled.parts import allowed_by, values_of
+from graphla.backends.compiled.traversals import FOREVER, ready
+from graphla.backends.traversals import Closed, How, Level
+from graphla.kernels import specialise
+from graphla.kernels.compiled import load
+from graphla.kernels.loops import closure as far
+from graphla.kernels.threads import apart
+from graphla.storage import AnyVector, Array, BitmapVector, Csr, VectorMask
+from semirings.structures import TypedSemiring
+
+SMALL = 1 << 14
+"""Entries and vertices of a matrix from which a closure is run apart: its rounds are many."""
+EDGES_AHEAD, LEAST_AHEAD = 8.0, 0.25
+"""A delta in mean weights: EDGES_AHEAD over the mean degree, and LEAST_AHEAD at least."""
+
+
+def closure(
+    out: Csr,
+    x: AnyVector,
+    semiring: TypedSemiring,
+    *,
+    how: How,
+    mask: VectorMask | None,
+    limit: int,
+    parents: bool,
+    delta: float | None,
+    turns: int,
+    traced: bool,
+    threads: int,
+) -> Closed:
+    """x = x ⊕ x.A until nothing improves, or `limit` products have run."""
+    n, op, dtype = out.nrows, semiring.binaryop, semiring.return_type.np_type
+    given = to_bitmap(np, x)
+    present, values = given.present.copy(), np.array(given.values, dtype)
+    starts = present.nonzero()[0]
+    a, step = values_of(out.values, op.reads_y, wanted=op.type2)
+    allowed, mask_step, forbidden = allowed_by(mask)
+    is_near_far = how == "near_far"
+    parent = np.empty(n, np.int32) if is_near_far else np.arange(n, dtype=np.int32)
+    parent[starts] = starts
+    found = (out.indptr, out.indices, a, allowed, present, values, parent)
+    state, stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
+    steps = 1 if traced else FOREVER
+    if is_near_far:
+        ring, pile, codes = np.empty(n + 1, np.int32), np.empty(n, np.int32), np.zeros(n, np.uint8)
+        pile[: starts.size] = starts
+        codes[starts] = far.AWAY
+        state[far.FAR] = starts.size
+        width = np.array([_finite(_delta(out, a) if delta is None else delta, dtype)], dtype)
+        arrays = (*found, ring, pile, codes, width, state, stop)
+        rule = (step, mask_step, forbidden, int(delta is None), steps)
+        loop = load("closure.near_far", (specialise.near_far, semiring), arrays)
+    else:
+        queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
+        queue[: starts.size] = starts
+        state[far.SIZE] = starts.size
+        most = CYCLE_CHECK * (n + out.nvals) if limit >= n else FOREVER
+        arrays = (*found, queue, np.empty(n, dtype), marked, state, stop)
+        rule = (step, mask_step, forbidden, limit, turns, most, steps)
+        loop = load("closure.rounds", (specialise.closing, semiring), arrays)
+    trace: list[Level] = []
+
+    def run_all() -> bool:
+        """Whether it settled."""
+        while True:
+            begin = perf_counter()
+            before = int(state[far.DEPTH])
+            status = loop(*arrays, *rule)
+            if traced and state[far.DEPTH] > before:
+                seen = int(state[far.FRONTIER]), int(state[far.EDGES])
+                trace.append(Level("push", *seen, perf_counter() - begin))
+            if status == far.SUSPECT and not has_cycle(parent):
+                state[far.MADE] = 0
+            elif status != far.PAUSED:
+                return status == far.FINISHED
+
+    settled = apart(run_all, stop, threads) if n + out.nvals >= SMALL else run_all()
+    ready.add(("closure", out.indptr.dtype, out.values.dtype, semiring, is_near_far))
+    result = BitmapVector(n, present, values, int(np.count_nonzero(present)))
+    by = parent if parents or not settled else None
+    return Closed(result, by, int(state[far.DEPTH]), trace, bool(state[far.OVERFLOWED]), settled)
+
+
+def _delta(a: Csr, values: Array) -> float:
+    """A delta to begin with: the weight of a few edges, fewer where rows are long.
+
+    On roads 4 to 8 mean weights are best; the loop finds by itself what suits a graph.
+    """
+    mean = mean_of(values)
+    return mean * max(EDGES_AHEAD * a.nrows / max(a.nvals, 1), LEAST_AHEAD)
+
+
+def _finite(delta: float, dtype: np.dtype[Any]) -> Any:
+    """A delta that the dtype holds."""
+    if dtype.kind == "b":
+        return False
+    if dtype.kind == "f":
+        return min(delta, 1e30)
+    return int(min(max(delta, 0), float(np.iinfo(dtype).max // 2)))
