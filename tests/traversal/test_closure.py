@@ -365,3 +365,36 @@ def test_what_a_users_multiply_does_not_hold_is_refused():
     with pytest.raises(OverflowError, match=r"the closure under semiring.* that INT8 does not"):
         gl.closure(x, A, op)
     assert gl.closure(x, A, op, limit=5).to_dict() == {0: 1, 1: 3, 2: 7, 3: 15, 4: 31, 5: 63}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "most"),
+    [
+        ("max_min", "INT8", 120),
+        ("min_plus", "UINT16", 90),
+        ("min_plus", "FP32", 1),
+        ("max_times", "FP64", 1),
+        ("min_max", "FP32", 50),
+        ("max_first", "INT16", 9),
+        ("lor_land", "BOOL", 2),
+    ],
+)
+def test_a_directed_random_graph_with_a_mask(name, dtype, most):
+    rng = np.random.default_rng(most)
+    n = 700
+    ends = np.unique(rng.integers(0, n, (2500, 2)), axis=0)
+    draws = rng.random(len(ends)) * most
+    kind = gl.dtypes.lookup_dtype(dtype).np_type
+    values = np.round(draws * 64) / 64 if kind.kind == "f" else draws.astype(int)
+    A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], values.astype(kind), nrows=n, ncols=n)
+    starts = rng.choice(n, 5, replace=False)
+    x = gl.Vector.from_coo(starts, (np.arange(5) % 2).astype(kind), size=n)
+    allowed = gl.Vector.from_dense(rng.random(n) < 0.8)
+    op = getattr(semiring, name)[dtype]
+    wanted = definition.closure(x, A, op, mask=allowed.V).values
+    got, parents = gl.closure(x, A, op, mask=allowed, parents=True)
+    assert got.isequal(wanted)
+    assert wanted.nvals > 300
+    after = gl.closure(got, A, op, mask=allowed.V)
+    assert after.isequal(got)
+    assert parents.nvals == got.nvals
