@@ -463,7 +463,8 @@ class _Pair:
     def make_plan(self, way: int, full: bool) -> Plan:
         """The plan of the matrix (way 0) or of its transpose (1), full if that is wanted and fits;
         both forms are there."""
-        plans, forms = self.plans, (self.by_rows, self.by_columns)
+        plans: Plans = self.plans
+        forms: Any = (self.by_rows, self.by_columns)
         out, into = forms[way], forms[1 - way]
         with self.lock:
             plan, other = plans.ways[way], plans.ways[1 - way]

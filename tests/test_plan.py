@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("loops")
 on_cuda = pytest.mark.skipif(gl.config.device == "cpu", reason="no memory of a device")
 
 
-def matrix(n=60, entries=900, seed=0, symmetric=False):
+def matrix(n=60, entries=900, seed=0, symmetric=False) -> Any:
     """Enough edges for each vertex that a full plan fits."""
     i, j = np.random.default_rng(seed).integers(0, n, (2, entries))
     if symmetric:

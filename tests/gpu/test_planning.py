@@ -27,9 +27,9 @@ def degrees(out: Csr, into: Csr) -> np.ndarray:
     return counts if out is into else counts + np.diff(on_host(into.indptr))
 
 
-def full_plan(out: Csr, into: Csr, **settings: int) -> Plan:
+def full_plan(out: Csr, into: Csr, **settings: Any) -> Plan:
     """However much memory it takes."""
-    with patch.multiple(planning, **{"MOST": 1 << 20, **settings}):
+    with patch.multiple(planning, MOST=1 << 20, **settings):
         return cuda.plan(out, into, True, None)
 
 
@@ -76,7 +76,8 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
 
 @given(patterns())
 def test_a_light_plan(graph):
-    plan = cuda.plan(*graph, False, None)
+    out, into = graph
+    plan = cuda.plan(out, into, False, None)
     assert plan.relabelled is None
     assert plan.nbytes == plan.idle.nbytes + plan.first.nbytes
     assert plan.seconds > 0
@@ -103,8 +104,8 @@ def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
 @given(patterns(), st.booleans())
 def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
     out, into = graph
-    plan = full_plan(out, into) if full else cuda.plan(out, into, False, None)
-    turned = cuda.turned(plan, into, out)
+    plan: Any = full_plan(out, into) if full else cuda.plan(out, into, False, None)
+    turned: Any = cuda.turned(plan, into, out)
     assert turned.idle is plan.idle
     assert_light(turned, into, out)
     if full and out.nvals:
@@ -153,7 +154,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
 def test_a_plan_made_on_one_stream_is_waited_for_on_others():
     numbers = np.random.default_rng(3)
     some = pattern(200, numbers.integers(0, 200, (4000, 2)), False)
-    forms = MatrixForms("cuda:0", BOOL, *some)
+    forms: Any = MatrixForms("cuda:0", BOOL, *some)
     try:
         for full in (False, True, False):
             cuda.xp.cuda.Stream(non_blocking=True).use()
@@ -172,7 +173,9 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
 
 def test_threads_that_begin_together_share_one_plan():
     numbers = np.random.default_rng(4)
-    forms = MatrixForms("cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False))
+    forms: Any = MatrixForms(
+        "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)
+    )
     with ThreadPoolExecutor(4) as threads:
         plans = list(threads.map(lambda _: forms.plan_now(), range(8)))
         assert all(plan is plans[0] for plan in plans)

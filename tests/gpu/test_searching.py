@@ -23,7 +23,7 @@ from graphla.storage import Plan, VectorMask
 
 cuda = backend("cuda")
 
-SETTINGS: tuple[dict[str, float], ...] = (
+SETTINGS: tuple[dict[str, Any], ...] = (
     {"ROOM": searching.ROOM},  # as they are
     {"ALONE_EDGES": 0, "GRID_EDGES": 0},  # all blocks, always
     {"ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
@@ -37,7 +37,7 @@ FAR = 1 << 40
 
 
 @contextmanager
-def settings(constants: dict[str, float], tickets: int = 0) -> Any:
+def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
     """The thresholds of the search, and where its tickets begin."""
     with (
         patch.multiple(searching, **constants),
@@ -140,7 +140,7 @@ def test_a_search_finds_levels_and_parents(graph, tier, direction, wanted, const
     starts = starts_of(data, graph[0].nrows)
     levels, parents = wanted
     with settings(constants):
-        tree = search(
+        tree: Any = search(
             graph,
             starts,
             tier,
