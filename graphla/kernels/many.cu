@@ -58,7 +58,7 @@ struct Words {
   u64 *seen, *next, *fresh;
   u32 *open;    // by group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // by group: next has got bits
-  u8 *had;      // by group: fresh is valid, and not all zero
+  u8 *had;      // by group: fresh is of this level, and not all zero
   u64 *planes;
   i64 stride;   // of planes
   int room;     // planes there are; 0: levels are not kept
@@ -364,9 +364,10 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing);
     }
   }
-  for (i64 first = warp * WARP; first < rows; first += warps * WARP) {
+  const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));  // few rows: few to a warp
+  for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
-    push_rows(graph, words, mine < rows ? queues.rows[mine] : -1, pushing);
+    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing);
   }
 }
 
@@ -429,7 +430,8 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   Pushers pushers{held, 0};
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
-    const bool is_due = mine < groups && (is_all || words.touched[mine] || words.had[mine]);
+    const bool is_due = mine < groups && (is_all || words.touched[mine]);
+    if (mine < groups && !is_due && words.had[mine]) words.had[mine] = 0;
     const u32 open = is_due ? words.open[mine] : 0;
     u32 due = __ballot_sync(ALL_LANES, is_due);
     int at = __ffs(int(due)) - 1;

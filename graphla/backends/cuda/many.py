@@ -26,7 +26,7 @@ TALLY = 2 * SEARCHES + 1
 """Words of a level's counts, as in many.cu."""
 GROUP = 32
 """Vertices that a warp takes at a time."""
-LONGEST = 256
+LONGEST = 64
 """A longer row is no matter of its vertex's group, but queued in parts."""
 PART = 256
 """Entries of a part."""
