@@ -136,6 +136,17 @@ def test_triangles_ignore_direction():
     assert "triangles     5\n" in succeeds("triangles", "ldbc-directed")
 
 
+@pytest.mark.parametrize("command", ["reachable", "widest", "minimax", "reliable"])
+def test_best_paths_in_a_graph_without_weights(command):
+    assert "34 vertices" in succeeds(command, "karate", "--source", 3)
+
+
+def test_widest_paths_are_listed_with_their_widths(edge_list):
+    text = succeeds("widest", edge_list)
+    assert "width    from 1 to 5\n" in text
+    assert "\n       1      5\n       2      1\n" in text
+
+
 def test_explain_lists_what_ran():
     done = graphla("bfs", "karate", "--explain", "--no-compile")
     assert done.returncode == 0

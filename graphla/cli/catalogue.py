@@ -190,7 +190,7 @@ def _triangles(graph: Graph, options: Namespace) -> Answer:
 def _extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
     """The vertices of greatest value, the least of them first among equals."""
     vertices, values = vector.to_coo()
-    order = np.lexsort((vertices, -values))[:rows] if rows else []
+    order = np.lexsort((-vertices, values))[::-1][:rows]  # -values would not do for every dtype
     cells = [(graph.label(int(vertices[k])), number(values[k])) for k in order]
     return Top(title, ("vertex", name), cells)
 
