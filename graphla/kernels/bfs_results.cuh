@@ -31,11 +31,14 @@ template <class S, class Level> struct Results {
   i32 *parents;
   bool *present;
 
-  static constexpr int TOGETHER = 8, RUN = 4 * TOGETHER * WARP;  // loads in flight; vertices in a row
+  static constexpr int TOGETHER = 8;  // loads in flight
 
   DEVICE void rename() const {
-    for (i64 run = S::warp_in_grid() * RUN; run < n; run += S::warps_in_grid() * RUN) {
-      const i64 end = least(run + RUN, n);
+    // Vertices in a row for a warp: up to 1,024, but all warps have some.
+    const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
+    const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
+    for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
+      const i64 end = least(run + length, n);
       for (i64 base = run; base < end; base += TOGETHER * WARP) {
         if (is_marked) rename_some<true>(base, end);
         else rename_some<false>(base, end);
