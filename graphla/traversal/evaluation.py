@@ -70,7 +70,7 @@ def evaluate(task: Task) -> Closed:
     if closed.overflowed:
         _refuse_overflow(task, way, closed)
     elif _ran_off(task, way, closed, (low, high)):
-        _look_for_cycle(task, way)
+        _look_for_cycle(task)
     return closed
 
 
@@ -244,11 +244,11 @@ def _refuse_endless(task: Task, closed: Closed) -> None:
         )
 
 
-def _look_for_cycle(task: Task, way: Evaluation) -> None:
-    """Refuse a cycle that improves until nothing can be better: it shows in the states before."""
+def _look_for_cycle(task: Task) -> None:
+    """Refuse a cycle that improves until nothing can be better: it shows some rounds before."""
     turns = 2
     while task.limit is None:
-        closed = _run(replace(task, parents=True), way, turns)
+        closed = _run(replace(task, parents=True), ROUNDS, turns)
         if closed.parents is not None:
             _refuse_endless(task, closed)
         if closed.overflowed or closed.settled:
@@ -273,7 +273,7 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
         if tree.reached > closed.values.nvals:
             refuse_value(task, int((tree.present & ~closed.values.present).argmax()))
         return
-    _look_for_cycle(task, way)
+    _look_for_cycle(task)
     raise OverflowError(
         f"the closure under {task.op!r} has a product that {task.op.return_type} does not hold"
     )
