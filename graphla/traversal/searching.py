@@ -10,8 +10,6 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Literal
 
-import numpy as np
-
 from graphla.backends import Costs, Level, Tree, backend
 from graphla.forms import MatrixForms
 from graphla.settings import Event, config, forced_direction, record, recorders
@@ -88,8 +86,3 @@ def tell(operation: str, semiring: str, what: str, trace: list[Level], seconds: 
         record(Event(operation, semiring, level.direction, reason, *level[1:]))
     if not trace:
         record(Event(operation, semiring, "", f"no {what}", 0, 0, seconds))
-
-
-def few(vertices: list[int]) -> Array:
-    """Starts on the host, from where they go along with the call."""
-    return np.array(vertices, np.int32)
