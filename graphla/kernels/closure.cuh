@@ -1,216 +1,361 @@
-// What closures keep of each vertex: its value, in an order that atomics know, and where it waits.
-//
-// A vertex waits in one list at most, and its `Code` says in which. Where (+) is min or max, the
-// value is held as a key, an unsigned number: the better the value, the less the key. A key of 32
-// bits and the code are one word, so that one atomic improves the value and claims a place in a
-// list (`Packed`); else they are two words (`Wide`; `Loose` for any other (+), which has no keys).
+// Closure: edges, and steps over them.
 #ifndef GRAPHLA_CLOSURE
 #define GRAPHLA_CLOSURE
-#include "atomics.cuh"
-#include "persistent.cuh"
+#include "closure_lists.cuh"
 
 namespace graphla {
 
-/// Where a vertex waits. From FIRST_STAMP on: in a near list, pushed in the step of that stamp.
-/// Codes only grow while improvements race: a near place outdoes a far one.
-enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
+/// The vector that a closure begins with: `count` listed entries, or a place for each vertex, of
+/// which all are there or those that `present` says.
+template <class T> struct Starts {
+  i64 count;
+  const i32 *indices;
+  const bool *present;
+  const T *values;
+  bool is_iso;
+};
 
-/// *p, or what it was a while ago: what this multiprocessor keeps of it will do.
-template <class T> DEVICE T load_stale(const T *p) {
-#ifdef GRAPHLA_SIMULATOR
-  return load_relaxed(p);
-#else
-  return *p;
-#endif
-}
+template <class Op, class Offset, class A, int KEPT_A, int HOW, bool PARENTS, bool MASKED>
+struct Closing {
+  typedef typename Op::Z Z;
+  typedef typename CellsOf<Op, Op::ORDER, sizeof(Z)>::type Cells;
+  typedef typename Cells::Key Key;
+  typedef typename Bits<sizeof(Offset)>::type Span;
 
-/// A place in a list for each lane that `wants` one, by one atomic; whole warps call.
-template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
-  const u32 wanting = __ballot_sync(ALL_LANES, wants);
-  Counter first = 0;
-  if (lane() == 0 && wanting) first = atomicAdd(counter, Counter(__popc(wanting)));
-  return shuffle(first, 0) + Counter(__popc(wanting & ((1u << lane()) - 1)));
-}
+  Lists<Cells, Offset, HOW> lists;
+  const i32 *__restrict__ indices;
+  Values<typename Op::A, A, KEPT_A> a;
+  const bool *__restrict__ flags;
+  bool complement;
+  Cells cells;
+  Key *before;  // of ROUNDS: the keys that the round began with
+  i32 *parents;
+  Tuning tuning;
+  u32 counted = 0;  // edges that this thread looked at
 
-template <int BYTES> struct Bits { typedef u32 type; };
-template <> struct Bits<8> { typedef u64 type; };
+  // --- values ----------------------------------------------------------------------------------
 
-/// Keys of values in order: ORDER is 1 where the least value is best, -1 where the greatest is.
-/// NaN, which outdoes every value in both orders, has key 0.
-template <class Z, int ORDER> struct Keys {
-  typedef typename Bits<sizeof(Z)>::type Key;
-  static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
-
-  static DEVICE Key of(Z z) {
-    Key key;
-    if constexpr (is_float<Z>::value) {
-      if (z != z) return 0;
-      memcpy(&key, &z, sizeof(Z));
-      key = key & SIGN ? ~key : key | SIGN;
-    } else if constexpr (is_signed<Z>) {
-      key = Key(i64(z)) ^ SIGN;
-    } else {
-      key = Key(z);
+  /// The key that v is multiplied by in this step; v, of a short row, leaves its list.
+  DEVICE Key take(i32 v) const {
+    if constexpr (HOW == ROUNDS) return before[v];
+    if constexpr (PARENTS) {
+      if (lists.pass == TREE) return cells.key_of(v);
     }
-    return ORDER > 0 ? key : ~key;
+    return cells.pop(v);
   }
-  static DEVICE Z value(Key key) {
-    if (ORDER < 0) key = ~key;
-    if constexpr (is_float<Z>::value) {
-      key = key & SIGN ? key ^ SIGN : ~key;
-      Z z;
-      memcpy(&z, &key, sizeof(Z));
-      return z;
-    } else if constexpr (is_signed<Z>) {
-      return Z(key ^ SIGN);
-    } else {
-      return Z(key);
+  /// The same, of a long row.
+  DEVICE Key key_in_step(i32 v) const {
+    if constexpr (HOW == ROUNDS) return before[v];
+    return cells.key_of(v);
+  }
+  /// Whether the tree reaches o by an edge from k, of a term of this key: then k is its parent.
+  DEVICE bool grows(i32 o, Key key, i32 k) const {
+    if (!Cells::is_equal(key, cells.key_of(o))) return false;
+    if (lists.pass == TREE)
+      return load_relaxed(&parents[o]) == NO_PARENT &&
+             atomicCAS(&parents[o], NO_PARENT, k) == NO_PARENT;
+    if (cells.code_of(o) == lists.stamp()) atomicMin(&parents[o], k);
+    return false;
+  }
+
+  // --- edges -----------------------------------------------------------------------------------
+
+  /// Edges in flight: where they lead, their weights, and which of the lane's slots hold one.
+  template <int SLOTS> struct Batch {
+    i32 o[SLOTS];
+    typename Op::A weight[SLOTS];
+    u32 there;
+  };
+  template <int SLOTS>
+  DEVICE void fetch(Batch<SLOTS> &batch, const Offset (&place)[SLOTS], u32 there) const {
+    batch.there = there;
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      batch.o[i] = 0;
+      if (!(there >> i & 1)) continue;
+      batch.o[i] = indices[place[i]];
+      batch.weight[i] = a[place[i]];
     }
   }
-  /// The key of the worst value within delta of a key's value, or that key.
-  static DEVICE Key within(Key best, double delta) {
-    const Key limit = of(convert<Z>(double(value(best)) + ORDER * delta));
-    return limit > best ? limit : best;
+  /// The edges of a batch, from vertices of the keys `from`; for parents, from the vertices `of`.
+  template <bool IS_LONG, int SLOTS, class From, class Of>
+  DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
+    const i32 (&o)[SLOTS] = batch.o;
+    u32 there = batch.there;
+    Key key[SLOTS];
+    typename Cells::Seen seen[SLOTS];
+    counted += u32(__popc(there));
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      if (!(there >> i & 1)) continue;
+      if constexpr (MASKED) {
+        if (flags[o[i]] == complement) {
+          there &= ~(1u << i);
+          continue;
+        }
+      }
+      if (!lists.is_fused) seen[i] = cells.look(o[i]);
+      const auto u = convert<typename Op::U>(Cells::value(from(i)));
+      if (Op::overflows(batch.weight[i], u)) {
+        store_relaxed(&lists.control[W_OVERFLOWED], u64(1));
+        there &= ~(1u << i);
+      }
+      key[i] = Cells::key(Op::term(batch.weight[i], u));
+    }
+    Offset begin[SLOTS];
+    u32 degree[SLOTS];
+    u32 is_better = 0;  // then is_new: improved, and in no list yet; or not as a long row in this step
+    u32 is_new = 0, is_unstamped = 0;
+    if constexpr (PARENTS) {
+      if (lists.pass != IMPROVE) {
+#pragma unroll
+        for (int i = 0; i < SLOTS; ++i) {
+          if (there >> i & 1) is_new |= u32(grows(o[i], key[i], of(i))) << i;
+        }
+        is_unstamped = is_new;
+        there = 0;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      begin[i] = 0;
+      degree[i] = 0;
+      // A fused step has time to wait for but one answer: rows are looked up beforehand.
+      if (lists.is_fused && ((there | is_new) >> i & 1)) lists.find_row(o[i], begin[i], degree[i]);
+      if (!(there >> i & 1)) continue;
+      if (lists.is_fused || cells.improves(o[i], key[i], seen[i])) is_better |= 1u << i;
+    }
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      if (is_better >> i & 1) seen[i] = cells.strike(o[i], key[i], lists.code_for(key[i]));
+    }
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      if (!(is_better >> i & 1)) continue;
+      const u32 was = cells.settle(o[i], key[i], lists.code_for(key[i]), seen[i]);
+      if (was == LOST) continue;
+      if constexpr (PARENTS && HOW == ROUNDS) store_relaxed(&parents[o[i]], NO_PARENT);
+      const bool is_due = !lists.is_beyond(key[i]);
+      is_new |= u32(HOW == ROUNDS ? was != lists.stamp() : is_due ? was <= FAR : was < FAR) << i;
+      is_unstamped |= u32(is_due && was != lists.stamp()) << i;
+    }
+    if (!__any_sync(ALL_LANES, is_new | is_unstamped)) return;
+    if (lists.is_fused && !IS_LONG) lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
+    else lists.gather(o, key, is_new, is_unstamped);
+  }
+  /// Short rows `first`, first + stride ... before `count`, TEAM threads each: of the list of all,
+  /// or of those that the block holds. Whole warps call.
+  DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
+    const int sub = lane() % TEAM;
+    for (u32 base = first; base < count; base += stride) {
+      const u32 e = base + lane() / TEAM;
+      i32 v = 0;
+      Offset begin = 0, end = 0;
+      Key key = Key(0);
+      if (e < count) {
+        if (is_held) {
+          const int at = (lists.round & 1) * HELD + int(e);
+          const u64 row = lists.held_rows[at];
+          v = lists.held_ids[at];
+          begin = Offset(row >> 8);
+          end = begin + Offset(row & 255);
+        } else {
+          v = load_relaxed(&lists.near_list[(lists.step & 1) * lists.n + i64(e)]);
+          begin = lists.indptr[v];
+          end = lists.indptr[v + 1];
+        }
+      }
+      Batch<SHORT_SLOTS> batch;
+      const auto fetch_at = [&](Offset p) {
+        Offset place[SHORT_SLOTS];
+        u32 there = 0;
+#pragma unroll
+        for (int i = 0; i < SHORT_SLOTS; ++i) {
+          place[i] = p + i * TEAM;
+          there |= u32(place[i] < end) << i;
+        }
+        fetch(batch, place, there);
+      };
+      Offset p = begin + sub;
+      fetch_at(p);  // on its way while the key is
+      if (e < count && sub == 0) key = take(v);
+      key = shuffle(key, lane() & ~(TEAM - 1));
+      while (true) {
+        relax<false>(batch, [key](int) { return key; }, [v](int) { return v; });
+        p += TEAM * SHORT_SLOTS;
+        if (!__any_sync(ALL_LANES, p < end)) break;
+        fetch_at(p);
+      }
+    }
+    if (lists.gathered) lists.release();
+  }
+
+  /// The edges of long rows, as far as they fall to warp `warp` of `warps`.
+  DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
+    constexpr int TILE = WARP * LONG_SLOTS;
+    constexpr int MOST = TILE / LIGHT + 2;  // rows that a tile may touch
+    const Span edges = Span(listed & EDGES);
+    const u32 count = u32(listed >> COUNT_SHIFT);
+    const Span *ends = lists.long_ends + (lists.step & 1) * lists.room;
+    const i32 *list = lists.long_list + (lists.step & 1) * lists.room;
+    // Each warp takes tiles that follow one another, and so seeks a row but once.
+    const Span part = (edges / TILE / warps + 1) * TILE;
+    Span tile = warp * part;
+    if (tile >= edges) return;
+    const Span end = least(edges - tile, part) + tile;
+    u32 first = last_at_or_before(ends, count, tile);
+    Batch<LONG_SLOTS> batch;
+    Key keys[LONG_SLOTS];
+    i32 rows[LONG_SLOTS];
+    /// The edges of a tile, with the keys and the names of the vertices that they are from.
+    const auto seek = [&] {
+      i32 start = TILE + 1;  // of each row, in the tile
+      Offset begin = 0;      // and of the tile, were it all of that row
+      Key key = Key(0);
+      i32 v = 0;
+      if (lane() < MOST && first + lane() < count) {
+        const Span from = load_relaxed(&ends[first + lane()]);
+        if (lane()) start = i32(least(Span(from - tile), Span(TILE + 1)));
+        v = load_relaxed(&list[first + lane()]);
+        begin = Offset(Span(lists.indptr[v]) + tile - from);
+        key = key_in_step(v);
+      }
+      first += u32(__popc(__ballot_sync(ALL_LANES, start <= TILE)));
+      Offset place[LONG_SLOTS];
+      u32 there = 0;
+      i32 starts[MOST];
+#pragma unroll
+      for (int k = 1; k < MOST; ++k) starts[k] = shuffle(start, k);
+#pragma unroll
+      for (int i = 0; i < LONG_SLOTS; ++i) {
+        const int edge = i * WARP + lane();
+        int row = 0;
+#pragma unroll
+        for (int k = 1; k < MOST; ++k) row += starts[k] <= edge;
+        place[i] = shuffle(begin, row) + Offset(edge);
+        keys[i] = shuffle(key, row);
+        rows[i] = PARENTS ? shuffle(v, row) : 0;
+        there |= u32(Span(edge) < edges - tile) << i;
+      }
+      fetch(batch, place, there);
+      tile += TILE;
+    };
+    while (tile < end) {
+      seek();
+      relax<true>(batch, [&keys](int i) { return keys[i]; }, [&rows](int i) { return rows[i]; });
+    }
+    if (lists.gathered) lists.release();
+  }
+  /// The last of `count` ascending keys that is not above `key`; the first never is. By a warp.
+  DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
+    u32 begin = 0, end = count;  // the last is one of begin..end - 1
+    while (end - begin > 1) {
+      const u32 stride = (end - begin + WARP - 1) / WARP, at = begin + u32(lane()) * stride;
+      const bool is_before = at < end && load_relaxed(&keys[at]) <= key;
+      begin += (u32(__popc(__ballot_sync(ALL_LANES, is_before))) - 1) * stride;
+      end = least(begin + stride, end);
+    }
+    return begin;
+  }
+
+  // --- steps -----------------------------------------------------------------------------------
+
+  /// One step over the near lists, by this block's part of them: all if it is alone. In a fused
+  /// step, then rounds over what the block holds, `most` at most; if it is alone, until that is too
+  /// much for it, something goes to the lists of all, or `is_unwanted`. How many rounds it were.
+  template <class Unwanted>
+  DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most, Unwanted is_unwanted) {
+    const u32 blocks = is_alone ? 1 : gridDim.x, block = is_alone ? 0 : blockIdx.x;
+    const u32 warps = blockDim.x / WARP, warp = u32(warp_in_block());
+    const u32 near_now = u32(near_rows);
+    constexpr u32 ROWS = WARP / TEAM;
+    lists.round = -1;
+    if (lists.is_fused) {
+      if (threadIdx.x < 6) lists.held[threadIdx.x] = 0;
+      __syncthreads();
+    }
+    walk_long(long_rows, warp * blocks + block, warps * blocks);
+    // In a fused step neighbours in the list stay in one block.
+    const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
+    u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
+    u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;
+    u32 stride = (lists.is_fused ? warps : warps * blocks) * ROWS;
+    u32 rounds = 1;
+    while (true) {
+      walk_short(lists.round >= 0, first, end, stride);
+      if (!lists.is_fused) break;
+      ++lists.round;
+      if (is_alone && threadIdx.x == 0 && is_unwanted())
+        store_relaxed(&lists.held[3 + lists.round % 3], 1u);
+      __syncthreads();
+      const u32 count = least(load_relaxed(&lists.held[lists.round % 3]), lists.held_most);
+      const bool is_much = count > tuning.alone_rows || load_relaxed(&lists.held[3 + lists.round % 3]);
+      const bool is_over = rounds >= most || (is_alone && is_much);
+      if (count == 0) break;
+      if (threadIdx.x < 2) store_relaxed(&lists.held[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
+      if (is_over) {
+        lists.give_back(count);
+        break;
+      }
+      first = warp * ROWS;
+      end = count;
+      stride = warps * ROWS;
+      ++rounds;
+    }
+    return rounds;
+  }
+  /// Notes the keys that a round begins with, of what is listed.
+  DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
+    const u32 half = lists.step & 1;
+    const i32 *shorts = lists.near_list + half * lists.n, *longs = lists.long_list + half * lists.room;
+    const i64 count = i64(near_rows), rows = count + i64(long_rows >> COUNT_SHIFT);
+    for (i64 e = thread; e < rows; e += threads) {
+      const i32 v = load_relaxed(e < count ? &shorts[e] : &longs[e - count]);
+      store_relaxed(&before[v], cells.key_of(v));
+    }
+  }
+  /// visit(v, key, is_there) for the starts, by whole warps.
+  template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
+    const i64 places = x.indices != nullptr ? x.count : lists.n;
+    for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
+      const i64 e = base + lane();
+      const bool is_there = e < places && (x.present == nullptr || x.present[e]);
+      i32 v = 0;
+      Key key = Key(0);
+      if (is_there) {
+        v = x.indices != nullptr ? x.indices[e] : i32(e);
+        key = Cells::key(convert<Z>(x.values[x.is_iso ? 0 : e]));
+      }
+      visit(v, key, is_there);
+    }
+  }
+  /// Splits the far list anew: what is not beyond the new horizon becomes near.
+  DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
+    lists.is_fused = false;
+    for (i64 base = thread - lane(); base < i64(count); base += threads) {
+      const i64 e = base + lane();
+      i32 v = 0;
+      Key key = Key(0);
+      bool is_due = false, is_near = false;
+      if (e < i64(count)) {
+        v = load_relaxed(&lists.far_list[(lists.turn & 1) * lists.n + e]);
+        key = cells.key_of(v);
+        is_due = is_near = true;
+        if (HOW == NEAR_FAR && lists.pass == IMPROVE) {
+          is_due = is_first || key > beyond;
+          is_near = is_due && !lists.is_beyond(key);
+        }
+      }
+      if (is_near) cells.mark(v, key, lists.stamp());
+      const i32 o[1] = {v};
+      const Key keys[1] = {key};
+      Offset begin[1] = {0};
+      u32 degree[1] = {0};
+      if (is_near) lists.find_row(v, begin[0], degree[0]);
+      lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
+    }
   }
 };
-
-/// Key and code in one word; a vertex without a value has all bits set, and no other code has.
-template <class Op, int ORDER> struct Packed {
-  typedef typename Op::Z Z;
-  typedef Keys<Z, ORDER> Order;
-  typedef u32 Key;
-  typedef u64 Seen;
-  static constexpr bool HAS_CODES = false;
-  static constexpr u64 NOTHING = ~u64(0);
-  u64 *cells;
-
-  DEVICE Packed(void *values, u32 *) : cells((u64 *)values) {}
-  static DEVICE Key key(Z z) { return Order::of(z); }
-  static DEVICE Z value(Key key) { return Order::value(key); }
-  static DEVICE u64 cell(Key key, u32 code) { return (u64(key) << 32) | code; }
-
-  DEVICE void clear(i64 v) const { cells[v] = NOTHING; }
-  DEVICE void put(i64 v, Key key, u32 code) const { cells[v] = cell(key, code); }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&cells[v]); }
-  DEVICE bool improves(i32, Key key, Seen seen) const { return key < u32(seen >> 32) || seen == NOTHING; }
-  /// The code before, if the key is an improvement, and else LOST.
-  DEVICE u32 settle(i32 v, Key key, u32 code) const {
-    const u64 old = atomicMin(&cells[v], cell(key, code));
-    if (!improves(v, key, old)) return LOST;
-    return old == NOTHING ? u32(ABSENT) : u32(old);
-  }
-  /// Takes v from the list it waits in; its key from then on.
-  DEVICE Key pop(i32 v) const { return u32(atomicAnd(&cells[v], ~u64(0xffffffffu)) >> 32); }
-  DEVICE Key key_of(i64 v) const { return u32(load_relaxed(&cells[v]) >> 32); }
-  DEVICE u32 code_of(i32 v) const { return u32(load_relaxed(&cells[v])); }
-  static DEVICE bool is_equal(Key x, Key y) { return x == y; }
-  DEVICE void mark(i32 v, Key key, u32 code) const { store_relaxed(&cells[v], cell(key, code)); }
-  DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
-};
-
-/// Key and code apart: a key is improved before the code is, and read after the code was cleared.
-template <class Op, int ORDER> struct Wide {
-  typedef typename Op::Z Z;
-  typedef Keys<Z, ORDER> Order;
-  typedef u64 Key;
-  typedef u64 Seen;
-  static constexpr bool HAS_CODES = true;
-  u64 *keys;
-  u32 *codes;
-
-  DEVICE Wide(void *values, u32 *codes) : keys((u64 *)values), codes(codes) {}
-  static DEVICE Key key(Z z) { return Order::of(z); }
-  static DEVICE Z value(Key key) { return Order::value(key); }
-
-  DEVICE void clear(i64 v) const {
-    keys[v] = ~u64(0);
-    codes[v] = ABSENT;
-  }
-  DEVICE void put(i64 v, Key key, u32 code) const {
-    keys[v] = key;
-    codes[v] = code;
-  }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&keys[v]); }
-  DEVICE bool improves(i32 v, Key key, Seen seen) const {
-    return key < seen || (key == ~u64(0) && load_relaxed(&codes[v]) == ABSENT);
-  }
-  DEVICE u32 settle(i32 v, Key key, u32 code) const {
-    const bool is_worst = key == ~u64(0);
-    if (!is_worst && atomicMin(&keys[v], key) <= key) return LOST;
-    __threadfence();
-    const u32 was = atomicMax(&codes[v], code);
-    return is_worst && was != ABSENT ? u32(LOST) : was;
-  }
-  DEVICE Key pop(i32 v) const {
-    atomicExch(&codes[v], u32(IDLE));
-    __threadfence();
-    return load_relaxed(&keys[v]);
-  }
-  DEVICE Key key_of(i64 v) const { return load_relaxed(&keys[v]); }
-  DEVICE u32 code_of(i32 v) const { return load_relaxed(&codes[v]); }
-  static DEVICE bool is_equal(Key x, Key y) { return x == y; }
-  DEVICE void mark(i32 v, Key, u32 code) const { store_relaxed(&codes[v], code); }
-  DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
-};
-
-/// Values as they are, folded by the monoid's own operator: they have no order, and none is far.
-template <class Op, int ORDER> struct Loose {
-  typedef typename Op::Z Z;
-  typedef Z Key;
-  typedef Z Seen;
-  static constexpr bool HAS_CODES = true;
-  Z *values;
-  u32 *codes;
-
-  DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
-  static DEVICE Key key(Z z) { return z; }
-  static DEVICE Z value(Key key) { return key; }
-  /// One value, where all NaN are one, and the zeros are: no two values improve in turn for ever.
-  static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
-
-  DEVICE void clear(i64 v) const {
-    values[v] = Op::identity();
-    codes[v] = ABSENT;
-  }
-  DEVICE void put(i64 v, Key key, u32 code) const {
-    values[v] = key;
-    codes[v] = code;
-  }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&values[v]); }
-  DEVICE bool improves(i32 v, Key key, Seen seen) const {
-    if (!is_equal(Op::add(seen, key), seen)) return true;
-    return is_equal(key, Op::identity()) && load_relaxed(&codes[v]) == ABSENT;
-  }
-  DEVICE u32 settle(i32 v, Key key, u32 code) const {
-    bool has_changed = false;
-    atomic_replace(&values[v], [&](Z old) {
-      const Z now = Op::add(old, key);
-      has_changed = !is_equal(now, old);
-      return has_changed ? now : old;
-    });
-    const bool is_first = !has_changed && is_equal(key, Op::identity());
-    if (!has_changed && !is_first) return LOST;
-    __threadfence();
-    const u32 was = atomicMax(&codes[v], code);
-    return is_first && was != ABSENT ? u32(LOST) : was;
-  }
-  DEVICE Key pop(i32 v) const {
-    atomicExch(&codes[v], u32(IDLE));
-    __threadfence();
-    return load_relaxed(&values[v]);
-  }
-  DEVICE Key key_of(i64 v) const { return load_relaxed(&values[v]); }
-  DEVICE u32 code_of(i32 v) const { return load_relaxed(&codes[v]); }
-  DEVICE void mark(i32 v, Key, u32 code) const { store_relaxed(&codes[v], code); }
-  DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
-};
-
-template <class Op, int ORDER, int BYTES> struct CellsOf { typedef Packed<Op, ORDER> type; };
-template <class Op, int ORDER> struct CellsOf<Op, ORDER, 8> { typedef Wide<Op, ORDER> type; };
-template <class Op> struct CellsOf<Op, 0, 8> { typedef Loose<Op, 0> type; };
-template <class Op> struct CellsOf<Op, 0, 4> { typedef Loose<Op, 0> type; };
-template <class Op> struct CellsOf<Op, 0, 2> { typedef Loose<Op, 0> type; };
-template <class Op> struct CellsOf<Op, 0, 1> { typedef Loose<Op, 0> type; };
 
 }  // namespace graphla
 #endif

@@ -38,14 +38,14 @@ LIGHT = 32
 
 HELD = 1024
 """Entries that a block holds for itself in a fused step, at most as in closure.cu."""
-ALONE_ROWS, ALONE_EDGES = 256, 4096
+ALONE_ROWS, ALONE_EDGES = 96, 4096
 """What block 0 works on alone: so many short rows, so many edges of long ones."""
 FUSED_ROWS, FUSED_EDGES = 1 << 16, 1 << 18
 """What is near in all, up to which blocks go on by themselves."""
 FUSED_ROUNDS = 32
 """Rounds that they go on for."""
-SPREAD, FEW_EDGES = 4.0, 60.0
-"""A bucket is SPREAD + (FEW_EDGES / degree)^2 times the mean weight, over the degree, wide. In a
+SPREAD, FEW_EDGES = 4.0, 14.0
+"""A bucket is SPREAD + (FEW_EDGES / degree)^4 times the mean weight, over the degree, wide. In a
 graph of high degree edges cost, and narrow buckets look at few of them twice; where few edges leave
 a vertex steps cost, and wide ones take fewer (R-MAT: 4 to 16 times, a mesh 256 to 1,024, a road
 network 1,024 to 4,096)."""
@@ -254,7 +254,7 @@ class _Problem:
             return math.inf
         weights = _weights_of(self.out)
         degree = max(1.0, self.out.nvals / self.n)
-        width = (SPREAD + (FEW_EDGES / degree) ** 2) * abs(weights.mean) / degree
+        width = (SPREAD + (FEW_EDGES / degree) ** 4) * abs(weights.mean) / degree
         return width if width > 0 else math.inf
 
     def _trace(self, steps: int) -> list[Level]:

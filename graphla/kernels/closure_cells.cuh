@@ -1,0 +1,213 @@
+// What closures keep of each vertex: its value, in an order that atomics know, and where it waits.
+//
+// A vertex waits in one list at most, and its `Code` says in which. Where (+) is min or max, the
+// value is held as a key, an unsigned number: the better the value, the less the key. A key of 32
+// bits and the code are one word, so that one atomic improves the value and claims a place in a
+// list (`Packed`); else they are two words (`Wide`; `Loose` for any other (+), which has no keys).
+#ifndef GRAPHLA_CLOSURE_CELLS
+#define GRAPHLA_CLOSURE_CELLS
+#include "atomics.cuh"
+#include "persistent.cuh"
+
+namespace graphla {
+
+/// Where a vertex waits. From FIRST_STAMP on: in a near list, pushed in the step of that stamp.
+/// Codes only grow while improvements race: a near place outdoes a far one.
+enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
+
+/// A place in a list for each lane that `wants` one, by one atomic; whole warps call.
+template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
+  const u32 wanting = __ballot_sync(ALL_LANES, wants);
+  Counter first = 0;
+  if (lane() == 0 && wanting) first = atomicAdd(counter, Counter(__popc(wanting)));
+  return shuffle(first, 0) + Counter(__popc(wanting & ((1u << lane()) - 1)));
+}
+
+template <int BYTES> struct Bits { typedef u32 type; };
+template <> struct Bits<8> { typedef u64 type; };
+
+/// Keys of values in order: ORDER is 1 where the least value is best, -1 where the greatest is.
+/// NaN, which outdoes every value in both orders, has key 0.
+template <class Z, int ORDER> struct Keys {
+  typedef typename Bits<sizeof(Z)>::type Key;
+  static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
+
+  static DEVICE Key of(Z z) {
+    Key key;
+    if constexpr (is_float<Z>::value) {
+      if (z != z) return 0;
+      memcpy(&key, &z, sizeof(Z));
+      key = key & SIGN ? ~key : key | SIGN;
+    } else if constexpr (is_signed<Z>) {
+      key = Key(i64(z)) ^ SIGN;
+    } else {
+      key = Key(z);
+    }
+    return ORDER > 0 ? key : ~key;
+  }
+  static DEVICE Z value(Key key) {
+    if (ORDER < 0) key = ~key;
+    if constexpr (is_float<Z>::value) {
+      key = key & SIGN ? key ^ SIGN : ~key;
+      Z z;
+      memcpy(&z, &key, sizeof(Z));
+      return z;
+    } else if constexpr (is_signed<Z>) {
+      return Z(key ^ SIGN);
+    } else {
+      return Z(key);
+    }
+  }
+  /// The key of the worst value within delta of a key's value, or that key.
+  static DEVICE Key within(Key best, double delta) {
+    const Key limit = of(convert<Z>(double(value(best)) + ORDER * delta));
+    return limit > best ? limit : best;
+  }
+};
+
+/// Key and code in one word; a vertex without a value has all bits set, and no other code has.
+template <class Op, int WHICH> struct Packed {
+  typedef typename Op::Z Z;
+  static constexpr int ORDER = WHICH;
+  typedef Keys<Z, ORDER> Order;
+  typedef u32 Key;
+  typedef u64 Seen;
+  static constexpr bool HAS_CODES = false;
+  static constexpr u64 NOTHING = ~u64(0);
+  u64 *cells;
+
+  DEVICE Packed(void *values, u32 *) : cells((u64 *)values) {}
+  static DEVICE Key key(Z z) { return Order::of(z); }
+  static DEVICE Z value(Key key) { return Order::value(key); }
+  static DEVICE u64 cell(Key key, u32 code) { return (u64(key) << 32) | code; }
+
+  DEVICE void clear(i64 v) const { cells[v] = NOTHING; }
+  DEVICE void put(i64 v, Key key, u32 code) const { cells[v] = cell(key, code); }
+  DEVICE Seen look(i32 v) const { return load_relaxed(&cells[v]); }
+  DEVICE bool improves(i32, Key key, Seen seen) const {
+    return key < u32(seen >> 32) || seen == NOTHING;
+  }
+  /// An improvement in two halves, so that several are on their way at a time: what was there, and
+  /// then the code before, if the key is an improvement, or else LOST.
+  DEVICE Seen strike(i32 v, Key key, u32 code) const { return atomicMin(&cells[v], cell(key, code)); }
+  DEVICE u32 settle(i32 v, Key key, u32, Seen old) const {
+    if (!improves(v, key, old)) return LOST;
+    return old == NOTHING ? u32(ABSENT) : u32(old);
+  }
+  /// Takes v from the list it waits in; its key from then on.
+  DEVICE Key pop(i32 v) const { return u32(atomicAnd(&cells[v], ~u64(0xffffffffu)) >> 32); }
+  DEVICE Key key_of(i64 v) const { return u32(load_relaxed(&cells[v]) >> 32); }
+  DEVICE u32 code_of(i32 v) const { return u32(load_relaxed(&cells[v])); }
+  static DEVICE bool is_equal(Key x, Key y) { return x == y; }
+  DEVICE void mark(i32 v, Key key, u32 code) const { store_relaxed(&cells[v], cell(key, code)); }
+  DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
+};
+
+/// Key and code apart: a key is improved before the code is, and read after the code was cleared.
+template <class Op, int WHICH> struct Wide {
+  typedef typename Op::Z Z;
+  static constexpr int ORDER = WHICH;
+  typedef Keys<Z, ORDER> Order;
+  typedef u64 Key;
+  typedef u64 Seen;
+  static constexpr bool HAS_CODES = true;
+  u64 *keys;
+  u32 *codes;
+
+  DEVICE Wide(void *values, u32 *codes) : keys((u64 *)values), codes(codes) {}
+  static DEVICE Key key(Z z) { return Order::of(z); }
+  static DEVICE Z value(Key key) { return Order::value(key); }
+
+  DEVICE void clear(i64 v) const {
+    keys[v] = ~u64(0);
+    codes[v] = ABSENT;
+  }
+  DEVICE void put(i64 v, Key key, u32 code) const {
+    keys[v] = key;
+    codes[v] = code;
+  }
+  DEVICE Seen look(i32 v) const { return load_relaxed(&keys[v]); }
+  DEVICE bool improves(i32 v, Key key, Seen seen) const {
+    return key < seen || (key == ~u64(0) && load_relaxed(&codes[v]) == ABSENT);
+  }
+  DEVICE Seen strike(i32 v, Key key, u32) const { return atomicMin(&keys[v], key); }
+  DEVICE u32 settle(i32 v, Key key, u32 code, Seen old) const {
+    const bool is_worst = key == ~u64(0);
+    if (!is_worst && old <= key) return LOST;
+    __threadfence();
+    const u32 was = atomicMax(&codes[v], code);
+    return is_worst && was != ABSENT ? u32(LOST) : was;
+  }
+  DEVICE Key pop(i32 v) const {
+    atomicExch(&codes[v], u32(IDLE));
+    __threadfence();
+    return load_relaxed(&keys[v]);
+  }
+  DEVICE Key key_of(i64 v) const { return load_relaxed(&keys[v]); }
+  DEVICE u32 code_of(i32 v) const { return load_relaxed(&codes[v]); }
+  static DEVICE bool is_equal(Key x, Key y) { return x == y; }
+  DEVICE void mark(i32 v, Key, u32 code) const { store_relaxed(&codes[v], code); }
+  DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
+};
+
+/// Values as they are, folded by the monoid's own operator: they have no order, and none is far.
+template <class Op> struct Loose {
+  typedef typename Op::Z Z;
+  static constexpr int ORDER = 0;
+  typedef Z Key;
+  typedef Z Seen;
+  static constexpr bool HAS_CODES = true;
+  Z *values;
+  u32 *codes;
+
+  DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
+  static DEVICE Key key(Z z) { return z; }
+  static DEVICE Z value(Key key) { return key; }
+  /// One value, where all NaN are one, and the zeros are: no two values improve in turn for ever.
+  static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
+
+  DEVICE void clear(i64 v) const {
+    values[v] = Op::identity();
+    codes[v] = ABSENT;
+  }
+  DEVICE void put(i64 v, Key key, u32 code) const {
+    values[v] = key;
+    codes[v] = code;
+  }
+  DEVICE Seen look(i32 v) const { return load_relaxed(&values[v]); }
+  DEVICE bool improves(i32 v, Key key, Seen seen) const {
+    if (!is_equal(Op::add(seen, key), seen)) return true;
+    return is_equal(key, Op::identity()) && load_relaxed(&codes[v]) == ABSENT;
+  }
+  DEVICE Seen strike(i32, Key key, u32) const { return key; }
+  DEVICE u32 settle(i32 v, Key key, u32 code, Seen) const {
+    bool has_changed = false;
+    atomic_replace(&values[v], [&](Z old) {
+      const Z now = Op::add(old, key);
+      has_changed = !is_equal(now, old);
+      return has_changed ? now : old;
+    });
+    const bool is_first = !has_changed && is_equal(key, Op::identity());
+    if (!has_changed && !is_first) return LOST;
+    __threadfence();
+    const u32 was = atomicMax(&codes[v], code);
+    return is_first && was != ABSENT ? u32(LOST) : was;
+  }
+  DEVICE Key pop(i32 v) const {
+    atomicExch(&codes[v], u32(IDLE));
+    __threadfence();
+    return load_relaxed(&values[v]);
+  }
+  DEVICE Key key_of(i64 v) const { return load_relaxed(&values[v]); }
+  DEVICE u32 code_of(i32 v) const { return load_relaxed(&codes[v]); }
+  DEVICE void mark(i32 v, Key, u32 code) const { store_relaxed(&codes[v], code); }
+  DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
+};
+
+template <class Op, int ORDER, int BYTES> struct CellsOf { typedef Packed<Op, ORDER> type; };
+template <class Op, int ORDER> struct CellsOf<Op, ORDER, 8> { typedef Wide<Op, ORDER> type; };
+template <class Op, int BYTES> struct CellsOf<Op, 0, BYTES> { typedef Loose<Op> type; };
+template <class Op> struct CellsOf<Op, 0, 8> { typedef Loose<Op> type; };
+
+}  // namespace graphla
+#endif

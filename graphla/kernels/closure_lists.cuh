@@ -1,0 +1,232 @@
+// Closure: the lists in which vertices wait, and how they are listed.
+#ifndef GRAPHLA_CLOSURE_LISTS
+#define GRAPHLA_CLOSURE_LISTS
+#include "closure_cells.cuh"
+
+namespace graphla {
+
+constexpr int MOST_THREADS = 768;  // of a block
+constexpr int LIGHT = 32;         // edges of a short row at most
+constexpr int TEAM = 4;           // threads that walk a short row
+constexpr int SHORT_SLOTS = 2;    // edges that a thread has in flight: of short rows,
+constexpr int LONG_SLOTS = 4;     // and of long ones
+constexpr int HELD = 1024;        // entries that a block holds for its next round
+constexpr int COUNT_SHIFT = 36;   // of long rows: their number, above their edges
+constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
+
+/// What is multiplied, and when: see the head of this file; in ROUNDS, all that improved, from the
+/// values that the round began with.
+enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
+
+/// What becomes of an edge: its term improves a value; or the vertex that it is from is noted as
+/// the parent of one that improved in this round, or of one that a tree has not reached yet.
+enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
+
+constexpr i32 NO_PARENT = 0x7fffffff;
+
+/// The kernel's own words of `control`; of counters, one each for three steps or turns.
+enum Word {
+  W_STEP = 16, W_TURN, W_HORIZON, W_ROUNDS,  // of block 0, after it worked alone
+  W_NEAR = 20, W_LONG = 23, W_FAR = 26, W_BEST = 29,
+  W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_ORPHANS
+};
+
+/// How a closure is worked on: numbers that the host chooses, so low in tests that all is crossed.
+struct Tuning {
+  u32 alone_rows, alone_edges;  // what block 0 works on alone: short rows, edges of long ones
+  u32 fused_rows, fused_edges;  // of all blocks: up to which a step is fused, likewise
+  u32 fused_rounds;             // rounds of a fused step
+};
+
+/// The lists of all blocks (near ones by step, far ones by turn), those of the block, and what the
+/// warp has yet to list. Counters come in threes: one set is read, one filled, one cleared.
+template <class Cells, class Offset, int HOW> struct Lists {
+  typedef typename Cells::Key Key;
+  typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
+
+  const Offset *__restrict__ indptr;
+  i64 n, room;     // of the lists: short and far ones, long ones
+  i32 *near_list;  // two each, by turns
+  i32 *long_list;
+  Span *long_ends;  // edges before each entry
+  i32 *far_list;
+  u64 *control;
+  i32 *held_ids;   // of the block: two lists of HELD
+  u64 *held_rows;  // begin << 8 | edges
+  u32 *held;       // three counts, by turns; and whether anything went to the lists of all blocks
+  u32 held_most;
+  u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
+  Key *gathered_keys;
+
+  u32 step = 0, turn = 0;
+  Key horizon = Key(0);
+  bool is_fused = false;
+  int pass = IMPROVE;
+  int round = 0;     // of a fused step; -1 while the lists of all are walked
+  u32 gathered = 0;  // vertices that the warp has yet to list
+
+  DEVICE u32 stamp() const { return FIRST_STAMP + step; }
+  DEVICE u64 *near_count(u32 s) const { return &control[W_NEAR + s % 3]; }
+  DEVICE u64 *long_count(u32 s) const { return &control[W_LONG + s % 3]; }
+  DEVICE u64 *far_count(u32 t) const { return &control[W_FAR + t % 3]; }
+  DEVICE u64 *far_best(u32 t) const { return &control[W_BEST + t % 3]; }
+
+  DEVICE void find_row(i32 v, Offset &begin, u32 &degree) const {
+    begin = indptr[v];
+    degree = u32(indptr[v + 1] - begin);
+  }
+  /// Whether a key waits for a later turn.
+  DEVICE bool is_beyond(Key key) const {
+    if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;
+    else return false;
+  }
+
+  /// The code of a vertex that gets this key.
+  DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
+
+  // --- by whole warps --------------------------------------------------------------------------
+
+  /// Lists vertices of the lanes' slots that improved to these keys, with their rows: what is not
+  /// beyond the horizon for the next step (in a fused one, if the row is short, for the block's
+  /// next round), other ones in the far list of turn t. `is_new`: not listed there yet; of long
+  /// rows it is `is_unstamped` that says so.
+  template <int N>
+  DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
+                   const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
+    u32 is_short = 0, is_long = 0, is_far = 0;
+    Span edges = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (is_beyond(key[i])) {
+        is_far |= is_new & 1u << i;
+      } else if (degree[i] > LIGHT) {
+        is_long |= is_unstamped & 1u << i;
+        if (is_long >> i & 1) edges += degree[i];
+      } else if (degree[i] > 0) {
+        is_short |= is_new & 1u << i;
+      }
+    }
+    if (is_fused && __any_sync(ALL_LANES, is_short)) {
+      const u32 sum = warp_inclusive_sum(u32(__popc(is_short)));
+      u32 place = 0;
+      if (lane() == WARP - 1) place = atomicAdd(&held[(round + 1) % 3], sum);
+      place = shuffle(place, WARP - 1) + sum - u32(__popc(is_short));
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if (!(is_short >> i & 1)) continue;
+        if (place < held_most) {
+          const int at = ((round + 1) & 1) * HELD + int(place);
+          held_ids[at] = o[i];
+          held_rows[at] = u64(begin[i]) << 8 | degree[i];
+          is_short &= ~(1u << i);
+        }
+        ++place;
+      }
+    }
+    if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
+    // One atomic for each of the lists, by three lanes at a time.
+    const u32 counts = u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
+    const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
+    const Span edges_sum = __any_sync(ALL_LANES, is_long) ? warp_inclusive_sum(edges) : Span(0);
+    const Span edges_all = shuffle(edges_sum, WARP - 1);
+    u64 place = 0;
+    if (lane() < 3) {
+      const u32 count = all >> (10 * lane()) & 1023;
+      u64 *const counter =
+          lane() == 0 ? near_count(step + 1) : lane() == 1 ? long_count(step + 1) : far_count(t);
+      const u64 more = lane() == 1 ? (u64(count) << COUNT_SHIFT) + edges_all : u64(count);
+      if (count) place = atomicAdd(counter, more);
+      if (count && lane() < 2) store_relaxed(&held[3 + (round + 1) % 3], 1u);
+    }
+    const u32 before = sums - counts;
+    i64 short_at = i64(shuffle(place, 0) + (before & 1023));
+    const u64 long_place = shuffle(place, 1);
+    i64 long_at = i64((long_place >> COUNT_SHIFT) + (before >> 10 & 1023));
+    Span edges_at = Span(long_place & EDGES) + edges_sum - edges;
+    i64 far_at = i64(shuffle(place, 2) + (before >> 20));
+    const u32 next = (step + 1) & 1;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (is_short >> i & 1) store_relaxed(&near_list[next * n + short_at++], o[i]);
+      if (is_long >> i & 1) {
+        store_relaxed(&long_list[next * room + long_at], o[i]);
+        store_relaxed(&long_ends[next * room + long_at++], edges_at);
+        edges_at += degree[i];
+      }
+      if (is_far >> i & 1) put_far(far_at++, o[i], t);
+    }
+    if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
+  }
+  /// The same, of many edges of which few improve something: kept until they fill a warp.
+  template <int N>
+  DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const bool wants = (is_new | is_unstamped) >> i & 1;
+      const u32 all = __ballot_sync(ALL_LANES, wants);
+      if (!all) continue;
+      if (wants) {
+        const u32 at = gathered + u32(__popc(all & ((1u << lane()) - 1)));
+        gathered_ids[at] = u32(o[i]) << 1 | (is_new >> i & 1);
+        gathered_keys[at] = key[i];
+      }
+      gathered += u32(__popc(all));
+      if (gathered >= WARP) release();
+    }
+  }
+  /// Lists up to a warp of what was gathered.
+  DEVICE void release() {
+    __syncwarp();
+    const u32 count = least(gathered, u32(WARP));
+    const bool is_there = u32(lane()) < count;
+    gathered -= count;
+    i32 o[1] = {0};
+    Key key[1] = {Key(0)};
+    Offset begin[1] = {0};
+    u32 degree[1] = {0}, is_new = 0;
+    if (is_there) {
+      const u32 id = gathered_ids[gathered + lane()];
+      o[0] = i32(id >> 1);
+      is_new = id & 1;
+      key[0] = gathered_keys[gathered + lane()];
+      if (!is_beyond(key[0])) find_row(o[0], begin[0], degree[0]);
+    }
+    __syncwarp();
+    push(o, key, begin, degree, is_new, u32(is_there), turn);
+  }
+  DEVICE void put_far(i64 at, i32 v, u32 t) const {
+    if (at < n) store_relaxed(&far_list[(t & 1) * n + at], v);
+    else store_relaxed(&control[W_FULL], u64(1));
+  }
+  /// The best of the keys in the far list of turn t is these, if one is better. By whole warps.
+  template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
+    if constexpr (Cells::ORDER != 0) {
+      Key nearness = 0;  // the complement of the least key
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
+      }
+      for (int d = WARP / 2; d > 0; d /= 2) nearness = greatest(nearness, shuffle_down(nearness, d));
+      if (lane() == 0 && load_relaxed(far_best(t)) < nearness) atomicMax(far_best(t), u64(nearness));
+    }
+  }
+  /// Lists v in the far list of the first turn.
+  DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
+    const Key keys[1] = {key};
+    const u64 place = claim_by_warp(far_count(t), wants);
+    if (wants) put_far(i64(place), v, t);
+    note_best(keys, u32(wants), t);
+  }
+  /// What the block holds goes to the list of all.
+  DEVICE void give_back(u32 count) {
+    for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
+      const u32 e = base + lane();
+      const u64 place = claim_by_warp(near_count(step + 1), e < count);
+      if (e >= count) continue;
+      store_relaxed(&near_list[((step + 1) & 1) * n + i64(place)], held_ids[(round & 1) * HELD + e]);
+    }
+  }
+};
+
+}  // namespace graphla
+#endif
