@@ -20,6 +20,7 @@ struct Progress {
   u32 is_queued;
   u32 has_idle;                  // among the starts are vertices without edges
   u32 records;
+  u32 must_push;                 // a level is half done: the rest is in the queue
   u32 first, last;               // the frontier in the queue: entries
   u32 units_first, units_last;   // and units
   u64 count, edges;              // of the frontier: vertices, edges out of them
@@ -40,19 +41,23 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     const bool *__restrict__ flags, bool complement,
     Level *levels, i32 *parents, bool *present, u32 *map, u32 *other_map, u32 *masked,
     typename unsigned_of<Offset>::type *queue_begin, u32 *queue_slot, i32 *queue_vertex,
-    u32 *queue_degree, u8 *kept_levels, i32 *deep_levels, i32 *kept_parents,
+    u32 *queue_degree, i32 *spill, u8 *kept_levels, i32 *deep_levels, i32 *kept_parents,
     const Offset *__restrict__ least_ptr, const i32 *__restrict__ least_of, bool by_columns,
     i64 limit, i32 direction, i64 alone_edges, i64 grid_edges, i32 alone_room, i32 pool, i32 shared_words,
     i32 unit, float push_cost, u64 *records, i64 records_room) {
   typedef Search<Offset, Level, PARENTS> S;
   typedef typename S::Sums Sums;
+  typedef typename S::Slot Slot;
   SHARED_BYTES(bytes);
   SHARED(Progress, shared, 1);
   SHARED(AloneCounts, counts, 3);
   SHARED(AloneState, own, 1);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, block_sums, 5 * BFS_WARPS);
+  SHARED(Slot, totals, 5);
+  SHARED(u64, seen, WARP);  // words of control
   SHARED(u64, place, 1);
+  SHARED(i32, alone_long, ALONE_LONG);
+  SHARED(u32, alone_ends, ALONE_LONG);
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, few, 3);  // far rows, whether one is found, vertices buffered
 
@@ -70,6 +75,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   search.unit = unit;
   search.queue_begin = queue_begin, search.queue_slot = queue_slot;
   search.queue_degree = queue_degree, search.queue_vertex = queue_vertex;
+  search.spill = spill, search.spill_room = u32(n);
   search.levels = levels, search.bytes = kept_levels, search.deep = deep_levels;
   search.parents = PARENTS && renumbered ? kept_parents : parents;
   search.control = control;
@@ -86,29 +92,39 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
 
   // Adds up what each thread has; by all threads of the block, before a barrier.
   const auto give_sums = [&](const Sums &sums) {
-    const u64 each[5] = {u64(i64(sums.found)), u64(sums.out), u64(sums.into), u64(i64(sums.left)), u64(sums.into_left)};
-#pragma unroll
-    for (int k = 0; k < 5; ++k) {
-      const u64 total = warp_sum(each[k]);
-      if (lane() == 0) block_sums[k * BFS_WARPS + warp_in_block()] = total;
+    const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)), into_left = warp_sum(sums.into_left);
+    if (lane() == 0) {
+      atomicAdd(&totals[0], found), atomicAdd(&totals[LEFT - FOUND], left), atomicAdd(&totals[INTO_LEFT - FOUND], into_left);
+    }
+    if (search.is_directed || search.is_masked) {
+      const Slot out_of = warp_sum(sums.out), into = warp_sum(sums.into);
+      if (lane() == 0) atomicAdd(&totals[1], out_of), atomicAdd(&totals[2], into);
     }
     __syncthreads();
-    if (warp_in_block() < 5) {
-      const u64 total = warp_sum(block_sums[warp_in_block() * BFS_WARPS + lane()]);
-      if (lane() == 0 && total) atomicAdd(&control[FOUND + warp_in_block()], total);
+    if (threadIdx.x < 5) {
+      const u64 total = u64(totals[threadIdx.x]);
+      totals[threadIdx.x] = 0;
+      if (total) atomicAdd(&control[FOUND + threadIdx.x], total);
+    }
+  };
+  // After a barrier of the grid: the words of control, to thread 0 of each block.
+  const auto look = [&] {
+    if (warp_in_block() == 0) {
+      if (lane() < BFS_CONTROL) seen[lane()] = load_relaxed(&control[lane()]);
+      __syncwarp();
     }
   };
   // By thread 0 of each block, after a barrier: what has been queued is the frontier.
   const auto read_queue = [&] {
     Progress &p = shared[0];
-    const u64 all = load_relaxed(&control[QUEUED]);
+    const u64 all = seen[QUEUED];
     p.first = p.last, p.units_first = p.units_last;
     p.last = u32(all >> 32), p.units_last = u32(all);
     p.is_queued = 1;
   };
   const auto lose = [&](u64 edges) { shared[0].into_left -= least(shared[0].into_left, edges); };
   const auto since = [&](int which) {
-    const u64 now = load_relaxed(&control[which]), before = shared[0].seen[which - FOUND];
+    const u64 now = seen[which], before = shared[0].seen[which - FOUND];
     shared[0].seen[which - FOUND] = now;
     return now - before;
   };
@@ -126,11 +142,13 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) map[word] = other_map[word] = 0;
   if (threadIdx.x == 0) {
     few[0] = few[2] = 0;
+    for (int k = 0; k < 5; ++k) totals[k] = 0;
     shared[0] = Progress();
     shared[0].left = u64(active);
     shared[0].into_left = in_ptr ? u64(in_ptr[active]) : 0;
   }
   if (flags) {
+    __syncthreads();
     Sums sums{};
     for (i64 word = S::warp_in_grid(); word < words; word += S::warps_in_grid()) {
       const i64 v = word * WARP + lane();
@@ -176,9 +194,10 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     }
     grid.meet();
   }
+  look();
   if (threadIdx.x == 0) {
     read_pushed();
-    shared[0].has_idle = load_relaxed(&control[IDLE_STARTS]) != 0;
+    shared[0].has_idle = seen[IDLE_STARTS] != 0;
   }
   __syncthreads();
 
@@ -186,9 +205,9 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     const Progress &p = shared[0];
     if (!p.count || i64(p.level) >= limit || is_stopped) break;
     if (sizeof(Level) == 1 && levels && p.level > DEEP) break;
-    const bool is_small = p.count <= u64(alone_room) && p.edges <= u64(alone_edges);
+    const bool is_small = p.count <= u64(alone_room) && p.edges <= u64(alone_edges) && !p.must_push;
     bool pulls = direction == PULLS;
-    if (direction == EITHER && in_ptr && !(is_small && p.is_queued)) {
+    if (direction == EITHER && in_ptr && !(is_small && p.is_queued) && !p.must_push) {
       // By push an edge of the frontier costs push_cost times as much as a look by pull. A pull
       // looks once at each vertex that is left, and at most at all edges into them; how far in
       // between, the sample says.
@@ -216,6 +235,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       sums.into = 0;  // is what pushes find
       give_sums(sums);
       is_stopped = grid.meet(is_one && flag.is_up());
+      look();
       if (threadIdx.x == 0) {
         Progress &q = shared[0];
         const u64 before = q.into_left;
@@ -235,6 +255,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       search.collect(other_map, map);
       search.flush(scratch, place, sums);
       is_stopped = grid.meet(is_one && flag.is_up());
+      look();
       if (threadIdx.x == 0) read_queue();
     } else if (!is_small) {
       if (is_one && records) trace.add(p.records, BY_PUSH, p.count, p.edges);
@@ -245,50 +266,67 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       search.flush(scratch, place, sums);
       if (search.is_directed) give_sums(sums);
       is_stopped = grid.meet(is_one && flag.is_up());
+      look();
       if (threadIdx.x == 0) {
         Progress &q = shared[0];
         read_pushed();
-        const u64 open = load_relaxed(&control[SAMPLED]), hits = load_relaxed(&control[SAMPLED_HITS]);
+        q.must_push = 0;
+        const u64 open = seen[SAMPLED], hits = seen[SAMPLED_HITS];
         q.open = open - q.seen_open, q.hits = hits - q.seen_hits;
         q.seen_open = open, q.seen_hits = hits;
         ++q.level, ++q.records;
       }
     } else {
       if (blockIdx.x == 0) {
-        i32 *const queue = (i32 *)bytes;
-        u32 *const ends = (u32 *)(queue + 2 * ALONE_ROOM);
-        Offset *const begins = (Offset *)(ends + ALONE_ROOM);
         const bool is_one_byte = sizeof(Level) == 1 && levels;
-        const Alone<S, false> alone{search, map, queue, ends, begins, counts, scratch, u32(alone_room), p.last};
+        i32 *const queue = (i32 *)bytes;
+        const Alone<S, false> alone{search, map, queue, alone_long, alone_ends, counts, scratch, u32(alone_room), p.last};
         if (words <= shared_words) {
-          const Alone<S, true> near{search, (u32 *)bytes + pool, queue, ends, begins, counts, scratch, u32(alone_room), p.last};
-          walk_alone(near, map, words, p.first, p.last, p.level, own, u64(grid_edges), limit, is_one_byte, flag, trace, p.records);
+          const Alone<S, true> near{search, (u32 *)bytes + pool, queue, alone_long, alone_ends, counts, scratch,
+                                    u32(alone_room), p.last};
+          walk_alone(near, map, words, p.first, p.last, p.level, own, u32(grid_edges), limit, is_one_byte, flag, trace, p.records);
         } else {
-          walk_alone(alone, map, words, p.first, p.last, p.level, own, u64(grid_edges), limit, is_one_byte, flag, trace, p.records);
+          walk_alone(alone, map, words, p.first, p.last, p.level, own, u32(grid_edges), limit, is_one_byte, flag, trace, p.records);
         }
-        const u32 count = own[0].count, units = alone.give(own[0].side, count, p.units_last, &own[0].into);
+        const u32 count = own[0].count, long_rows = own[0].long_rows, side = own[0].turn & 1;
+        u32 units = p.units_last, units_long;
+        alone.give(own[0].level + (long_rows != 0), long_rows, queue + (side ? alone_room : 0), count, units_long, units, &own[0].into);
         __syncthreads();
         is_stopped = own[0].stops != 0;
         if (threadIdx.x == 0) {
-          control[QUEUED] = (u64(p.last + count) << 32) | units;
+          control[QUEUED] = (u64(p.last + long_rows + count) << 32) | units;
+          control[ALONE_LONG_ROWS] = long_rows;
+          control[ALONE_LONG_UNITS] = units_long;
+          control[ALONE_FRONTIER] = own[0].frontier;
+          control[ALONE_EDGES] = own[0].edges;
           control[ALONE_LEVEL] = own[0].level;
           control[ALONE_REACHED] = own[0].reached;
           control[ALONE_INTO] = own[0].into;
-          control[ALONE_RECORDS] = own[0].turn;
+          control[ALONE_RECORDS] = own[0].turn - (long_rows != 0);
         }
       }
       is_stopped = grid.meet(is_stopped);
+      look();
       if (threadIdx.x == 0) {
         Progress &q = shared[0];
-        read_queue();
-        q.count = q.last - q.first;
-        q.edges = u64(search.slot_of(q.units_last) - search.slot_of(q.units_first));
-        q.level = u32(load_relaxed(&control[ALONE_LEVEL]));
-        const u64 found = load_relaxed(&control[ALONE_REACHED]);
+        const u32 long_rows = u32(seen[ALONE_LONG_ROWS]);
+        const u64 found = seen[ALONE_REACHED];
+        q.level = u32(seen[ALONE_LEVEL]);
         q.reached += found, q.left -= least(q.left, found);
-        lose(load_relaxed(&control[ALONE_INTO]) + (search.is_directed ? 0 : q.edges));
+        lose(seen[ALONE_INTO]);
+        q.must_push = long_rows;
+        if (long_rows) {  // they are the frontier; what they find joins what is found already
+          q.first = q.last, q.units_first = q.units_last;
+          q.last += long_rows, q.units_last = u32(seen[ALONE_LONG_UNITS]);
+          q.count = seen[ALONE_FRONTIER], q.edges = seen[ALONE_EDGES];
+        } else {
+          read_queue();
+          q.count = q.last - q.first;
+          q.edges = u64(search.slot_of(q.units_last) - search.slot_of(q.units_first));
+          if (!search.is_directed) lose(q.edges);
+        }
         q.open = q.hits = 0;
-        q.records += u32(load_relaxed(&control[ALONE_RECORDS]));
+        q.records += u32(seen[ALONE_RECORDS]);
       }
     }
     __syncthreads();

@@ -34,7 +34,12 @@ enum BfsControl {
   ALONE_LEVEL = 10, // what block 0 hands over after its levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
-  ALONE_RECORDS = 13
+  ALONE_RECORDS = 13,
+  ALONE_LONG_ROWS = 14,   // long rows of a level that is not finished, and units before and
+  ALONE_LONG_UNITS = 15,  // behind which they end; the vertices of that level, and its edges
+  ALONE_FRONTIER = 16,
+  ALONE_EDGES = 17,
+  BFS_CONTROL = 18
 };
 
 /// What a thread adds up in a level, for control[FOUND...].
@@ -99,6 +104,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   u32 *queue_slot;    // that slot, in units
   i32 *queue_vertex;
   u32 *queue_degree;  // PADDED alone
+  i32 *spill;         // vertices that one block has no room for
+  u32 spill_room;
 
   // what is found
   u8 *bytes;       // of a relabelled graph: levels, or DEEP
@@ -259,7 +266,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   /// `units_first` to `units_last`.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
                    u32 units_last) const {
-    constexpr int K = 4;
+    constexpr int K = 2;
     const u64 most = u64(units_last - units_first);
     u64 share = (most + u64(warps_in_grid()) - 1) / u64(warps_in_grid());
     if (!PADDED) share = (share + WARP - 1) / WARP * WARP;

@@ -14,7 +14,7 @@
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 8;                  // of the map, that a warp has in hand at a time
+constexpr int PULL_WORDS = 4;                  // of the map, that a warp has in hand at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices
 constexpr int PULL_FAR = 256;                  // rows that wait for the whole block
 
@@ -27,7 +27,7 @@ template <class S> struct Pull {
   u32 level;
   bool marks;        // vertices that are not reached get the byte that says so
   bool queues;       // those that are found are kept for the queue
-  i32 chunk;         // words of the map that a warp takes at a time: 8, or 32 where few are open
+  i32 chunk;         // words of the map that a warp takes at a time: 4, or 32 where few are open
   u32 several;       // vertices from this one on have one neighbour at most
   i32 *list;         // shared: of this warp,
   int room;          // PULL_GROUP or more
@@ -144,7 +144,7 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Peeks for the vertices of words sub..sub + 7 of the chunk that starts at `base`, of which lane
+  /// Peeks for the vertices of words sub..sub + 3 of the chunk that starts at `base`, of which lane
   /// sub + k holds `closed` and takes `found`; lists those that miss.
   DEVICE void peek(u32 base, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
     i32 u[PULL_WORDS];
@@ -226,7 +226,7 @@ template <class S> struct Pull {
     read_far(sums);
   }
 
-  /// The byte that says so, to vertices of words sub..sub + 7 of the chunk that are not reached.
+  /// The byte that says so, to vertices of words sub..sub + 3 of the chunk that are not reached.
   DEVICE void mark(u32 base, int sub, u32 reached) const {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {

@@ -32,25 +32,24 @@ DEVICE u64 nanoseconds() {
 }
 
 #ifdef GRAPHLA_SIMULATOR
-DEVICE u64 add_released(u64 *at, u64 value) {
-  __threadfence();
-  return atomicAdd(at, value);
-}
+/// *at, and from now on what was stored before it: no line of this block's cache is older.
 DEVICE u64 load_acquired(const u64 *at) {
   const u64 value = load_relaxed(at);
   __threadfence();
   return value;
 }
-#else
-/// atomicAdd after which whoever sees the sum sees all that this block has stored before.
-DEVICE u64 add_released(u64 *at, u64 value) {
+/// Adds to *at, so that whoever sees the sum sees all that this block has stored before.
+DEVICE void add_released(u64 *at, u64 value) {
   __threadfence();
-  return atomicAdd(at, value);
+  atomicAdd(at, value);
 }
-/// *at, and from now on what was stored before it: no line of this block's cache is older.
+#else
+DEVICE void add_released(u64 *at, u64 value) {
+  asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
 DEVICE u64 load_acquired(const u64 *at) {
-  const u64 value = load_relaxed(at);
-  __threadfence();
+  u64 value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
   return value;
 }
 #endif
@@ -89,12 +88,11 @@ struct Grid {
   DEVICE bool wait() {
     bool leaves = false;
     if (threadIdx.x == 0) {
-      u64 seen = load_relaxed(word);
+      u64 seen = load_acquired(word);
       for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
         __nanosleep(polls < EAGER ? 0 : 500);  // long waits are for a block that works alone
-        seen = load_relaxed(word);
+        seen = load_acquired(word);
       }
-      __threadfence();
       leaves = (seen & (vote() * 0xffffu)) != 0;
     }
     ++turn;
@@ -147,7 +145,8 @@ DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;
   if (threadIdx.x == 0) {
-    const u64 before = add_released(grid.word, u64(1) << 32);
+    __threadfence();
+    const u64 before = atomicAdd(grid.word, u64(1) << 32);
     is_last = u32(before >> 32) + 1 == grid.due + gridDim.x;
     __threadfence();
   }

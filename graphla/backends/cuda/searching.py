@@ -20,21 +20,23 @@ from graphla.kernels.cuda import NOTHING, Kernel, load
 from graphla.storage import Array, Csr, Plan, VectorMask
 
 THREADS = 1024  # of a block, as BFS_THREADS in bfs.cuh
-ROOM = ALONE_ROOM = 2048
-"""Vertices that one block's queue in shared memory holds, as in bfs_alone.cuh."""
+ROOM = 4096
+"""Vertices that one block's queue in shared memory holds: half of LEAST_POOL at most."""
 POOL, LEAST_POOL = 16384, 8704
 """Words of shared memory for lists of vertices; the least that the lists of pulls need."""
 SMALL_MAP, FEW_EDGES = 12288, 8
 """A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
 ALONE_EDGES = 8192
 """A level of no more edges is given to one block, if its vertices have room there;"""
+MOST_ALONE = 8192
+"""no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
 PUSH_COST = 1.5
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
 """Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
-STATIC = 4 << 10
+STATIC = 6656
 """Bytes of shared memory that the kernel has beside those asked for."""
 MOST_RECORDS = 1 << 20
 TOO_DEEP = persistent.FAULT
@@ -84,7 +86,7 @@ def bfs(
     words_of_map = 4 * -(-n // 32)
     scratch = _Scratch(
         *(words_of_map, words_of_map, words_of_map * (mask is not None)),
-        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8)),
+        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8), 4 * n),
         *(
             n * renamed,
             4 * n * (renamed and level.itemsize > 1),
@@ -106,7 +108,7 @@ def bfs(
         *((NULL, NULL) if not is_least else (by.indptr, by.indices)),
         np.bool_(into is not None),
         *(size(min(limit, n)), np.int32(DIRECTIONS[direction])),
-        *(size(ALONE_EDGES), size(GRID_EDGES), np.int32(ROOM), np.int32(pool)),
+        *(size(min(ALONE_EDGES, MOST_ALONE)), size(GRID_EDGES), np.int32(ROOM), np.int32(pool)),
         *(np.int32(words), np.int32(UNIT)),
         *(np.float32(PUSH_COST), records, size(len(records) if traced else 0)),
         results=3,
@@ -125,8 +127,7 @@ def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int
     The map is kept there if that costs little, or the graph has few edges: then most levels are
     one block's. It takes room from the cache.
     """
-    words, queue = -(-out.nrows // 32), ALONE_ROOM * (12 + out.indptr.dtype.itemsize) // 4
-    least = max(LEAST_POOL, queue)
+    words, least = -(-out.nrows // 32), LEAST_POOL
     most = (_shared_limit(xp.cuda.runtime.getDevice()) - STATIC) // 4
     is_wanted = not is_relabelled and (words <= SMALL_MAP or out.nvals <= FEW_EDGES * out.nrows)
     if not is_wanted or words + least > most:
