@@ -30,6 +30,17 @@ struct Progress {
   u64 seen[5], seen_open, seen_hits;  // what control said before
 };
 
+/// How many neighbours a pull looks at, about: one of each vertex that is left, and of those that
+/// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
+/// vertices `hits` have a first neighbour that is reached. Where these are fewer than `part`, what is
+/// left hangs together and lies far away, and most rows are read to their ends.
+DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
+  float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
+  const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
+  hit *= near * near;
+  return least(most, left + misses * least(most, left / hit));
+}
+
 template <class Op, class Offset, class Level, bool PARENTS>
 __global__ void __launch_bounds__(BFS_THREADS, 1)
 search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -128,6 +139,11 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     shared[0].seen[which - FOUND] = now;
     return now - before;
   };
+  const auto read_sample = [&] {
+    Progress &p = shared[0];
+    p.open = seen[SAMPLED] - p.seen_open, p.hits = seen[SAMPLED_HITS] - p.seen_hits;
+    p.seen_open = seen[SAMPLED], p.seen_hits = seen[SAMPLED_HITS];
+  };
   const auto read_pushed = [&] {
     Progress &p = shared[0];
     read_queue();
@@ -212,10 +228,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       // looks once at each vertex that is left, and at most at all edges into them; how far in
       // between, the sample says.
       const float push = float(p.edges) * push_cost, left = float(p.left), most = float(p.into_left);
-      const float hits = p.open ? greatest(float(p.hits) / float(p.open), 1e-6f)
-                                : 1 - most / greatest(float(in_ptr[active]), 1.0f);
-      const float looks = least(most, left + (1 - hits) * least(most, left / greatest(hits, 1e-6f)));
-      pulls = push > looks;
+      pulls = push > looks_of_pull(left, most, 1 - most / greatest(float(in_ptr[active]), 1.0f), float(p.open), float(p.hits));
     }
     if (pulls) {
       if (is_one && records) trace.add(p.records, BY_PULL, p.count, p.edges);
@@ -262,7 +275,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       Sums sums{};
       const bool samples = direction == EITHER && in_ptr && p.edges * 64 > p.left;
       search.push(map, p.level + 1, p.first, p.last, p.units_first, p.units_last);
-      if (samples && warp_in_block() == 0) search.sample(map, p.level);
+      if (samples && warp_in_block() == 0) search.sample(map, p.level * gridDim.x + blockIdx.x);
       search.flush(scratch, place, sums);
       if (search.is_directed) give_sums(sums);
       is_stopped = grid.meet(is_one && flag.is_up());
@@ -271,9 +284,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         Progress &q = shared[0];
         read_pushed();
         q.must_push = 0;
-        const u64 open = seen[SAMPLED], hits = seen[SAMPLED_HITS];
-        q.open = open - q.seen_open, q.hits = hits - q.seen_hits;
-        q.seen_open = open, q.seen_hits = hits;
+        read_sample();
         ++q.level, ++q.records;
       }
     } else {
@@ -292,6 +303,8 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         u32 units = p.units_last, units_long;
         alone.give(own[0].level + (long_rows != 0), long_rows, queue + (side ? alone_room : 0), count, units_long, units, &own[0].into);
         __syncthreads();
+        const u64 edges = search.slot_of(units - p.units_last);
+        if (direction == EITHER && in_ptr && edges * 64 > p.left) search.sample(map, own[0].level * BFS_WARPS + u32(warp_in_block()));
         is_stopped = own[0].stops != 0;
         if (threadIdx.x == 0) {
           control[QUEUED] = (u64(p.last + long_rows + count) << 32) | units;
@@ -325,7 +338,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
           q.edges = u64(search.slot_of(q.units_last) - search.slot_of(q.units_first));
           if (!search.is_directed) lose(q.edges);
         }
-        q.open = q.hits = 0;
+        read_sample();
         q.records += u32(seen[ALONE_RECORDS]);
       }
     }

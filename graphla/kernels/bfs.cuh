@@ -314,10 +314,10 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Looks at the first neighbours of some vertices not yet reached, by one warp of each block.
-  DEVICE void sample(const u32 *map, u32 level) const {
+  /// Looks at the first neighbours of some vertices not yet reached: other ones for each `which`.
+  DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
-    const i64 word = i64((u64(blockIdx.x * 7919u + level * 31u) * 2654435761u >> 4) % u64(words));
+    const i64 word = i64((u64(which) * 2654435761u >> 4) % u64(words));
     const i64 v = word * WARP + lane();
     const u32 closed = load_stale(&map[word]) | (fixed ? fixed[word] : 0);
     const bool is_open = v < active && !(closed >> lane() & 1);
