@@ -66,9 +66,9 @@ class Row:
 # --- the public calls -----------------------------------------------------------------------------
 
 
-def levels_alone(A: Matrix, source: int) -> gl.Vector:
+def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
     """What the rows of a breadth-first search measure."""
-    return bfs(A, source, parents=False).levels
+    return bfs(A, source, levels=dtype, parents=False).levels
 
 
 def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
@@ -77,9 +77,9 @@ def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
     return levels, parents
 
 
-def levels_of_many(A: Matrix, sources: list[int]) -> Any:
+def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
     """What the row of many sources measures: an array with a row of levels for each."""
-    return gl.algorithms.bfs_levels(A, sources)
+    return gl.algorithms.bfs_levels(A, sources, dtype=dtype)
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -122,7 +122,8 @@ class Bench:
         if case.both:
             yield self.both_row(case.both)
         if case.many:
-            yield self.many_row(case.many)
+            yield self.many_row(case.many, "INT32", "")
+            yield self.many_row(case.many, "UINT8", ", a byte")
         if case.shortest:
             yield self.shortest_row(case.shortest)
         if case.beside_csgraph:
@@ -195,20 +196,24 @@ class Bench:
         notes = {"": fresh.plan}
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
-    def many_row(self, bar: Bar) -> Row:
+    def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
         """64 sources at once over one by one, as rates; every level as one by one."""
         sources, _ = graphs.giant(self.A, MANY, seed=2)
-        found = levels_of_many(self.A, sources)
+        together, alone = (
+            partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)
+        )
+        found = together(sources)
+        missing = np.array(checks.NOT_REACHED).astype(found.dtype).item()
         for k, source in enumerate(sources):
-            alone = checks.spread(levels_alone(self.A, source), np.int32)
-            if not bool((alone == found[k]).all()):
+            wanted = checks.spread(alone(source), found.dtype, missing)
+            if not bool((wanted == found[k]).all()):
                 raise AssertionError(f"source {source} among many differs from {source} alone")
         del found
-        together = clocks.times(self.clock, partial(levels_of_many, self.A), [sources], 5)
-        single = clocks.times(self.clock, partial(levels_alone, self.A), sources, 1)
-        figure = sum(single.device) / median(together.device)
-        name = f"{self.case.name}, {MANY} sources at once"
-        return Row(name, figure, "x the rate", bar, True, together, MANY * self.edges)
+        times = clocks.times(self.clock, together, [sources], 15)
+        single = clocks.times(self.clock, alone, sources, 1)
+        figure = sum(single.device) / median(times.device)
+        name = f"{self.case.name}, {MANY} sources{note}"
+        return Row(name, figure, "x the rate", bar, True, times, MANY * self.edges)
 
     def shortest_row(self, bar: Bar) -> Row:
         """Shortest paths, verified edge by edge; of small graphs also against csgraph."""
