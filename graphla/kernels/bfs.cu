@@ -18,6 +18,7 @@ enum BfsStatus { TOO_DEEP = FAULT };                         // a level does not
 struct Progress {
   u32 level;
   u32 is_queued;
+  u32 way;                       // of the next level
   u32 has_idle;                  // among the starts are vertices without edges
   u32 records;
   u32 must_push;                 // a level is half done: the rest is in the queue
@@ -26,6 +27,7 @@ struct Progress {
   u64 count, edges;              // of the frontier: vertices, edges out of them
   u64 reached;                   // vertices
   u64 left, into_left;           // vertices not yet reached, edges into them
+  u64 all;                       // edges
   u64 open, hits;                // a sample of the vertices not yet reached: see Search::sample
   u64 seen[5], seen_open, seen_hits;  // what control said before
 };
@@ -154,6 +156,21 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     p.reached += p.count, p.left -= least(p.left, p.count);
   };
 
+  // The way of the next level.
+  const auto decide = [&] {
+    Progress &p = shared[0];
+    const bool is_small = p.count <= u64(alone_room) && p.edges <= u64(alone_edges) && !p.must_push;
+    p.way = is_small ? BY_PUSH_ALONE : BY_PUSH;
+    if (direction == PULLS) p.way = BY_PULL;
+    if (direction == EITHER && in_ptr && !(is_small && p.is_queued) && !p.must_push) {
+      // By push an edge of the frontier costs push_cost times as much as a look by pull.
+      const float push = float(p.edges) * push_cost, left = float(p.left), most = float(p.into_left);
+      if (push > left && push > looks_of_pull(left, most, 1 - most / float(p.all), float(p.open), float(p.hits))) {
+        p.way = BY_PULL;
+      }
+    }
+  };
+
   // Before the first level: nothing is reached, and what never will be is known.
   for (i64 word = thread_in_grid(); word < words; word += threads_in_grid()) map[word] = other_map[word] = 0;
   if (threadIdx.x == 0) {
@@ -161,7 +178,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     for (int k = 0; k < 5; ++k) totals[k] = 0;
     shared[0] = Progress();
     shared[0].left = u64(active);
-    shared[0].into_left = in_ptr ? u64(in_ptr[active]) : 0;
+    shared[0].into_left = shared[0].all = in_ptr ? u64(in_ptr[active]) : 0;
   }
   if (flags) {
     __syncthreads();
@@ -214,6 +231,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   if (threadIdx.x == 0) {
     read_pushed();
     shared[0].has_idle = seen[IDLE_STARTS] != 0;
+    decide();
   }
   __syncthreads();
 
@@ -221,16 +239,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     const Progress &p = shared[0];
     if (!p.count || i64(p.level) >= limit || is_stopped) break;
     if (sizeof(Level) == 1 && levels && p.level > DEEP) break;
-    const bool is_small = p.count <= u64(alone_room) && p.edges <= u64(alone_edges) && !p.must_push;
-    bool pulls = direction == PULLS;
-    if (direction == EITHER && in_ptr && !(is_small && p.is_queued) && !p.must_push) {
-      // By push an edge of the frontier costs push_cost times as much as a look by pull. A pull
-      // looks once at each vertex that is left, and at most at all edges into them; how far in
-      // between, the sample says.
-      const float push = float(p.edges) * push_cost, left = float(p.left), most = float(p.into_left);
-      pulls = push > looks_of_pull(left, most, 1 - most / greatest(float(in_ptr[active]), 1.0f), float(p.open), float(p.hits));
-    }
-    if (pulls) {
+    if (p.way == BY_PULL) {
       if (is_one && records) trace.add(p.records, BY_PULL, p.count, p.edges);
       const bool marks = search.bytes && !is_marked;
       const bool queues = direction != PULLS && p.left * 32 <= u64(active);
@@ -270,7 +279,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       is_stopped = grid.meet(is_one && flag.is_up());
       look();
       if (threadIdx.x == 0) read_queue();
-    } else if (!is_small) {
+    } else if (p.way == BY_PUSH) {
       if (is_one && records) trace.add(p.records, BY_PUSH, p.count, p.edges);
       Sums sums{};
       const bool samples = direction == EITHER && in_ptr && p.edges * 64 > p.left;
@@ -342,6 +351,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         q.records += u32(seen[ALONE_RECORDS]);
       }
     }
+    if (threadIdx.x == 0) decide();
     __syncthreads();
   }
 

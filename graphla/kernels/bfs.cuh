@@ -203,22 +203,37 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
-    for (u32 round = 0; round < count; round += BFS_THREADS) {
-      const u32 i = round + threadIdx.x;
-      const i32 v = i < count ? buffer[i] : 0;
-      Offset begin = 0, end = 0;
-      if (i < count) {
-        begin = out_ptr[v];
-        end = out_ptr[v + 1];
-        if (is_directed && in_ptr) sums.into += edges_into(v);
+    constexpr u32 R = 4;  // of a thread, their loads side by side
+#pragma unroll 1
+    for (u32 round = 0; round < count; round += R * BFS_THREADS) {
+      const u32 all = least(count - round, R * BFS_THREADS);
+      i32 v[R];
+      Offset begin[R], end[R];
+      u32 mine = 0;
+#pragma unroll
+      for (u32 r = 0; r < R; ++r) {
+        const u32 i = threadIdx.x * R + r;
+        begin[r] = end[r] = 0;
+        if (i < all) {
+          v[r] = buffer[round + i];
+          begin[r] = out_ptr[v[r]];
+          end[r] = out_ptr[v[r] + 1];
+          if (is_directed && in_ptr) sums.into += edges_into(v[r]);
+        }
       }
+#pragma unroll
+      for (u32 r = 0; r < R; ++r) mine += units(u32(end[r] - begin[r]));
       u32 total;
-      const u32 slot = block_exclusive_sum(units(u32(end - begin)), scratch, total);
-      if (threadIdx.x == 0) {
-        *place = atomicAdd(&control[QUEUED], (u64(least(count - round, u32(BFS_THREADS))) << 32) | total);
-      }
+      u32 slot = block_exclusive_sum(mine, scratch, total);
+      if (threadIdx.x == 0) *place = atomicAdd(&control[QUEUED], (u64(all) << 32) | total);
       __syncthreads();
-      if (i < count) write_entry(u32(*place >> 32) + threadIdx.x, u32(*place) + slot, v, begin, u32(end - begin));
+      slot += u32(*place);
+#pragma unroll
+      for (u32 r = 0; r < R; ++r) {
+        const u32 i = threadIdx.x * R + r;
+        if (i < all) write_entry(u32(*place >> 32) + i, slot, v[r], begin[r], u32(end[r] - begin[r]));
+        slot += units(u32(end[r] - begin[r]));
+      }
     }
     __syncthreads();
     if (threadIdx.x == 0) *buffered = 0;
@@ -267,14 +282,14 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
                    u32 units_last) const {
     constexpr int K = 2;
-    const u64 most = u64(units_last - units_first);
-    u64 share = (most + u64(warps_in_grid()) - 1) / u64(warps_in_grid());
+    const u32 most = units_last - units_first;
+    u32 share = (most - 1) / u32(warps_in_grid()) + 1;
     if (!PADDED) share = (share + WARP - 1) / WARP * WARP;
     const u64 ahead = u64(warp_in_grid()) * share;
     if (ahead >= most) return;
     const u32 begin_unit = units_first + u32(ahead);
     Slot edge = slot_of(begin_unit);
-    const Slot end = slot_of(units_first + u32(least(ahead + share, most))), last = slot_of(units_last);
+    const Slot end = slot_of(begin_unit + least(share, most - u32(ahead))), last = slot_of(units_last);
     u32 at = place_after(first_entry, last_entry, begin_unit) - 1;
     while (edge < end) {
       // A lane an entry; the last lane tells where the entry before it ends.
@@ -317,7 +332,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   /// Looks at the first neighbours of some vertices not yet reached: other ones for each `which`.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
-    const i64 word = i64((u64(which) * 2654435761u >> 4) % u64(words));
+    const i64 word = i64((which * 2654435761u >> 4) % u32(words));
     const i64 v = word * WARP + lane();
     const u32 closed = load_stale(&map[word]) | (fixed ? fixed[word] : 0);
     const bool is_open = v < active && !(closed >> lane() & 1);
