@@ -61,7 +61,7 @@ def _amounts(axes: Any, levels: list[dict[str, Any]]) -> None:
         range(len(levels)), [f"level {k}\n{x['direction']}" for k, x in enumerate(levels)]
     )
     axes.set_title(
-        "vertices of the frontier (dark) and edges that the level looked at or might have (light)",
+        "vertices of the frontier (dark) and edges out of them (light)",
         size=9,
         color=GREY,
         loc="left",
