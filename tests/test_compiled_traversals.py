@@ -22,6 +22,7 @@ from graphla.storage import Csr, Plan, SparseVector, VectorMask
 from semirings import binary, monoid, semiring
 
 pytest.importorskip("numba")
+pytestmark = pytest.mark.cpu
 
 FOREVER = 2**31 - 1
 SEEDS = range(12)
@@ -426,8 +427,7 @@ def test_apart_is_a_plain_call_where_no_interrupt_comes() -> None:
     assert names == ["ran"]
 
 
-def test_a_search_is_interrupted_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traversals, "WIDE", traversals.FOREVER)
+def test_a_closure_is_interrupted_and_the_next_search_works() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
     out = A._forms.csr
