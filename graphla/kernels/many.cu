@@ -21,13 +21,14 @@
 
 namespace graphla {
 
-constexpr int TALLY = 2 * SEARCHES + 1;
-
 /// Where all searches would push, and along more than this part of all edges, all pull.
 constexpr float BROAD = 0.4f;
 
 /// After pushes along less than this part of them, what is fresh is queued as soon as it is known.
 constexpr float SMALL = 1.0f / 64;
+
+/// Pushes along more edges than this many for each vertex may reach any group.
+constexpr float MOST = 0.5f;
 
 /// How a level goes: every search for itself, or all one way.
 enum Towards { TOWARDS_AUTO = 0, TOWARDS_PUSH = 1, TOWARDS_PULL = 2 };
@@ -85,14 +86,14 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
 /// The bits that this level has brought: noted, counted, and merged into seen.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues, bool queues_all,
-                  u64 wanted, i32 level, Counted &counted, i32 *held) {
+                  bool is_all, u64 wanted, i32 level, Counted &counted, i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
-  const bool notes = planes_for(level) <= words.room, is_all = notes && opens_plane(level);
+  const bool notes = planes_for(level) <= words.room, opens = notes && opens_plane(level);
   Pushers pushers{held, 0};
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
-    const bool is_due = mine < groups && (is_all || words.touched[mine]);
+    const bool is_due = mine < groups && (is_all || opens || words.touched[mine]);
     if (mine < groups && !is_due && words.had[mine]) words.had[mine] = 0;
     const u32 open = is_due ? words.open[mine] : 0;
     u32 due = __ballot_sync(ALL_LANES, is_due);
@@ -111,7 +112,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
       if (fresh) words.seen[v] = now.seen | fresh;
       if (v < graph.vertices) {
         words.fresh[v] = fresh;
-        if (notes && (fresh || (is_all && now.seen))) note_level(words, v, now.seen, fresh, level);
+        if (notes && (fresh || (opens && now.seen))) note_level(words, v, now.seen, fresh, level);
       }
       const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
       const bool has_fresh = __any_sync(ALL_LANES, fresh != 0);
@@ -128,13 +129,94 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
+/// Starts are to be reached at level 0; open are those that may be pulled to.
+template <class Offset>
+DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const i32 *starts,
+                           i32 searches) {
+  for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
+    const i32 v = starts[s];
+    if (v < graph.vertices) add_next(words, v, u64(1) << s);
+    else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
+  }
+  const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
+  for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
+    const i64 v = group * WARP + lane();
+    bool is_open = v < graph.vertices && graph.into_ends && graph.into_ends[v] < graph.into_ends[v + 1];
+    if (is_open && graph.allowed) is_open = graph.allowed[v];
+    const u32 bits = __ballot_sync(ALL_LANES, is_open);
+    if (lane() == 0) {
+      words.open[group] = bits;
+      words.had[group] = 0;
+    }
+  }
+}
+
+/// What a level comes to: `vertices` that each search reaches, `edges` out of them (about), and in
+/// the last word those out of the vertices that any search reaches.
+struct Tally {
+  u64 *words;
+  static constexpr int SIZE = 2 * SEARCHES + 1, ALL = 2 * SEARCHES;
+
+  /// Adds what the warps of a block have counted, by way of shared memory; all threads call.
+  DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
+    const int me = int(threadIdx.x);
+    if (me < SEARCHES) block_vertices[me] = 0;
+    if (me <= SEARCHES) block_edges[me] = 0;
+    __syncthreads();
+    for (int half = 0; half < 2; ++half) {
+      if (!counted.vertices[half]) continue;
+      atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
+      atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
+    }
+    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
+    __syncthreads();
+    if (me < SEARCHES && block_vertices[me]) atomicAdd(&words[me], u64(block_vertices[me]));
+    if (me <= SEARCHES && block_edges[me] > 0) {
+      atomicAdd(&words[SEARCHES + me], u64(block_edges[me]));
+    }
+  }
+  DEVICE u64 vertices(int search) const { return load_relaxed(&words[search]); }
+  DEVICE float edges(int search) const { return float(load_relaxed(&words[SEARCHES + search])); }
+  DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
+};
+
+/// Searches that go on, and those of them that pull.
+struct Plan {
+  u64 going, pulling;
+};
+
+/// How the next level goes, for each search: the same in every block. `unreached` is shared, and
+/// has the edges out of what each search has yet to reach; so is `votes`, of 4 words.
+template <class Offset>
+DEVICE Plan planned(const Graph<Offset> &graph, const Tally &tally, i32 towards, float favour,
+                    float *unreached, u32 *votes) {
+  const int me = int(threadIdx.x);
+  const bool may_pull = graph.into_ends && towards != TOWARDS_PUSH;
+  const bool is_free = may_pull && towards == TOWARDS_AUTO;
+  if (me < SEARCHES) {
+    const float edges = tally.edges(me);
+    unreached[me] -= edges;
+    const bool pulls = may_pull && (!is_free || edges * favour > unreached[me]);
+    const u32 pulling = __ballot_sync(ALL_LANES, pulls);
+    const u32 going = __ballot_sync(ALL_LANES, tally.vertices(me) != 0);
+    if (lane() == 0) {
+      votes[me / WARP] = pulling;
+      votes[2 + me / WARP] = going;
+    }
+  }
+  __syncthreads();
+  const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
+  const u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
+  const bool is_broad = tally.all() > BROAD * float(graph.out_ends[graph.vertices]);
+  return Plan{going, !pulling && is_free && is_broad ? going : pulling};
+}
+
 /// One launch: all levels of up to 64 searches.
 ///
-/// `seen` (n words), `next` and `touched` arrive zero, and so does `tallies`: three sets, which
-/// levels use by turns, of 64 counts of vertices and 65 of the edges out of them (about), the last
-/// those of all searches together; `starts` are
-/// in the graph's numbering, those from `vertices` on being alone. `parts` has room for
-/// the parts of the long rows of both forms, `rows` for all vertices. `totals`: vertices reached, their levels' sum, and the greatest, of each search.
+/// `seen` (n words), `next`, `touched` and `tallies` (three, which levels use by turns) arrive zero;
+/// `starts` are in the graph's numbering, those from `vertices` on having no edges. `parts` has
+/// room for the parts of the long rows of both forms, `rows` for all vertices. `totals`: of each
+/// search the vertices reached, the sum of their levels, and the greatest.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 4)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -148,120 +230,76 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
   SHARED(u32, block_vertices, SEARCHES);
   SHARED(float, block_edges, SEARCHES + 1);
-  SHARED(float, unreached, SEARCHES);  // edges out of what a search has yet to reach
-  SHARED(i64, sums, 3 * SEARCHES);     // what becomes `totals`, in block 0
-  SHARED(u32, votes, 6);               // searches that pull, that push, that are not done
+  SHARED(float, unreached, SEARCHES);
+  SHARED(i64, sums, 3 * SEARCHES);  // what becomes `totals`, in block 0
+  SHARED(u32, votes, 4);
   const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, longest, part};
   const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
   const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
   const int me = int(threadIdx.x);
-  const i64 groups = (vertices + WARP - 1) / WARP;
+  const bool is_first = blockIdx.x == 0, is_scribe = records_room && is_first && me == 0;
+  i32 *my_held = held + Pushers::ROOM * warp_in_block();
   Grid grid(control);
   grid.begin(tickets);
   StopFlag flag(host, patience);
   const Records trace{records, records_room};
 
-  // Starts, and groups that may be pulled to.
-  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
-    const i32 v = starts[s];
-    if (v < vertices) add_next(words, v, u64(1) << s);
-    else atomicOr(&seen[v], u64(1) << s);
-  }
-  for (i64 group = warp; group < groups; group += warps) {
-    const i64 v = group * WARP + lane();
-    const bool is_valid = v < vertices;
-    bool is_open = is_valid && into_ends && into_ends[v] < into_ends[v + 1];
-    if (is_open && allowed) is_open = allowed[v];
-    const u32 bits = __ballot_sync(ALL_LANES, is_open);
-    if (lane() == 0) {
-      open[group] = bits;
-      had[group] = 0;
-    }
-  }
+  begin_searches(graph, words, starts, searches);
   if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
   for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
-  if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 2, 0, 0, 0);
-  bool is_stopped = grid.meet();
-  if (records_room && blockIdx.x == 0 && me == 0) trace.add(records_room - 1, 0, 0, 0);
+  grid.meet();
   u32 status = FINISHED;
-  i32 level = 0, depth = 0;
+  i32 depth = 0;
   bool is_small = true;  // whether what is fresh next may as well be queued as it is merged
-  i32 *my_held = held + Pushers::ROOM * warp_in_block();
-  while (true) {
-    u64 *tally = tallies + level % 3 * TALLY;
-    if (me < SEARCHES) block_vertices[me] = 0;
-    if (me <= SEARCHES) block_edges[me] = 0;
-    // Counters of what is queued, by this phase or by the next, used by turns with the level before.
+  bool is_all = false;   // whether so much was pushed that no group was told, and all are merged
+  for (i32 level = 0;; ++level) {
+    // What is queued is counted, by merge or by expand_groups, in words that levels use by turns.
     u64 *counts = control + 1 + (level & 1) * 4;
-    if (blockIdx.x == 0 && me < 4) store_relaxed(&control[1 + (~level & 1) * 4 + me], u64(0));
-    __syncthreads();
+    if (is_first && me < 4) store_relaxed(&control[1 + (~level & 1) * 4 + me], u64(0));
+    const Tally tally{tallies + level % 3 * Tally::SIZE};
     Counted counted = {{0, 0}, {0, 0}, 0};
-    merge(graph, words, Queues{parts, rows, counts}, is_small, wanted, level, counted, my_held);
-    for (int half = 0; half < 2; ++half) {
-      if (!counted.vertices[half]) continue;
-      atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
-      atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
-    }
-    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
-    __syncthreads();
-    if (me < SEARCHES && block_vertices[me]) atomicAdd(&tally[me], u64(block_vertices[me]));
-    if (me <= SEARCHES && block_edges[me] > 0) atomicAdd(&tally[SEARCHES + me], u64(block_edges[me]));
+    merge(graph, words, Queues{parts, rows, counts}, is_small, is_all, wanted, level, counted, my_held);
+    tally.add(counted, block_vertices, block_edges);
     grid.meet();
 
-    // Every block comes to the same decision.
-    if (me < SEARCHES) {
-      const u64 found = load_relaxed(&tally[me]);
-      const float edges = float(load_relaxed(&tally[SEARCHES + me]));
-      unreached[me] -= edges;
-      const bool pulls = into_ends && (towards == TOWARDS_PULL || (towards == TOWARDS_AUTO && edges * favour > unreached[me]));
-      const u32 pulling = __ballot_sync(ALL_LANES, pulls), going = __ballot_sync(ALL_LANES, found != 0);
-      if (lane() == 0) votes[me / WARP] = pulling, votes[2 + me / WARP] = going;
-      if (blockIdx.x == 0) {
-        u64 *upcoming = tallies + (level + 1) % 3 * TALLY;
-        upcoming[me] = upcoming[SEARCHES + me] = 0;
-        if (me == 0) upcoming[2 * SEARCHES] = 0;
-        sums[me] += i64(found);
-        sums[SEARCHES + me] += i64(found) * level;
-        if (found) sums[2 * SEARCHES + me] = level;
-      }
+    const Plan plan = planned(graph, tally, towards, favour, unreached, votes);
+    if (is_first && me < SEARCHES) {
+      const i64 found = i64(tally.vertices(me));
+      sums[me] += found;
+      sums[SEARCHES + me] += found * level;
+      if (found) sums[2 * SEARCHES + me] = level;
     }
-    __syncthreads();
-    const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
-    u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
-    const float all = float(load_relaxed(&tally[2 * SEARCHES])), edges = float(out_ends[vertices]);
-    if (!pulling && all > BROAD * edges && into_ends && towards == TOWARDS_AUTO) pulling = going;
-    if (going) depth = level;
-    if (room && going && planes_for(level) > room) {
-      status = TOO_DEEP;
-      break;
-    }
-    if (!going || level >= limit) break;
-    if (records_room && blockIdx.x == 0 && me == 0) {
+    if (is_first && me < Tally::SIZE) tallies[(level + 1) % 3 * Tally::SIZE + me] = 0;
+    if (plan.going) depth = level;
+    if (is_scribe) {
       u64 frontier = 0, edges = 0;
-      for (int s = 0; s < searches; ++s) frontier += tally[s], edges += tally[SEARCHES + s];
-      trace.add(2 * level, u64(__popcll(pulling)) << 32 | u64(__popcll(going)), frontier, edges);
+      for (int s = 0; s < searches; ++s) frontier += tally.vertices(s), edges += u64(tally.edges(s));
+      trace.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
     }
-    const u64 pushing = going & ~pulling;
-    const bool is_queued = is_small && !pulling;
+    if (room && plan.going && planes_for(level) > room) status = TOO_DEEP;
+    if (status == TOO_DEEP || !plan.going || level >= limit) break;
+
+    const u64 pushing = plan.going & ~plan.pulling;
+    const bool is_queued = is_small && !plan.pulling;
     const Queues queues{parts, rows, is_queued ? counts : counts + 2};
     if (!is_queued) {
-      expand_groups(graph, words, queues, pushing, pulling, left + 2 * WARP * warp_in_block(), my_held);
+      u32 *my_left = left + 2 * WARP * warp_in_block();
+      expand_groups(graph, words, queues, pushing, plan.pulling, my_left, my_held);
       grid.meet();
     }
-    expand_queued(graph, words, queues, pushing, pulling);
-    is_small = !pulling && all < SMALL * edges;
-    const bool asks = blockIdx.x == 0 && me == 0 && flag.is_up();
-    is_stopped = grid.meet(asks);
-    if (is_stopped) break;
-    if (records_room && blockIdx.x == 0 && me == 0) trace.add(2 * level + 1, 0, 0, 0);
-    ++level;
+    is_all = pushing && tally.all() > MOST * float(vertices);
+    expand_queued(graph, words, queues, pushing, plan.pulling, !is_all);
+    is_small = !plan.pulling && tally.all() < SMALL * float(out_ends[vertices]);
+    if (grid.meet(is_first && me == 0 && flag.is_up())) {
+      status = STOPPED;
+      break;
+    }
   }
 
-  if (is_stopped) status = STOPPED;
-  if (status == FINISHED && levels) write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
-  if (records_room && blockIdx.x == 0 && me == 0) trace.add(2 * level, 0, 0, 0);
-  if (blockIdx.x == 0 && me < searches) {
+  if (status == FINISHED && levels) {
+    write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
+  }
+  if (is_first && me < searches) {
     totals[me] = starts[me] < vertices ? sums[me] : 1;
     totals[SEARCHES + me] = sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = sums[2 * SEARCHES + me];

@@ -40,6 +40,15 @@ template <class Offset> struct Vertex {
   i32 nearest;
 };
 
+/// *at |= bits, which nobody waits for.
+DEVICE void add_bits(u64 *at, u64 bits) {
+#ifdef GRAPHLA_SIMULATOR
+  atomicOr(at, bits);
+#else
+  asm volatile("red.relaxed.gpu.global.or.b64 [%0], %1;" ::"l"(at), "l"(bits) : "memory");
+#endif
+}
+
 template <class T> DEVICE T reduce_or(T x) {
   for (int delta = WARP / 2; delta; delta /= 2) x |= __shfl_xor_sync(ALL_LANES, x, delta);
   return x;

@@ -18,13 +18,16 @@ struct Queues {
 constexpr u64 PULLS = u64(1) << 63;
 
 DEVICE void add_next(const Words &words, i32 v, u64 bits) {
-  atomicOr(&words.next[v], bits);
+  add_bits(&words.next[v], bits);
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// Push of one edge's searches.
-DEVICE void push_to(const Words &words, i32 w, u64 bits) {
-  if (bits & ~load_relaxed(&words.next[w])) add_next(words, w, bits);
+/// Push of one edge's searches; `marks`: whether the group is told. A store of each lane to a place
+/// of its own takes as long as the test, or as the atomic.
+DEVICE void push_to(const Words &words, i32 w, u64 bits, bool marks) {
+  if (!(bits & ~load_relaxed(&words.next[w]))) return;
+  add_bits(&words.next[w], bits);
+  if (marks) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
 /// Queues this lane's row in parts, if it has any; all lanes call.
@@ -76,7 +79,8 @@ struct Pushers {
 
 /// Entries begin..end - 1 of a long row pushed by a warp.
 template <class Offset>
-DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits) {
+DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
+                      bool marks) {
   constexpr int UNROLL = 8;
   for (i64 p = begin + lane(); p < end; p += UNROLL * WARP) {
     i32 w[UNROLL];
@@ -84,7 +88,7 @@ DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin,
     for (int j = 0; j < UNROLL; ++j) w[j] = p + j * WARP < end ? graph.out[p + j * WARP] : -1;
 #pragma unroll
     for (int j = 0; j < UNROLL; ++j) {
-      if (w[j] >= 0) push_to(words, w[j], bits);
+      if (w[j] >= 0) push_to(words, w[j], bits, marks);
     }
   }
 }
@@ -112,7 +116,8 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
 
 /// The short rows of a warp's vertices (-1: none), pushed edge by edge.
 template <class Offset>
-DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing) {
+DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
+                      bool marks) {
   u64 bits = 0;
   Offset begin = 0;
   u32 length = 0;
@@ -136,7 +141,7 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
     }
 #pragma unroll
     for (int j = 0; j < UNROLL; ++j) {
-      if (w[j] >= 0) push_to(words, w[j], with[j]);
+      if (w[j] >= 0) push_to(words, w[j], with[j], marks);
     }
   }
 }
@@ -226,7 +231,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   }
   if (found) {
     if (is_alone) words.next[v] = seen | found;
-    else atomicOr(&words.next[v], found);
+    else add_bits(&words.next[v], found);
   }
   if (__any_sync(ALL_LANES, found != 0) && lane() == 0) store_relaxed(&words.touched[v / WARP], u8(1));
 }
@@ -272,7 +277,7 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
 /// The second half: what is queued, dealt out to all warps.
 template <class Offset>
 DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
-                          u64 pushing, u64 pulling) {
+                          u64 pushing, u64 pulling, bool marks) {
   const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
   const i64 parts = i64(load_relaxed(&queues.counts[0])), rows = i64(load_relaxed(&queues.counts[1]));
   for (i64 q = warp; q < parts; q += warps) {
@@ -287,13 +292,13 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     } else {
       const i64 begin = i64(graph.out_ends[v]) + skip;
       const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));
-      push_part(graph, words, begin, end, words.fresh[v] & pushing);
+      push_part(graph, words, begin, end, words.fresh[v] & pushing, marks);
     }
   }
   const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));  // few rows: few to a warp
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
-    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing);
+    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, marks);
   }
 }
 

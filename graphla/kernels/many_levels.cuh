@@ -28,7 +28,7 @@ DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
     if (is_new) *word = bits;
-    else if (bits) atomicOr(word, bits);  // nobody else's, but nothing to wait for
+    else if (bits) add_bits(word, bits);  // nobody else's, but nothing to wait for
   }
 }
 

@@ -147,7 +147,7 @@ class _Searches:
         parts = xp.empty(2 * most, xp.uint64)
         rows = xp.empty(vertices, xp.int32)
         totals = xp.empty((3, SEARCHES), xp.int64)
-        trace = xp.empty((2 * records, 4), xp.uint64) if records else NULL
+        trace = xp.zeros((records, 4), xp.uint64) if records else NULL
         pull = (NULL, NULL) if into is None else (into.indptr, into.indices)
         written = (NULL, size(0), np.int32(0))
         if table is not None:
@@ -164,7 +164,7 @@ class _Searches:
             *(np.int32(LONGEST), np.int32(PART)),
             *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
             *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
-            *(parts, rows, tallies, totals, *written, trace, size(2 * records)),
+            *(parts, rows, tallies, totals, *written, trace, size(records)),
             results=1,
         )
         if records:
@@ -173,8 +173,8 @@ class _Searches:
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """What a traced launch has recorded: two words a level, as it expands and as it merges."""
-    rows = records[: 2 * depth + 3 : 2].tolist()
+    """What a traced launch has recorded as each level began, and as it found that none follows."""
+    rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)
         for (direction, frontier, edges, begin), (*_, end) in pairwise(rows)
