@@ -19,8 +19,7 @@ from graphla.operations.operation import Running
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
 from graphla.storage import Array, BitmapVector
-from graphla.traversal.closure import lower
-from graphla.traversal.searching import Parents, search
+from graphla.traversal.searching import Parents, lower, search
 from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 

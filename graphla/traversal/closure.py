@@ -11,9 +11,10 @@ from graphla.operations.operation import Running, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.mask import as_mask
 from graphla.sparse.operators import semiring_of
-from graphla.storage import BitmapVector, VectorMask
+from graphla.storage import BitmapVector
 from graphla.traversal.evaluation import Task, evaluate
 from graphla.traversal.laws import check_sum
+from graphla.traversal.searching import lower
 from semirings import indexunary
 from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
@@ -97,15 +98,6 @@ def solve(
         v = closed.values
         by = BitmapVector(v.size, v.present, closed.parents, v.count)
         return Vector._of(values), Vector._of(running.gives(VectorForms(a.device, INT32, by)))
-
-
-def lower(mask: Any, size: int, device: str) -> VectorMask | None:
-    """A mask of vertices in storage; None where it lets all through."""
-    if mask.ndim != 1:
-        raise TypeError(
-            "mask is that of a Matrix, but must be that of a Vector: which vertices may be reached"
-        )
-    return mask._lower((size,), device)
 
 
 def _noun(name: str, x: Any) -> Any:

@@ -17,8 +17,9 @@ from graphla.forms import MatrixForms
 from graphla.operations.operation import Running
 from graphla.settings import forced_direction, recorders
 from graphla.sparse import Mask, Matrix
+from graphla.sparse.mask import as_mask
 from graphla.storage import Array, Csr, VectorMask
-from graphla.traversal.searching import tell
+from graphla.traversal.searching import lower, tell
 from semirings.dtypes import lookup_dtype
 
 T = TypeVar("T")
@@ -104,8 +105,9 @@ def run(
 ) -> T:
     """The search on A's forms under the mask, its time noted, and what it adds to the trace."""
     a = A._read()
-    lowered = None if mask is None else mask._lower((a.nrows,), a.device)
-    operands = (a,) if mask is None else (a, mask.parent._read())
+    noun = None if mask is None else as_mask(mask)
+    lowered = None if noun is None else lower(noun, a.nrows, a.device)
+    operands = (a,) if noun is None else (a, noun.parent._read())
     with Running(name, operands):
         into = a.csc if a.has_csc or _is_worth_columns(count) else None
         begin = perf_counter()

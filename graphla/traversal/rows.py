@@ -29,6 +29,7 @@ from graphla.traversal.evaluation import (
     weight_of,
 )
 from graphla.traversal.laws import evaluation
+from graphla.traversal.searching import lower
 from semirings import monoid
 from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch
@@ -52,7 +53,7 @@ def closure_of_rows(
     if x.device != A.device:
         refuse_mixed(x.device, A.device, "x and A")
     noun = None if mask is None else as_mask(mask)
-    lowered = None if noun is None else _lower(noun, x.ncols, x.device)
+    lowered = None if noun is None else lower(noun, x.ncols, x.device)
     starts, a = x._read(), A._read()
     read = (starts, a) if noun is None else (starts, a, noun.parent._read())
     with Running("closure", read) as running:
@@ -70,12 +71,6 @@ def closure_of_rows(
         if not parents:
             return Matrix._of(values)
         return Matrix._of(values), Matrix._of(running.gives(_stacked(closed, 2, task, INT32)))
-
-
-def _lower(mask: Any, size: int, device: str) -> Any:
-    if mask.ndim != 1:
-        raise TypeError("mask must be that of a Vector, as it says which vertices may be reached")
-    return mask._lower((size,), device)
 
 
 # --- together -------------------------------------------------------------------------------------

@@ -62,6 +62,15 @@ def search(
     return tree
 
 
+def lower(mask: Any, size: int, device: str) -> VectorMask | None:
+    """A mask of vertices in storage; None where it lets all through."""
+    if mask.ndim != 1:
+        raise TypeError(
+            "mask is that of a Matrix, but must be that of a Vector: which vertices may be reached"
+        )
+    return mask._lower((size,), device)
+
+
 def _columns(a: MatrixForms, towards: str) -> Csr | None:
     """The matrix by columns, if it is there, or wanted, or paid for."""
     if towards == "push":

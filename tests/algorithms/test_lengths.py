@@ -117,6 +117,14 @@ def test_vertices_that_are_none_are_refused(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
+def test_a_mask_is_of_vertices():
+    A = gl.Matrix(int, 3, 3)
+    reached = gl.Vector.from_coo([0], True, bool, size=3)
+    assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]
+    with pytest.raises(TypeError, match="must be that of a Vector"):
+        bfs_levels(A, [0], mask=A.S)
+
+
 def test_levels_come_in_two_dtypes():
     with pytest.raises(ValueError, match="dtype is INT64, but must be INT32 or UINT8"):
         bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")

@@ -115,7 +115,7 @@ def test_rows_do_not_fit():
 def test_a_matrix_mask_is_refused(graph, data):
     A = graph.matrix()
     if A.nvals:
-        with pytest.raises(TypeError, match="mask must be that of a Vector"):
+        with pytest.raises(TypeError, match="must be that of a Vector"):
             gl.closure(A, A, semiring.min_plus, mask=A.S)
 
 
