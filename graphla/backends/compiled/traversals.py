@@ -1,9 +1,9 @@
 """Breadth-first searches, and the plans they read: the host side of `loops/bfs`.
 
-A loop runs from the first level to the last; the host comes in between only to spread a wide pull
-over threads, or to take the time of each level where a recorder listens. A traversal of a large
+The loop goes through all levels; the host comes in between for the few that are pulled, which may
+be spread over threads, or to take the time of each if a recorder listens. A search of a large
 matrix is run by another thread, so that Ctrl-C reaches the one that waits for it: it sets a flag
-that the loops read at each level, or each few thousand edges.
+that the loops read at each level, and every few thousand edges.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def bfs(
     maps = (done, seen, np.zeros(done.size, _word))
     rows = (pulled.indptr, pulled.indices, firsts, level, parent, *maps)
     listed = np.empty(EDGES, np.int32)
-    arrays = (out.indptr, out.indices, *rows, queue, listed, state, stop)
+    found = (level, parent, *maps, queue, listed, state, stop)
+    arrays = (out.indptr, out.indices, pulled.indptr, *found)
     rows = (*rows, stop)
     depth = BYTE_LEVELS - 1 if level.itemsize == 1 else FOREVER
     flags = (int(levels is not None), int(parents is not None))
@@ -161,28 +162,27 @@ class _Search:
 
     def __call__(self) -> None:
         state = self.arrays[-2]
-        wide = WIDE if self.threads > 1 else FOREVER
         steps = 1 if self.traced else FOREVER
         status = constants.PAUSED
-        while status in (constants.PAUSED, constants.TO_PULL):
+        while status == constants.PAUSED:
             begin = perf_counter()
             before = state.copy() if self.traced else state
-            status = self.loop(*self.arrays, *self.flags, *self.rule, steps, wide)
-            if status == constants.TO_PULL:
-                state[constants.FOUND] = self.pull(int(state[constants.DEPTH]))
-                status = self.loop(*self.arrays, *self.flags, *self.rule, 1, FOREVER)
+            status = self.loop(*self.arrays, *self.flags, *self.rule, steps)
+            while status == constants.TO_PULL:
+                state[constants.FOUND] = self.pull(state)
+                status = self.loop(*self.arrays, *self.flags, *self.rule, steps)
             if self.traced and status != constants.STOPPED:
                 self.record(before, state, perf_counter() - begin)
 
-    def pull(self, depth: int) -> int:
-        """One pull, its vertices spread over threads."""
-        words = self.rows[-2].size
-        # Words are split like the vertices still open, of which no part has many more than another.
-        parts = between([words * part // PULLS // 64 * 64 for part in range(PULLS)] + [words])
+    def pull(self, state: Array) -> int:
+        """How many vertices one pull finds, spread over threads if many are left to look at."""
+        words, threads = self.rows[-2].size, self.threads
         loop = load("bfs.pull_words", self.spec, self.rows)
-        return sum(
-            run(lambda *part: loop(*self.rows, depth, *self.flags, *part), parts, self.threads)
-        )
+        rule = (int(state[constants.DEPTH]), *self.flags)
+        if threads == 1 or state[constants.LEFT] <= WIDE:
+            return loop(*self.rows, *rule, 0, words)
+        parts = between([words * part // PULLS for part in range(PULLS + 1)])
+        return sum(run(lambda *part: loop(*self.rows, *rule, *part), parts, threads))
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
         """One level, unless there was none left to run."""

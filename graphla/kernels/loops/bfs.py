@@ -268,8 +268,6 @@ def search(
     a_indptr,
     a_indices,
     b_indptr,
-    b_indices,
-    firsts,
     out_levels,
     out_parents,
     kept_done,
@@ -287,13 +285,12 @@ def search(
     limit,
     deepest,
     steps,
-    wide,
 ):
     """Goes on from `state` by up to `steps` levels; why it ended.
 
-    Before a pull of more than `wide` vertices it ends with TO_PULL, and goes on once FOUND says how
-    many others have found (else it is -1). `direction` 0 is by the costs of both; in `unseen` are
-    the in-edges of the vertices left, exactly until the first pull, by their share after it.
+    Before a pull it ends with TO_PULL, and goes on once `pull_words` has run and FOUND says how
+    many it found (else it is -1). `direction` 0 is by the costs of both; in `unseen` are the
+    in-edges of the vertices left, exactly until the first pull, by their share after it.
     """
     depth, head, tail = kept_state[DEPTH], kept_state[HEAD], kept_state[TAIL]
     reached, left, unseen = kept_state[REACHED], kept_state[LEFT], kept_state[UNSEEN]
@@ -316,32 +313,16 @@ def search(
                     u = np.uint64(kept_queue[t])
                     edges += np.int64(a_indptr[u + ONE]) - np.int64(a_indptr[u])
                 if not direction:
-                    looks = left * unseen // max(edges, 1)
-                    pulls = PUSHED * edges > words // WAIT + left + SECOND * min(looks, unseen)
+                    looks = min(left / max(edges, 1), 1.0) * unseen
+                    pulls = PUSHED * edges > words // WAIT + left + SECOND * looks
             kept_state[EDGES], kept_state[PULLED] = edges, pulls
-            if pulls and left > wide:
+            if pulls:
                 status = TO_PULL
                 break
-        edges, pulls = kept_state[EDGES], kept_state[PULLED]
-        if pulls:
-            if count < 0:
-                count = pull_words(
-                    b_indptr,
-                    b_indices,
-                    firsts,
-                    out_levels,
-                    out_parents,
-                    kept_done,
-                    kept_seen,
-                    kept_next,
-                    kept_stop,
-                    depth,
-                    has_levels,
-                    parents,
-                    0,
-                    words,
-                )
-            unseen -= unseen * count // left
+        edges = kept_state[EDGES]
+        if kept_state[PULLED]:
+            kept_state[FOUND] = -1
+            unseen -= np.int64(np.float64(unseen) * count / left)
             to_queue = direction != PULL and count * 8 < left + words
             end = np.uint64(tail)
             for w in range(np.uint64(words)):
@@ -356,7 +337,6 @@ def search(
                         end += ONE
             head, tail = tail, np.int64(end)
             in_bits = np.int64(not to_queue)
-            kept_state[FOUND] = -1
         else:
             if is_symmetric:
                 unseen -= edges
