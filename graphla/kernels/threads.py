@@ -41,8 +41,8 @@ def apart(call: Callable[[], Any], stop: Any, threads: int) -> Any:
     if current_thread() is not main_thread():
         return call()
     job = _Job(call, [()])
-    _crew.call(job, threads)
     try:
+        _crew.call(job, threads)
         while not job.is_over:
             job.ended.acquire(timeout=PATIENCE)
     except BaseException:
@@ -61,7 +61,9 @@ PATIENCE = 0.05
 
 
 def _wait_for(job: _Job) -> None:
-    """Until a job has ended, whatever else comes."""
+    """Until a job has ended, whatever else comes; one that nobody has begun is done here."""
+    with suppress(KeyboardInterrupt):
+        job.work()
     while not job.is_over:
         with suppress(KeyboardInterrupt):
             job.ended.acquire(timeout=PATIENCE)
