@@ -104,7 +104,11 @@ class _Many:
         self.out, self.into, self.starts, self.mask = out, into, starts, mask
         self.limit, self.levels, self.plan, self.threads = limit, levels, plan, threads
         self.stop = np.zeros(1, np.int64)
-        self.is_deep = starts.size > 0 and self.alone(0, None).depth > DEEP
+        self.is_deep = starts.size > 0 and self._depth() > DEEP
+
+    def _depth(self) -> int:
+        """Of the first search."""
+        return apart(lambda: self.alone(0, None).depth, self.stop, self.threads)
 
     def shape(self) -> tuple[int, int]:
         """Of the table of levels, which is by vertices where searches run together."""
