@@ -17,6 +17,208 @@
 
 namespace graphla {
 
+/// Where a closure stands: the same in every block or, while block 0 works alone, in that one.
+template <class Work> struct Course {
+  typedef typename Work::Key Key;
+  static constexpr int HOW = Work::METHOD;
+  static constexpr bool PARENTS = Work::NAMES_PARENTS;
+
+  Work &work;
+  Grid &grid;
+  const u64 *host;
+  i64 patience;
+  Records records;
+  double delta;
+  u32 turns;   // rounds at most
+  u64 *state;  // shared: what the lists hold (see `look`); then what block 0 tells when it was alone
+  i64 *leads;  // shared, of thread 0: the clock at which it looks up the host's wish; records
+
+  u32 rounds = 0;
+  u32 rounds_told = 0, turns_told = 0;  // when nothing improved any more
+  bool is_first = true;                 // turn
+  bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
+
+  DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
+
+  /// Whether the host wishes to stop, as far as thread 0 has looked.
+  DEVICE bool is_unwanted() const {
+    StopFlag flag(host, patience);
+    flag.due = leads[0];
+    const bool is_up = flag.is_up();
+    leads[0] = flag.due;
+    return is_up;
+  }
+  /// What the near lists hold, the far list, and its best key.
+  DEVICE void look() {
+    __syncthreads();
+    if (threadIdx.x < 4) {
+      const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
+      state[threadIdx.x] = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
+    }
+    __syncthreads();
+  }
+  DEVICE bool is_turn() const { return state[0] == 0 && state[1] == 0; }
+  DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
+  /// Whether there is so little to do that block 0 does it alone.
+  DEVICE bool is_little() const {
+    const Tuning &most = work.tuning;
+    if (is_turn()) return state[2] <= most.alone_rows;
+    return state[0] <= most.alone_rows && (state[1] & EDGES) <= most.alone_edges;
+  }
+  DEVICE void meet() {
+    if (is_alone) __syncthreads();
+    else grid.meet();
+  }
+  DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
+  DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
+
+  // --- what is done next -----------------------------------------------------------------------
+
+  /// The horizon moves on, and the far list is split.
+  DEVICE void take_turn() {
+    const Key before = work.lists.horizon;
+    if constexpr (HOW == NEAR_FAR) {
+      if (work.lists.pass == IMPROVE)
+        work.lists.horizon = Work::Cells::Order::within(Key(~state[3]), delta);
+    }
+    work.split(state[2], before, is_first, thread(), threads());
+    is_first = false;
+  }
+  /// The near lists are multiplied; how many rounds it took.
+  DEVICE u32 take_step() {
+    auto &lists = work.lists;
+    const Tuning &most = work.tuning;
+    const u64 near_rows = state[0], long_rows = state[1];
+    const auto asks = [this] { return is_unwanted(); };
+    if constexpr (HOW == ROUNDS) {
+      work.note_before(near_rows, long_rows, thread(), threads());
+      meet();
+    }
+    const bool is_small = near_rows <= most.fused_rows && (long_rows & EDGES) <= most.fused_edges;
+    lists.is_fused = HOW != ROUNDS && lists.held_most > 0 && is_small;
+    const u32 left = lists.pass == IMPROVE ? turns - rounds : ~0u;
+    const u32 here = is_alone ? left : least(left, most.fused_rounds + 1);
+    const u32 taken = work.take_step(near_rows, long_rows, is_alone, here, asks);
+    if constexpr (PARENTS && HOW == ROUNDS) {
+      meet();
+      lists.pass = ORIGINS;
+      work.take_step(near_rows, long_rows, is_alone, 1, asks);
+      lists.pass = IMPROVE;
+    }
+    return is_alone ? taken : 1;
+  }
+  /// One step or turn, by all blocks or by this one alone.
+  DEVICE void move() {
+    auto &lists = work.lists;
+    const bool turns_now = is_turn();
+    if (is_leader()) {
+      const u64 frontier = turns_now ? state[2] : state[0] + (state[1] >> COUNT_SHIFT);
+      const u64 edges = load_relaxed(&lists.control[W_EDGES]);
+      records.add(leads[1]++, (turns_now ? 2 : 0) + (is_alone ? 1 : 0), frontier, edges);
+    }
+    if (turns_now) take_turn();
+    else rounds += take_step();
+    if (records.at != nullptr) work.tell_edges();
+    if (is_leader()) {  // the counters after next
+      store_relaxed(lists.near_count(lists.step + 2), u64(0));
+      store_relaxed(lists.long_count(lists.step + 2), u64(0));
+      if (turns_now) {
+        store_relaxed(lists.far_count(lists.turn + 2), u64(0));
+        store_relaxed(lists.far_best(lists.turn + 2), u64(0));
+      }
+    }
+    ++lists.step;
+    lists.turn += turns_now;
+    const bool wishes = is_leader() && (is_unwanted() || load_relaxed(&lists.control[W_FULL]));
+    if (is_alone) wants_stop = __syncthreads_or(wishes);
+    else is_stopped = grid.meet(wishes);
+  }
+  /// Block 0 has worked alone, and tells all blocks how far it came.
+  DEVICE void rejoin() {
+    auto &lists = work.lists;
+    u64 *told = &lists.control[W_STEP];
+    if (is_leader()) {
+      store_relaxed(&told[0], u64(lists.step));
+      store_relaxed(&told[1], u64(lists.turn));
+      store_relaxed(&told[2], u64(rounds));
+      if constexpr (HOW == NEAR_FAR) store_relaxed(&told[3], u64(lists.horizon));
+    }
+    is_stopped = grid.meet(wants_stop);
+    if (threadIdx.x < 4) state[4 + threadIdx.x] = load_relaxed(&told[threadIdx.x]);
+    __syncthreads();
+    lists.step = u32(state[4]);
+    lists.turn = u32(state[5]);
+    rounds = u32(state[6]);
+    if constexpr (HOW == NEAR_FAR) lists.horizon = Key(state[7]);
+    is_first = false;
+    is_alone = false;
+  }
+
+  // --- the whole of it -------------------------------------------------------------------------
+
+  /// Every vertex without a value, then the starts, which all wait in the far list.
+  template <class T> DEVICE void begin(const Starts<T> &x) {
+    if (threadIdx.x == 0) {
+      leads[0] = clock64() + patience;
+      leads[1] = 0;
+    }
+    if (x.present != nullptr || x.count < work.lists.n || PARENTS) {
+      for (i64 v = thread_in_grid(); v < work.lists.n; v += threads_in_grid()) {
+        work.cells.clear(v);
+        if constexpr (PARENTS) work.parents[v] = NO_PARENT;
+      }
+      grid.meet();
+    }
+    work.each_start(x, [this](i32 v, Key key, bool is_there) {
+      if (is_there) work.cells.put(v, key, FAR);
+      if (PARENTS && HOW == ROUNDS && is_there) work.parents[v] = v;
+      work.lists.push_start(v, key, is_there, 0);
+    });
+    grid.meet();
+  }
+  /// From then on a tree grows, of edges whose terms are what they lead to, from the starts that
+  /// stayed as they were.
+  template <class T> DEVICE void plant(const Starts<T> &x) {
+    grid.meet();  // all have seen that the lists are empty
+    work.lists.pass = TREE;
+    work.each_start(x, [this](i32 v, Key key, bool is_there) {
+      const bool is_root = is_there && Work::Cells::is_equal(key, work.cells.key_of(v));
+      if (is_root) work.parents[v] = v;
+      work.lists.push_start(v, key, is_root, work.lists.turn);
+    });
+    grid.meet();
+  }
+  /// Until nothing is listed, or too many rounds have run, or the host wishes to stop.
+  template <class T> DEVICE void run(const Starts<T> &x) {
+    while (!is_stopped) {
+      look();
+      const bool is_improving = work.lists.pass == IMPROVE;
+      const bool is_out = is_improving && rounds >= turns;
+      const bool is_over = is_done() || is_out || (is_alone && wants_stop);
+      const bool is_few = !is_over && is_little();
+      if (is_over && !is_alone) {
+        if (is_improving) is_settled = is_done();
+        if (!PARENTS || HOW == ROUNDS || !is_settled || !is_improving) break;
+        note_count();
+        plant(x);
+        continue;
+      }
+      if (is_few && !is_alone) {
+        grid.meet();  // all have seen what block 0 is about to change
+        is_alone = true;
+      }
+      if (is_alone && (!is_few || blockIdx.x != 0)) rejoin();
+      else move();
+    }
+    if (work.lists.pass == IMPROVE) note_count();
+    if (is_leader()) records.add(leads[1], 0, 0, load_relaxed(&work.lists.control[W_EDGES]));
+  }
+  DEVICE void note_count() {
+    rounds_told = rounds;
+    turns_told = work.lists.turn;
+  }
+};
+
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
 __global__ void __launch_bounds__(MOST_THREADS, 1)
 close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n,
@@ -37,203 +239,32 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n
   SHARED(u32, gathered_ids, 2 * MOST_THREADS);
   SHARED(Key, gathered_keys, 2 * MOST_THREADS);
   SHARED(u64, state, 8);
-  SHARED(i64, leads, 2);  // of one thread: the clock at which it looks again; records
+  SHARED(i64, leads, 2);
   const int mine = 2 * WARP * warp_in_block();
   Work work{{indptr, n, room, near_list, long_list, long_ends, far_list, control, held_ids, held_rows,
              held, held_most, gathered_ids + mine, gathered_keys + mine},
             indices, Values<typename Op::A, A, KEPT_A>(a_values), flags, complement,
             Cells(cells, codes), (Key *)before, parents,
             Tuning{alone_rows, alone_edges, fused_rows, fused_edges, fused_rounds}};
-  auto &lists = work.lists;
   Grid grid(control);
   grid.begin(tickets);
   const Records records{record, records_room};
-  const bool is_first_block = blockIdx.x == 0, is_leader = is_first_block && threadIdx.x == 0;
-
-  if (threadIdx.x == 0) {
-    leads[0] = clock64() + patience;
-    leads[1] = 0;
-  }
-  /// Whether the host wishes to stop, as far as thread 0 has looked.
-  const auto is_unwanted = [&] {
-    StopFlag flag(host, patience);
-    flag.due = leads[0];
-    const bool is_up = flag.is_up();
-    leads[0] = flag.due;
-    return is_up;
-  };
-  // Every vertex without a value, then the starts, which all wait in the far list.
-  if (start_present != nullptr || starts < n || PARENTS) {
-    for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-      work.cells.clear(v);
-      if constexpr (PARENTS) parents[v] = NO_PARENT;
-    }
-    grid.meet();
-  }
+  Course<Work> course{work, grid, host, patience, records, delta, turns, state, leads};
   const Starts<T> x{starts, start_indices, start_present, start_values, is_iso};
-  work.each_start(x, [&](i32 v, Key key, bool is_there) {
-    if (is_there) work.cells.put(v, key, FAR);
-    if (PARENTS && HOW == ROUNDS && is_there) parents[v] = v;
-    lists.push_start(v, key, is_there, 0);
-  });
-  grid.meet();
-
-  u32 rounds = 0, ran = 0, turned = 0;
-  bool is_first = true, is_alone = false, wants_stop = false, is_stopped = false;
-  bool is_settled = false;
-  while (true) {
-    // What is there to do: the same in every block.
-    const auto look = [&] {
-      __syncthreads();
-      if (threadIdx.x < 4) {
-        const u32 at = threadIdx.x < 2 ? lists.step % 3 : lists.turn % 3;
-        state[threadIdx.x] = load_relaxed(&control[W_NEAR + 3 * threadIdx.x + at]);
-      }
-      __syncthreads();
-    };
-    look();
-    const auto is_turn = [&] { return state[0] == 0 && state[1] == 0; };
-    const auto is_done = [&] { return is_turn() && state[2] == 0; };
-    const auto is_little = [&] {
-      if (is_turn()) return state[2] <= alone_rows;
-      return state[0] <= alone_rows && (state[1] & EDGES) <= alone_edges;
-    };
-    const auto meet = [&](bool is_alone) {
-      if (is_alone) __syncthreads();
-      else grid.meet();
-    };
-    /// One step or turn, by this block alone or by all.
-    const auto move = [&] {
-      const u64 near_rows = state[0], long_rows = state[1], far_rows = state[2];
-      const bool turns_now = is_turn();
-      u32 taken = 1;
-      if (is_leader) {
-        records.add(leads[1]++, (turns_now ? 2 : 0) + (is_alone ? 1 : 0),
-                    turns_now ? far_rows : near_rows + (long_rows >> COUNT_SHIFT),
-                    load_relaxed(&control[W_EDGES]));
-      }
-      if (turns_now) {
-        const Key before = lists.horizon;
-        if constexpr (HOW == NEAR_FAR) {
-          if (lists.pass == IMPROVE) lists.horizon = Cells::Order::within(Key(~state[3]), delta);
-        }
-        work.split(far_rows, before, is_first, is_alone ? threadIdx.x : thread_in_grid(),
-                   is_alone ? blockDim.x : threads_in_grid());
-        is_first = false;
-        taken = 0;
-      } else {
-        if constexpr (HOW == ROUNDS) {
-          work.note_before(near_rows, long_rows, is_alone ? threadIdx.x : thread_in_grid(),
-                           is_alone ? blockDim.x : threads_in_grid());
-          meet(is_alone);
-        }
-        lists.is_fused = HOW != ROUNDS && held_most > 0 && near_rows <= fused_rows &&
-                        (long_rows & EDGES) <= fused_edges;
-        const u32 left = lists.pass == IMPROVE ? turns - rounds : ~0u;
-        taken = work.take_step(near_rows, long_rows, is_alone,
-                               is_alone ? left : least(left, fused_rounds + 1), is_unwanted);
-        if constexpr (PARENTS && HOW == ROUNDS) {
-          meet(is_alone);
-          lists.pass = ORIGINS;
-          work.take_step(near_rows, long_rows, is_alone, 1, is_unwanted);
-          lists.pass = IMPROVE;
-        }
-      }
-      if (record != nullptr) {
-        for (int d = WARP / 2; d > 0; d /= 2) work.counted += shuffle_down(work.counted, d);
-        if (lane() == 0 && work.counted) atomicAdd(&control[W_EDGES], u64(work.counted));
-        work.counted = 0;
-      }
-      rounds += is_alone ? taken : u32(!turns_now);
-      if (is_leader) {
-        store_relaxed(lists.near_count(lists.step + 2), u64(0));
-        store_relaxed(lists.long_count(lists.step + 2), u64(0));
-        if (turns_now) {
-          store_relaxed(lists.far_count(lists.turn + 2), u64(0));
-          store_relaxed(lists.far_best(lists.turn + 2), u64(0));
-        }
-      }
-      ++lists.step;
-      lists.turn += turns_now;
-    };
-    const bool is_out_of_turns = rounds >= turns && lists.pass == IMPROVE;
-    const bool is_over = is_done() || is_out_of_turns || (is_alone && wants_stop);
-    const bool is_few = !is_over && is_little();
-    if (is_over && !is_alone) {
-      if (lists.pass == IMPROVE) is_settled = is_done();
-      if (!PARENTS || HOW == ROUNDS || !is_settled || lists.pass == TREE) break;
-      // A tree of edges whose terms are what they lead to, grown from the starts that stayed.
-      grid.meet();  // all have seen that the lists are empty
-      lists.pass = TREE;
-      work.each_start(x, [&](i32 v, Key key, bool is_there) {
-        const bool is_root = is_there && Cells::is_equal(key, work.cells.key_of(v));
-        if (is_root) parents[v] = v;
-        lists.push_start(v, key, is_root, lists.turn);
-      });
-      turned = lists.turn;
-      ran = rounds;
-      grid.meet();
-      continue;
-    }
-    if (is_few && !is_alone) {
-      grid.meet();  // all have seen what block 0 is about to change
-      is_alone = true;
-    }
-    if (is_alone && (!is_few || !is_first_block)) {
-      if (is_leader) {
-        store_relaxed(&control[W_STEP], u64(lists.step));
-        store_relaxed(&control[W_TURN], u64(lists.turn));
-        store_relaxed(&control[W_ROUNDS], u64(rounds));
-        if constexpr (HOW == NEAR_FAR) store_relaxed(&control[W_HORIZON], u64(lists.horizon));
-      }
-      is_stopped = grid.meet(wants_stop);
-      if (threadIdx.x < 4) state[4 + threadIdx.x] = load_relaxed(&control[W_STEP + threadIdx.x]);
-      __syncthreads();
-      lists.step = u32(state[4]);
-      lists.turn = u32(state[5]);
-      rounds = u32(state[7]);
-      is_first = false;
-      if constexpr (HOW == NEAR_FAR) lists.horizon = Key(state[6]);
-      is_alone = false;
-    } else {
-      move();
-      const bool wishes = is_leader && (is_unwanted() || load_relaxed(&control[W_FULL]));
-      if (is_alone) wants_stop = __syncthreads_or(wishes);
-      else is_stopped = grid.meet(wishes);
-    }
-    if (is_stopped) break;
-  }
-  if (lists.pass == IMPROVE) {
-    turned = lists.turn;
-    ran = rounds;
-  }
-  if (is_leader) records.add(leads[1], 0, 0, load_relaxed(&control[W_EDGES]));
-
-  u32 reached = 0;
-  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    const bool is_there = work.cells.is_present(v);
-    present[v] = is_there;
-    values[v] = convert<T>(Cells::value(work.cells.key_of(v)));
-    reached += is_there;
-    if constexpr (PARENTS) {
-      if (is_there && parents[v] == NO_PARENT) {
-        store_relaxed(&control[W_ORPHANS], u64(1));
-        parents[v] = i32(v);
-      }
-    }
-  }
-  for (int d = WARP / 2; d > 0; d /= 2) reached += shuffle_down(reached, d);
-  if (lane() == 0 && reached) atomicAdd(&control[W_REACHED], u64(reached));
+  course.begin(x);
+  course.run(x);
+  work.write_out(values, present);
   if (is_last_block(grid) && threadIdx.x == 0) {
-    const bool is_full = load_relaxed(&control[W_FULL]) != 0;
-    tell_host(host, launch, HOST_STATUS, is_full ? FAULT : is_stopped ? STOPPED : FINISHED);
-    tell_host(host, launch, HOST_RESULTS, u32(load_relaxed(&control[W_REACHED])));
-    tell_host(host, launch, HOST_RESULTS + 1, ran);
-    tell_host(host, launch, HOST_RESULTS + 2, turned);
-    tell_host(host, launch, HOST_RESULTS + 3, lists.step);
-    tell_host(host, launch, HOST_RESULTS + 4, u32(load_relaxed(&control[W_OVERFLOWED])));
-    tell_host(host, launch, HOST_RESULTS + 5, u32(is_settled));
-    tell_host(host, launch, HOST_RESULTS + 6, u32(load_relaxed(&control[W_ORPHANS])));
+    const auto word = [&](int w) { return u32(load_relaxed(&control[w])); };
+    const u32 status = word(W_FULL) ? FAULT : course.is_stopped ? STOPPED : FINISHED;
+    tell_host(host, launch, HOST_STATUS, status);
+    tell_host(host, launch, HOST_RESULTS, word(W_REACHED));
+    tell_host(host, launch, HOST_RESULTS + 1, course.rounds_told);
+    tell_host(host, launch, HOST_RESULTS + 2, course.turns_told);
+    tell_host(host, launch, HOST_RESULTS + 3, work.lists.step);
+    tell_host(host, launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
+    tell_host(host, launch, HOST_RESULTS + 5, u32(course.is_settled));
+    tell_host(host, launch, HOST_RESULTS + 6, word(W_ORPHANS));
   }
 }
 

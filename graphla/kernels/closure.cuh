@@ -21,6 +21,8 @@ struct Closing {
   typedef typename CellsOf<Op, Op::ORDER, sizeof(Z)>::type Cells;
   typedef typename Cells::Key Key;
   typedef typename Bits<sizeof(Offset)>::type Span;
+  static constexpr int METHOD = HOW;
+  static constexpr bool NAMES_PARENTS = PARENTS;
 
   Lists<Cells, Offset, HOW> lists;
   const i32 *__restrict__ indices;
@@ -104,8 +106,9 @@ struct Closing {
     }
     Offset begin[SLOTS];
     u32 degree[SLOTS];
-    u32 is_better = 0;  // then is_new: improved, and in no list yet; or not as a long row in this step
-    u32 is_new = 0, is_unstamped = 0;
+    // What the atomic is worth; then what improved and is in no list yet, or as a long row in none
+    // of this step.
+    u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
 #pragma unroll
@@ -140,8 +143,10 @@ struct Closing {
       is_unstamped |= u32(is_due && was != lists.stamp()) << i;
     }
     if (!__any_sync(ALL_LANES, is_new | is_unstamped)) return;
-    if (lists.is_fused && !IS_LONG) lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
-    else lists.gather(o, key, is_new, is_unstamped);
+    if (lists.is_fused && !IS_LONG)
+      lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
+    else
+      lists.gather(o, key, is_new, is_unstamped);
   }
   /// Short rows `first`, first + stride ... before `count`, TEAM threads each: of the list of all,
   /// or of those that the block holds. Whole warps call.
@@ -289,7 +294,8 @@ struct Closing {
         store_relaxed(&lists.held[3 + lists.round % 3], 1u);
       __syncthreads();
       const u32 count = least(load_relaxed(&lists.held[lists.round % 3]), lists.held_most);
-      const bool is_much = count > tuning.alone_rows || load_relaxed(&lists.held[3 + lists.round % 3]);
+      const u32 is_elsewhere = load_relaxed(&lists.held[3 + lists.round % 3]);
+      const bool is_much = count > tuning.alone_rows || is_elsewhere;
       const bool is_over = rounds >= most || (is_alone && is_much);
       if (count == 0) break;
       if (threadIdx.x < 2) store_relaxed(&lists.held[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
@@ -307,7 +313,8 @@ struct Closing {
   /// Notes the keys that a round begins with, of what is listed.
   DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
     const u32 half = lists.step & 1;
-    const i32 *shorts = lists.near_list + half * lists.n, *longs = lists.long_list + half * lists.room;
+    const i32 *shorts = lists.near_list + half * lists.n;
+    const i32 *longs = lists.long_list + half * lists.room;
     const i64 count = i64(near_rows), rows = count + i64(long_rows >> COUNT_SHIFT);
     for (i64 e = thread; e < rows; e += threads) {
       const i32 v = load_relaxed(e < count ? &shorts[e] : &longs[e - count]);
@@ -354,6 +361,30 @@ struct Closing {
       if (is_near) lists.find_row(v, begin[0], degree[0]);
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
+  }
+  /// What the threads have looked at, for the records.
+  DEVICE void tell_edges() {
+    for (int d = WARP / 2; d > 0; d /= 2) counted += shuffle_down(counted, d);
+    if (lane() == 0 && counted) atomicAdd(&lists.control[W_EDGES], u64(counted));
+    counted = 0;
+  }
+  /// The values, which are present, and how many; what no tree reached is its own parent.
+  template <class T> DEVICE void write_out(T *values, bool *present) const {
+    u32 reached = 0;
+    for (i64 v = thread_in_grid(); v < lists.n; v += threads_in_grid()) {
+      const bool is_there = cells.is_present(v);
+      present[v] = is_there;
+      values[v] = convert<T>(Cells::value(cells.key_of(v)));
+      reached += is_there;
+      if constexpr (PARENTS) {
+        if (is_there && parents[v] == NO_PARENT) {
+          store_relaxed(&lists.control[W_ORPHANS], u64(1));
+          parents[v] = i32(v);
+        }
+      }
+    }
+    for (int d = WARP / 2; d > 0; d /= 2) reached += shuffle_down(reached, d);
+    if (lane() == 0 && reached) atomicAdd(&lists.control[W_REACHED], u64(reached));
   }
 };
 

@@ -26,7 +26,7 @@ constexpr i32 NO_PARENT = 0x7fffffff;
 
 /// The kernel's own words of `control`; of counters, one each for three steps or turns.
 enum Word {
-  W_STEP = 16, W_TURN, W_HORIZON, W_ROUNDS,  // of block 0, after it worked alone
+  W_STEP = 16,  // of block 0, after it worked alone: its step, turn, rounds and horizon
   W_NEAR = 20, W_LONG = 23, W_FAR = 26, W_BEST = 29,
   W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_ORPHANS
 };
