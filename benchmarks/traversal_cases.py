@@ -13,6 +13,25 @@ import graphla as gl
 from graphla import Matrix
 
 
+ELSEWHERE = {
+    "kron-22": "BLEST 0.337, GraphBLAST 1.42, cuGraph 1.93",
+    "kron-24": "BLEST 1.11, cuGraph 2.36, GraphBLAST 3.47",
+    "uniform-22": "GraphBLAST 1.29, cuGraph 2.67",
+    "grid-1000": "BLEST 8.15, GAP 17.6, GraphBLAST 196",
+    "road-NE": "BLEST 8.94, GAP 22.4, GraphBLAST 220",
+    "road-FLA": "BLEST 8.28, GAP 17.0, GraphBLAST 199",
+    "cnr-2000": "BLEST 0.233, GAP 3.11, cuGraph 4.32",
+    "ego-Twitter": "BLEST 0.081, GAP 0.35, GraphBLAST 0.85",
+    "delaunay_n16": "BLEST 0.605, GAP 1.22, GraphBLAST 10.7",
+    "SSSP kron-22": "GraphBLAST 11.7, cuGraph 36.1",
+    "SSSP kron-24": "GraphBLAST 61.8, cuGraph 62.4",
+    "SSSP grid-1000": "GAP 12.4, GraphBLAST 295",
+    "SSSP road-porto-osm": "GAP 15.8, GraphBLAST 264",
+}
+"""Milliseconds that others took on the same graphs and the same kind of card (GAP: on 16 cores), as
+measured once before: not by this program."""
+
+
 @dataclass(frozen=True)
 class Bar:
     """What a row is held to, and what it aims for."""
