@@ -12,7 +12,6 @@ import traversal_graphs as graphs
 import graphla as gl
 from graphla import Matrix
 
-
 ELSEWHERE = {
     "kron-22": "BLEST 0.337, GraphBLAST 1.42, cuGraph 1.93",
     "kron-24": "BLEST 1.11, cuGraph 2.36, GraphBLAST 3.47",
