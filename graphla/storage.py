@@ -55,7 +55,7 @@ class Relabelled:
     ends: tuple[int, ...]  # where each class of degree ends, falling; the last is `active`
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan:
     """What traversals read beside the forms of a square matrix; made of its pattern alone.
 

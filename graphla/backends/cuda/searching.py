@@ -5,9 +5,11 @@ Kernel: bfs.cu. Waits: for the traversal.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, Literal
+from weakref import WeakKeyDictionary, ref
 
 import cupy as xp
 import numpy as np
@@ -26,7 +28,7 @@ POOL, LEAST_POOL = 16384, 8704
 """Words of shared memory for lists of vertices; the least that the lists of pulls need."""
 SMALL_MAP, FEW_EDGES = 12288, 8
 """A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
-ALONE_EDGES = 8192
+ALONE_EDGES = 4096
 """A level of no more edges is given to one block, if its vertices have room there;"""
 MOST_ALONE = 8192
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
@@ -40,7 +42,8 @@ STATIC = 6656
 """Bytes of shared memory that the kernel has beside those asked for."""
 MOST_RECORDS = 1 << 20
 TOO_DEEP = persistent.FAULT
-DIRECTIONS = {"auto": 0, "push": 1, "pull": 2}
+INT32, FALSE = np.dtype(np.int32), np.bool_(False)
+DIRECTIONS = {"auto": np.int32(0), "push": np.int32(1), "pull": np.int32(2)}
 WAYS = ("push", "pull", "push")
 
 
@@ -70,55 +73,134 @@ def bfs(
         start, starts = np.int32(starts[0]), NULL
     else:
         starts = xp.asarray(starts)
-    graph = plan.relabelled if plan is not None else None
-    rows, columns, active = (
-        (out, into, n) if graph is None else (graph.out, graph.into, graph.active)
-    )
-    first: Any = NULL if plan is None else plan.first if graph is None else graph.first
-    idle: Any = plan.idle if plan is not None and graph is None else NULL
-    offset, level = rows.indptr.dtype, np.dtype(np.int32) if levels is None else levels
-    kernel = load("bfs.cu", "search_breadth_first", NOTHING, offset, level, parents is not None)
-    pool, words, shared, blocks = _shape(kernel, out, graph is not None)
-    by = out if into is None else into
-    flags: Any = NULL if mask is None else flags_of(mask)
-    renamed = graph is not None and kept is not None
-    width, has_parents = offset.itemsize, parents is not None
-    words_of_map = 4 * -(-n // 32)
-    scratch = _Scratch(
-        *(words_of_map, words_of_map, words_of_map * (mask is not None)),
-        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8), 4 * n),
-        *(
-            n * renamed,
-            4 * n * (renamed and level.itemsize > 1),
-            4 * n * (graph is not None and has_parents),
-        ),
-    )
+    level = INT32 if levels is None else np.dtype(levels)
+    search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
+    scratch, pieces = search.scratch()
     records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if traced else NULL
     status, depth, reached, recorded = persistent.run(
-        *(kernel, blocks, THREADS, size(n), size(active)),
-        size(n if graph is None else graph.ends[30]),
-        *(rows.indptr, rows.indices),
-        *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
-        *(first, idle),
-        *((NULL, NULL) if graph is None else (graph.new, graph.old)),
+        *(search.kernel, search.blocks, THREADS),
+        *search.graph,
         *(starts, start, size(1 if start >= 0 else starts.size)),
-        *(flags, np.bool_(mask is not None and mask.complement)),
+        *((NULL, FALSE) if mask is None else (flags_of(mask), np.bool_(mask.complement))),
         *(NULL if kept is None else kept, NULL if tree is None else tree, present),
-        *scratch.pointers,
-        *((NULL, NULL) if not is_least else (by.indptr, by.indices)),
-        np.bool_(into is not None),
-        *(size(min(limit, n)), np.int32(DIRECTIONS[direction])),
-        *(size(min(ALONE_EDGES, MOST_ALONE)), size(GRID_EDGES), np.int32(ROOM), np.int32(pool)),
-        *(np.int32(words), np.int32(UNIT)),
-        *(np.float32(PUSH_COST), records, size(len(records) if traced else 0)),
+        *pieces,
+        *search.edges,
+        *(size(min(limit, n)), DIRECTIONS[direction]),
+        *search.tuning,
+        *(records, size(len(records) if traced else 0)),
         results=3,
-        shared=shared,
+        shared=search.shared,
     )
+    del scratch
     if status == TOO_DEEP:
         raise OverflowError(f"a vertex is more than 254 edges away, which {levels} cannot hold")
     if levels is None:
         kept = None
     return Tree(kept, tree, present, reached, depth, _trace(records, recorded) if traced else [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What searches of one matrix, with one plan and the same results, have in common."""
+
+    out: Any  # weak references: what is known of a matrix is not to keep it
+    into: Any
+    kernel: Kernel
+    blocks: int
+    shared: int  # bytes
+    ends: tuple[int, ...]  # of the pieces of scratch
+    graph: tuple[Any, ...]  # arguments, as the kernel takes them
+    edges: tuple[Any, ...]
+    tuning: tuple[Any, ...]
+
+    def scratch(self) -> tuple[Any, list[Any]]:
+        """Memory for a call, and where the pieces begin: no pointer to a piece of none."""
+        memory, begin, pieces = xp.cuda.alloc(self.ends[-1]), 0, []
+        base = memory.ptr
+        for end in self.ends:
+            pieces.append(np.uint64(base + begin) if end > begin else NULL)
+            begin = end
+        return memory, pieces
+
+
+_searches: WeakKeyDictionary[Csr | Plan, dict[Any, _Search]] = WeakKeyDictionary()
+
+
+def _search_of(
+    out: Csr,
+    into: Csr | None,
+    plan: Plan | None,
+    level: np.dtype[Any],
+    has_levels: bool,
+    parents: Literal["any", "least"] | None,
+    is_masked: bool,
+) -> _Search:
+    """Kept with the plan, or with the matrix if it has none."""
+    tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
+    asked = (level.itemsize, has_levels, parents, is_masked, into is None)
+    key = (asked, tuning, SMALL_MAP, FEW_EDGES)
+    owner = out if plan is None else plan
+    known = _searches.get(owner)
+    if known is None:
+        known = _searches[owner] = {}
+    found = known.get(key)
+    if found is None or found.out() is not out or (into is not None and found.into() is not into):
+        found = known[key] = _prepared(out, into, plan, level, has_levels, parents, is_masked)
+    return found
+
+
+def _prepared(
+    out: Csr,
+    into: Csr | None,
+    plan: Plan | None,
+    level: np.dtype[Any],
+    has_levels: bool,
+    parents: Literal["any", "least"] | None,
+    is_masked: bool,
+) -> _Search:
+    n, has_parents = out.nrows, parents is not None
+    graph = plan.relabelled if plan is not None else None
+    rows, columns, active = (
+        (out, into, n) if graph is None else (graph.out, graph.into, graph.active)
+    )
+    offset = rows.indptr.dtype
+    kernel = load("bfs.cu", "search_breadth_first", NOTHING, offset, level, has_parents)
+    pool, words, shared, blocks = _shape(kernel, out, graph is not None)
+    words_of_map, width, is_renamed = 4 * -(-n // 32), offset.itemsize, graph is not None
+    scratch = (
+        *(words_of_map, words_of_map, words_of_map * is_masked),
+        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8), 4 * n),
+        *(
+            n * (is_renamed and has_levels),
+            4 * n * (is_renamed and has_levels and level.itemsize > 1),
+            4 * n * (is_renamed and has_parents),
+        ),
+    )
+    by = out if into is None else into
+    return _Search(
+        ref(out),
+        None if into is None else ref(into),
+        kernel,
+        blocks,
+        shared,
+        ends=tuple(accumulate(-(-each // 256) * 256 for each in scratch)),
+        graph=(
+            *(size(n), size(active), size(n if graph is None else graph.ends[30])),
+            *(rows.indptr, rows.indices),
+            *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
+            NULL if plan is None else plan.first if graph is None else graph.first,
+            plan.idle if plan is not None and graph is None else NULL,
+            *((NULL, NULL) if graph is None else (graph.new, graph.old)),
+        ),
+        edges=(
+            *((by.indptr, by.indices) if parents == "least" else (NULL, NULL)),
+            np.bool_(into is not None),
+        ),
+        tuning=(
+            *(size(min(ALONE_EDGES, MOST_ALONE)), size(GRID_EDGES), np.int32(ROOM)),
+            *(np.int32(pool), np.int32(words), np.int32(UNIT), np.float32(PUSH_COST)),
+        ),
+    )
 
 
 def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int, int]:
@@ -144,18 +226,6 @@ def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int
 @cache
 def _shared_limit(device: int) -> int:
     return xp.cuda.Device(device).attributes["MaxSharedMemoryPerBlockOptin"]
-
-
-class _Scratch:
-    """Pieces of one allocation, of so many bytes each: no pointer to a piece of none."""
-
-    def __init__(self, *sizes: int) -> None:
-        ends = list(accumulate(-(-each // 256) * 256 for each in sizes))
-        self.memory = xp.empty(ends[-1], xp.uint8)
-        base = self.memory.data.ptr
-        self.pointers = [
-            np.uint64(base + begin) if end > begin else NULL for begin, end in pairwise([0, *ends])
-        ]
 
 
 def _trace(records: Array, count: int) -> list[Level]:
