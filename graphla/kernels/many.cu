@@ -132,9 +132,9 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
 /// Starts are to be reached at level 0; open are those that may be pulled to.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const i32 *starts,
-                           i32 searches) {
+                           const i32 *renumbered, i32 searches) {
   for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
-    const i32 v = starts[s];
+    const i32 v = renumbered ? renumbered[starts[s]] : starts[s];
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
     else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
   }
@@ -213,10 +213,11 @@ DEVICE Plan planned(const Graph<Offset> &graph, const Tally &tally, i32 towards,
 
 /// One launch: all levels of up to 64 searches.
 ///
-/// `seen` (n words), `next`, `touched` and `tallies` (three, which levels use by turns) arrive zero;
-/// `starts` are in the graph's numbering, those from `vertices` on having no edges. `parts` has
-/// room for the parts of the long rows of both forms, `rows` for all vertices. `totals`: of each
-/// search the vertices reached, the sum of their levels, and the greatest.
+/// `seen` (n words), `next`, `touched` and `tallies` (three, which levels use by turns) arrive zero.
+/// `starts` and `levels` are in the user's numbering; the graph is in that of `renumbered`, if there
+/// is one, and vertices from `vertices` on have no edges. `parts` has room for the parts of the long
+/// rows of both forms, `rows` for all vertices. `totals`: of each search the vertices reached, the
+/// sum of their levels, and the greatest.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 4)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -244,7 +245,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   StopFlag flag(host, patience);
   const Records trace{records, records_room};
 
-  begin_searches(graph, words, starts, searches);
+  begin_searches(graph, words, starts, renumbered, searches);
   if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
   for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
   grid.meet();
@@ -300,7 +301,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
   }
   if (is_first && me < searches) {
-    totals[me] = starts[me] < vertices ? sums[me] : 1;
+    totals[me] = greatest(sums[me], i64(1));  // a start without edges is counted nowhere else
     totals[SEARCHES + me] = sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = sums[2 * SEARCHES + me];
   }

@@ -108,7 +108,6 @@ class _Searches:
         if relabelled:
             self.out, self.into, self.first = relabelled.out, relabelled.into, relabelled.first
             self.vertices, self.renumbered = relabelled.active, relabelled.new
-            self.starts = relabelled.new[self.starts]
             if mask is not None:
                 self.allowed = self.allowed[relabelled.old]
         if self.into is None:
