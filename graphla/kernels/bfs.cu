@@ -5,8 +5,13 @@
 // frontier cut evenly over all warps; PULL, each vertex not yet reached looking for a neighbour
 // that is. At the end results are put into the user's numbering.
 #include "bfs_alone.cuh"
+#include "bfs_cluster.cuh"
 #include "bfs_pull.cuh"
 #include "bfs_results.cuh"
+
+#ifndef BFS_IN_CLUSTERS
+#define BFS_IN_CLUSTERS(size)
+#endif
 
 namespace graphla {
 
@@ -43,8 +48,9 @@ DEVICE float looks_of_pull(float left, float most, float part, float open, float
   return least(most, left + misses * least(most, left / hit));
 }
 
-template <class Op, class Offset, class Level, bool PARENTS>
-__global__ void __launch_bounds__(BFS_THREADS, 1)
+/// CLUSTER: the blocks that walk small levels together; 1: block 0 does it alone.
+template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
+__global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
 search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, i64 active, i64 several, const Offset *__restrict__ out_ptr, const i32 *__restrict__ out,
     const Offset *__restrict__ in_ptr, const i32 *__restrict__ in,
@@ -61,6 +67,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   typedef Search<Offset, Level, PARENTS> S;
   typedef typename S::Sums Sums;
   typedef typename S::Slot Slot;
+  typedef Together<S, CLUSTER> Walk;
   SHARED_BYTES(bytes);
   SHARED(Progress, shared, 1);
   SHARED(AloneCounts, counts, 3);
@@ -72,6 +79,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   SHARED(i32, alone_long, ALONE_LONG);
   SHARED(u32, alone_ends, ALONE_LONG);
   SHARED(i32, far, PULL_FAR);
+  SHARED(u32, sent, CLUSTER + 2);
   SHARED(u32, few, 3);  // far rows, whether one is found, vertices buffered
 
   // Shared memory: `pool` words for the lists of pulls and the buffer behind them, or for the
@@ -296,6 +304,39 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         q.must_push = 0;
         read_sample();
         ++q.level, ++q.records;
+      }
+    } else if constexpr (CLUSTER > 1) {
+      if (blockIdx.x < CLUSTER) {
+        const u32 room = least(u32(alone_room) / CLUSTER, u32(pool - Walk::LETTERS) / u32(2 * CLUSTER * (PARENTS ? 2 : 1)));
+        const Walk walk{search, (u32 *)bytes + pool, (Letter *)bytes, (i32 *)bytes + Walk::LETTERS, sent, room, blockIdx.x};
+        const Walked end = walk.walk(map, u32(words), p.first, p.last, p.level, u32(grid_edges), limit,
+                                     sizeof(Level) == 1 && levels, flag, trace, p.records);
+        is_stopped = end.stops;
+        if (is_one) {
+          control[ALONE_LEVEL] = end.level;
+          control[ALONE_REACHED] = end.reached;
+          control[ALONE_INTO] = end.into;
+          control[ALONE_RECORDS] = end.records;
+          control[ALONE_LONG_ROWS] = end.fails;
+        }
+      }
+      is_stopped = grid.meet(is_stopped);
+      look();
+      if (threadIdx.x == 0) {
+        Progress &q = shared[0];
+        const u64 found = seen[ALONE_REACHED];
+        const bool is_begun = seen[ALONE_LEVEL] != q.level;
+        q.level = u32(seen[ALONE_LEVEL]);
+        q.reached += found, q.left -= least(q.left, found);
+        q.must_push = u32(seen[ALONE_LONG_ROWS]);
+        lose(search.is_directed ? since(INTO_FOUND) : seen[ALONE_INTO]);
+        if (is_begun) {
+          read_queue();
+          q.count = q.last - q.first;
+          q.edges = u64(search.slot_of(q.units_last) - search.slot_of(q.units_first));
+          if (!search.is_directed) lose(q.edges);
+        }
+        q.records += u32(seen[ALONE_RECORDS]);
       }
     } else {
       if (blockIdx.x == 0) {

@@ -135,7 +135,7 @@ void change(Context &from, Context &to, bool leaves_for_good = false) {
 
 // --- the state of a launch ----------------------------------------------------------------------
 
-enum State { NEW, READY, AT_BARRIER, AT_COLLECTIVE, AT_ACTIVEMASK, DONE };
+enum State { NEW, READY, AT_BARRIER, AT_CLUSTER, AT_COLLECTIVE, AT_ACTIVEMASK, DONE };
 
 struct Block;
 
@@ -169,7 +169,8 @@ struct Block {
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
-  unsigned live = 0, at_barrier = 0;
+  uint64_t number = 0;  // in the grid
+  unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
   char tokens[2];  // stand for the barrier, even and odd times, to the thread sanitizer
 };
@@ -185,10 +186,19 @@ struct Launch {
   double timeout;
 };
 
+struct Cluster {  // of blocks that lie side by side and meet at a barrier of their own
+  unsigned phase = 0;
+  char tokens[2];
+};
+
 Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
+std::map<uint64_t, Block *> working;  // by their numbers
+std::vector<char> ended;              // by their numbers, too
+std::vector<Cluster> clusters;
+unsigned cluster_size;  // as the kernel has told; 0 before
 std::vector<Fiber *> ready;
 std::string message;
 bool failed;
@@ -278,6 +288,7 @@ std::string place_of(const Fiber *f) {
   std::string text;
   switch (f->state) {
     case AT_BARRIER: append(text, "%s", barrier_names[f->kind]); break;
+    case AT_CLUSTER: text = "the barrier of a cluster"; break;
     case AT_COLLECTIVE:
       append(text, "%s with mask 0x%08x", collective_names[f->kind], f->mask);
       break;
@@ -293,7 +304,8 @@ std::string waiting() {
   std::map<std::string, std::pair<const Fiber *, unsigned>> places;
   for (auto &block : blocks)
     for (Fiber &f : block->fibers)
-      if (f.state == AT_BARRIER || f.state == AT_COLLECTIVE || f.state == READY) {
+      if (f.state == AT_BARRIER || f.state == AT_CLUSTER || f.state == AT_COLLECTIVE ||
+          f.state == READY) {
         std::string place;
         if (f.state == READY) append(place, "__nanosleep or an atomic (%s:%d)", f.file, f.line);
         else place = place_of(&f);
@@ -335,6 +347,35 @@ void release_barrier(Block &block) {
       f.result = result;
       make_ready(&f);
     }
+}
+
+/// Lets the blocks of the cluster that `member` is of go on, if all their threads are there.
+void try_cluster(const Block &member) {
+  const uint64_t first = member.number / cluster_size * cluster_size;
+  const Fiber *one = nullptr;
+  for (uint64_t k = first; k < first + cluster_size; k++) {
+    if (ended[k]) continue;
+    const auto found = working.find(k);
+    if (found == working.end() || found->second->at_cluster != found->second->live) return;
+  }
+  for (uint64_t k = first; k < first + cluster_size; k++) {
+    if (ended[k]) continue;
+    for (Fiber &f : working[k]->fibers) {
+      if (f.state != AT_CLUSTER) continue;
+      if (!one) one = &f;
+      if (f.line != one->line || strcmp(f.file, one->file))
+        return fault("divergent barrier: " + name_of(one) + " waits at " + place_of(one) + ", " +
+                     name_of(&f) + " at " + place_of(&f));
+    }
+  }
+  clusters[first / cluster_size].phase++;
+  something_changed();
+  for (uint64_t k = first; k < first + cluster_size; k++) {
+    if (ended[k]) continue;
+    working[k]->at_cluster = 0;
+    for (Fiber &f : working[k]->fibers)
+      if (f.state == AT_CLUSTER) make_ready(&f);
+  }
 }
 
 /// The threads of f's warp: first one, and how many there are.
@@ -418,6 +459,8 @@ void end_of_thread(Fiber *f) {
   group.done |= 1u << lane_of(f);
   block.live--;
   if (block.live && block.at_barrier == block.live) release_barrier(block);
+  if (!block.live) ended[block.number] = 1;
+  if (cluster_size) try_cluster(block);
   if (!group.waiting) return;
   unsigned lanes;
   Fiber *warp = warp_of(f, lanes);
@@ -444,6 +487,21 @@ void fiber_main() {
   }
   simulator_current = nullptr;
   change(f->context, scheduler, true);
+}
+
+/// What a kernel says of its clusters: the same at all times.
+void declare_cluster(const Fiber *f, int size) {
+  const uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  std::string text;
+  if (size < 1 || total % unsigned(size) || (cluster_size && cluster_size != unsigned(size)))
+    append(text, ": a cluster of %d blocks, in a grid of %llu and clusters of %u", size,
+           (unsigned long long)total, cluster_size);
+  else if (launch.resident < total)
+    text = ": clusters in a launch that is not cooperative";
+  if (!text.empty()) fault(name_of(f) + text);
+  if (cluster_size) return;
+  cluster_size = unsigned(size);
+  clusters.resize(total / cluster_size);
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -566,13 +624,15 @@ void free_shared(void *memory) {
 
 // --- the schedule -------------------------------------------------------------------------------
 
-void start_block(Block &block, Index place) {
+void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
   if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that never were
   block.live = threads;
-  block.at_barrier = 0;
+  block.number = number;
+  working[number] = &block;
+  block.at_barrier = block.at_cluster = 0;
   block.phase = 0;
   block.shared_bytes = 0;
   block.dynamic = nullptr;
@@ -602,6 +662,7 @@ void end_block(Block &block) {
   block.shared.clear();
   if (block.dynamic) free_shared(block.dynamic);
   block.dynamic = nullptr;
+  working.erase(block.number);
 }
 
 /// One that is ready. Some launches favour low threads, some high ones, some none.
@@ -685,12 +746,16 @@ void run_grid() {
   for (uint64_t i = 0; i < total; i++) order[i] = i;
   for (uint64_t i = total; i > 1; i--) std::swap(order[i - 1], order[below(i)]);
   unstarted = total;
+  working.clear();
+  ended.assign(total, 0);
+  clusters.clear();
+  cluster_size = 0;
   blocks.resize(std::min<uint64_t>(launch.resident, total));
   uint64_t unfinished = total;
   auto start_next = [&](Block &block) {
     const uint64_t k = order[--unstarted];
     const unsigned x = unsigned(k % launch.grid[0]), rest = unsigned(k / launch.grid[0]);
-    start_block(block, {x, rest % launch.grid[1], rest / launch.grid[1]});
+    start_block(block, {x, rest % launch.grid[1], rest / launch.grid[1]}, k);
   };
   for (auto &block : blocks) {
     if (!block) block = std::make_unique<Block>();
@@ -854,6 +919,53 @@ unsigned simulator_barrier(int kind, int predicate, const char *file, int line) 
   __tsan_acquire(token);
 #endif
   return unsigned(f->result);
+}
+
+void simulator_cluster_sync(int size, const char *file, int line) {
+  Fiber *f = self();
+  f->file = file;
+  f->line = line;
+  f->state = AT_CLUSTER;
+  {
+    const NotTheKernel guard;
+    declare_cluster(f, size);
+  }
+  Block &block = *f->home;
+#ifdef SIMULATOR_TSAN
+  Cluster &cluster = clusters[block.number / cluster_size];
+  char *token = &cluster.tokens[cluster.phase & 1];
+  __tsan_release(token);
+#endif
+  block.at_cluster++;
+  {
+    const NotTheKernel guard;
+    try_cluster(block);
+  }
+  park();
+#ifdef SIMULATOR_TSAN
+  __tsan_acquire(token);
+#endif
+}
+
+void *simulator_cluster_map(void *memory, unsigned rank, int size, const char *file, int line) {
+  Fiber *f = self();
+  const NotTheKernel guard;
+  declare_cluster(f, size);
+  const Block &block = *f->home;
+  const size_t at = size_t(static_cast<char *>(memory) - static_cast<char *>(block.dynamic));
+  std::string text;
+  if (rank >= unsigned(size))
+    append(text, ": there is no block %u in a cluster of %d (%s:%d)", rank, size, file, line);
+  else if (!block.dynamic || at >= launch.dynamic_bytes)
+    append(text, ": %p is not in the block's dynamic shared memory (%s:%d)", memory, file, line);
+  if (!text.empty()) fault(name_of(f) + text);
+  const uint64_t number = block.number / cluster_size * cluster_size + rank;
+  if (ended[number]) {
+    append(text, ": block %u of the cluster has ended, and its shared memory with it (%s:%d)", rank,
+           file, line);
+    fault(name_of(f) + text);
+  }
+  return static_cast<char *>(working[number]->dynamic) + at;
 }
 
 uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argument, int width,

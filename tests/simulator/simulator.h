@@ -34,6 +34,8 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
                               const char *file, int line);
 unsigned simulator_activemask(const char *file, int line);
 void simulator_sleep(const char *file, int line);
+void simulator_cluster_sync(int size, const char *file, int line);
+void *simulator_cluster_map(void *memory, unsigned rank, int size, const char *file, int line);
 void simulator_change_over();
 void *simulator_shared(const void *key, size_t bytes, size_t alignment, const char *name);
 unsigned char *simulator_dynamic_shared();
@@ -158,6 +160,15 @@ SIMULATOR_INLINE int __syncthreads_count(int predicate, SIMULATOR_SITE) {
 }
 SIMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, SIMULATOR_SITE) {
   simulator::simulator_collective(simulator::SYNCWARP, mask, 0, 0, 32, file, line);
+}
+
+// Clusters, which CUDA has by PTX alone: the barrier, and where a piece of dynamic shared memory lies
+// in block `rank` of the cluster.
+SIMULATOR_INLINE void __cluster_sync(int size, SIMULATOR_SITE) {
+  simulator::simulator_cluster_sync(size, file, line);
+}
+template <class T> SIMULATOR_INLINE T *__cluster_map(T *memory, unsigned rank, int size, SIMULATOR_SITE) {
+  return static_cast<T *>(simulator::simulator_cluster_map(memory, rank, size, file, line));
 }
 
 #define SIMULATOR_SHUFFLE(name, kind, argument_type)                                             \

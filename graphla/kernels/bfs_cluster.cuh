@@ -1,0 +1,201 @@
+// Small levels of a breadth-first search by a cluster of blocks: for deep graphs of few edges.
+//
+// Each block owns vertices: those whose words of the map of reached ones it has in its shared
+// memory. Who follows an edge sends its end to the block that owns it, and that block alone finds
+// out whether it is new. So no block ever asks another and waits for the answer: in a level a block
+// tests what it has received, reads the rows of what is new, and sends their ends. With them goes a
+// letter to each block, of what all must know to decide alike; then the cluster meets.
+//
+// Rows too long for one thread, and more ends than a box holds, fail the level: its vertices are
+// queued, none of what they sent is looked at, and it is left to the grid.
+#ifndef GRAPHLA_BFS_CLUSTER
+#define GRAPHLA_BFS_CLUSTER
+#include "bfs.cuh"
+#include "cluster.cuh"
+
+namespace graphla {
+
+constexpr u32 CLUSTER_LONG = 256;  // a row longer than this is left to the grid
+enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
+
+/// From one block of the cluster to another, after each level.
+struct __align__(16) Letter {
+  u32 ends;   // sent to that block
+  u32 edges;  // followed by the sender, all of them
+  u32 found;  // vertices of the level that the sender owns
+  u32 flags;
+};
+
+/// How the levels of a cluster end.
+struct Walked {
+  u32 level, records, reached;
+  u64 into;  // edges of the levels walked but the first
+  bool fails, stops;
+};
+
+template <class S, int SIZE> struct Together {
+  typedef typename S::Offset Offset;
+  static constexpr int OF_SHARE = BFS_WARPS / SIZE;  // warps that look at one block's ends
+  const S &search;
+  u32 *map;         // shared: of reached vertices that this block owns, and those never to be
+  Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
+  i32 *boxes;       // dynamic shared: ends, of even and odd levels, from each block; then whence
+  u32 *sent;        // shared: ends sent to each block; vertices found; whether the level fails
+  u32 room;         // of a box
+  u32 rank;         // of this block
+
+  /// Words of the pool that letters take.
+  static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
+
+  /// Words of the map lie with the blocks in turn, in an order that changes from turn to turn, so
+  /// that those of a line through a mesh are not all of one block.
+  DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
+  DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
+  DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
+
+  /// Sends the ends of the edges out of v of each lane that `has` one.
+  DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
+    constexpr int K = 4;
+    if (!has) return;
+    if (end - p > Offset(CLUSTER_LONG)) {
+      store_relaxed(&sent[SIZE + 1], 1u);
+      return;
+    }
+#pragma unroll 1
+    while (p < end) {
+      i32 u[K];
+      u32 owner[K], at[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) u[k] = k < end - p ? search.out[p + k] : -1;
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        owner[k] = owner_of(u32(u[k]) / WARP);
+        at[k] = u[k] >= 0 ? atomicAdd(&sent[owner[k]], 1u) : room;
+      }
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (at[k] >= room) continue;
+        i32 *const far = in_block<SIZE>(box, owner[k]) + rank * room + at[k];
+        far[0] = u[k];
+        if constexpr (S::HAS_PARENTS) far[2 * SIZE * room] = v;
+      }
+      p += least(end - p, Offset(K));
+    }
+  }
+
+  /// Tests the ends received: the new ones are settled at `level` and followed, or queued.
+  DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next, u64 &into) const {
+    const u32 whose = u32(warp_in_block()) % SIZE, count = shuffle(letter.ends, int(whose));
+    box += whose * room;
+#pragma unroll 1
+    for (u32 base = u32(warp_in_block()) / SIZE * WARP; base < count; base += OF_SHARE * WARP) {
+      const u32 i = base + u32(lane());
+      const i32 v = i < count ? box[i] : 0;
+      const u32 bit = 1u << (v & 31);
+      const bool won = i < count && !(atomicOr(&map[u32(v) / WARP / SIZE], bit) & bit);
+      const u32 wins = __ballot_sync(ALL_LANES, won);
+      if (i < count && !won) box[i] = -1;
+      Offset begin = 0, end = 0;
+      if (won) {
+        begin = search.out_ptr[v], end = search.out_ptr[v + 1];
+        search.settle(v, level);
+        if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(box[2 * SIZE * room + i]);
+        if (search.is_directed && search.in_ptr) into += u64(search.edges_into(v));
+      }
+      if (lane() == 0 && wins) atomicAdd(&sent[SIZE], u32(__popc(wins)));
+      if (follows) follow(won, v, begin, end, next);
+      else search.enqueue(won, v);
+    }
+  }
+
+  /// Queues the vertices of a level that failed: what is left in the boxes.
+  DEVICE void give_back(const Letter &letter, const i32 *box) const {
+    const u32 whose = u32(warp_in_block()) % SIZE, count = shuffle(letter.ends, int(whose));
+#pragma unroll 1
+    for (u32 base = u32(warp_in_block()) / SIZE * WARP; base < count; base += OF_SHARE * WARP) {
+      const u32 i = base + u32(lane());
+      const i32 v = i < count ? box[whose * room + i] : -1;
+      search.enqueue(v >= 0, v);
+    }
+  }
+
+  /// Letters of a level, to all blocks; those from all blocks, one to each lane. All threads call.
+  DEVICE Letter exchange(Letter *at, bool stops) const {
+    __syncthreads();
+    if (warp_in_block() == 0) {
+      const u32 ends = lane() < SIZE ? sent[lane()] : 0, edges = warp_sum(ends);
+      const bool fails = __any_sync(ALL_LANES, ends > room) || sent[SIZE + 1];
+      stops = __any_sync(ALL_LANES, stops);
+      const u32 flags = (fails ? FAILS : 0) | (stops ? WISHES_TO_STOP : 0);
+      if (lane() < SIZE) {
+        *in_block<SIZE>(at + rank, u32(lane())) = Letter{least(ends, room), edges, sent[SIZE], flags};
+      }
+      __syncwarp();
+      if (lane() < SIZE + 2) sent[lane()] = 0;
+    }
+    cluster_meet<SIZE>();
+    return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
+  }
+
+  /// By all blocks of the cluster: from the entries first..last - 1 of the queue in global memory,
+  /// level after level, until one is empty, too large, or the last; that one is queued. If the
+  /// first level fails, the queue is as before.
+  DEVICE Walked walk(u32 *global_map, u32 words, u32 first, u32 last, u32 level, u32 most, i64 limit,
+                     bool is_one_byte, StopFlag &flag, const Records &trace, i64 records) const {
+    for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
+      const u32 word = word_of(turn);
+      if (word < words) map[turn] = global_map[word] | (search.is_masked ? search.fixed[word] : 0);
+    }
+    if (threadIdx.x < SIZE + 2) sent[threadIdx.x] = 0;
+    __syncthreads();
+    const bool is_one = rank == 0 && threadIdx.x == 0;
+    Walked end{level, 0, 0, 0, false, false};
+    u64 into = 0, began = 0;
+    Letter letter{0, 0, 0, 0};
+    bool follows = true;
+#pragma unroll 1
+    for (u32 turn = 0;; ++turn) {
+      const u32 parity = turn & 1;
+      i32 *const next = boxes + parity * SIZE * room, *const now = boxes + (parity ^ 1) * SIZE * room;
+      const Letter before = letter;
+      if (is_one && trace.room) began = nanoseconds();
+      if (turn == 0) {
+#pragma unroll 1
+        for (u32 base = first + rank; base < last; base += SIZE * BFS_THREADS) {
+          const u32 entry = base + threadIdx.x * SIZE;
+          const bool has = entry < last;
+          const i32 v = has ? search.queue_vertex[entry] : 0;
+          follow(has, v, has ? search.out_ptr[v] : 0, has ? search.out_ptr[v + 1] : 0, next);
+        }
+      } else {
+        look(end.level, before, now, follows, next, into);
+      }
+      letter = exchange(letters + parity * SIZE, is_one && flag.is_up());
+      const u32 edges = warp_sum(letter.edges), found = turn ? warp_sum(letter.found) : last - first;
+      end.stops |= __any_sync(ALL_LANES, letter.flags & WISHES_TO_STOP) != 0;
+      if (turn) end.reached += found;
+      if (!follows || !found) break;
+      if (__any_sync(ALL_LANES, letter.flags & FAILS)) {
+        end.fails = true;
+        if (turn) give_back(before, now);
+        break;
+      }
+      if (is_one && trace.room) trace.add(records + end.records, 2, found, edges, began);
+      if (turn) end.into += edges;
+      ++end.records, ++end.level;
+      follows = edges <= most && i64(end.level) < limit && !end.stops && !(is_one_byte && end.level > DEEP);
+    }
+    for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
+      const u32 word = word_of(turn);
+      if (word < words) global_map[word] |= map[turn] & (search.is_masked ? ~search.fixed[word] : ~0u);
+    }
+    if (search.is_directed && search.in_ptr) {
+      into = warp_sum(into);
+      if (lane() == 0 && into) atomicAdd(&search.control[INTO_FOUND], into);
+    }
+    return end;
+  }
+};
+
+}  // namespace graphla
+#endif
