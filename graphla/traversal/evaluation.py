@@ -97,18 +97,19 @@ def is_iso_valued(task: Task) -> bool:
 def _by_search(task: Task, start: Any) -> Closed:
     """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, xp = task.op, task.a, task.do.xp
-    rest, _ = values_by_level(op, start, weight_of(task), 1)
+    weight = weight_of(task)
+    rest, _ = values_by_level(op, start, weight, 1)
     is_constant = bool(rest[0] == rest[1])
     tree = _reach(task, None if is_constant else np.dtype(np.int32), task.parents)
     n, dtype = a.nrows, op.return_type.np_type
     depth = 0 if is_constant else tree.depth
-    table, fitting = values_by_level(op, start, weight_of(task), depth)
+    table, fitting = values_by_level(op, start, weight, depth)
     if fitting <= depth:
         refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
     if is_constant:
-        values = xp.broadcast_to(xp.asarray(table[:1]), (n,))
-    elif dtype == np.int32 and table[-1] == depth and np.array_equal(table, np.arange(depth + 1)):
-        values = tree.levels
+        values = xp.broadcast_to(task.x.sparse(sorted=False).values[:1], (n,))
+    elif np.array_equal(table, np.arange(depth + 1)):
+        values = tree.levels if dtype == np.int32 else tree.levels.astype(dtype)
     else:
         values = xp.asarray(table)[xp.where(tree.present, tree.levels, 0)]
     found = BitmapVector(n, tree.present, values, tree.reached)
@@ -131,11 +132,9 @@ def _reach(task: Task, levels: Any, parents: bool) -> Tree:
 
 def weight_of(task: Task) -> np.ndarray:
     """The one value of A, on the host."""
-    dtype = task.op.type2.np_type
-    if not task.op.binaryop.reads_y:
-        return np.zeros(1, dtype)
-    a = task.a
-    return task.do.to_host((a.csr if a.has_csr else a.csc).values[:1]).astype(dtype)
+    op = task.op
+    weight = task.a.extent(op.type2)[0] if op.binaryop.reads_y else 0
+    return np.array([weight], op.type2.np_type)
 
 
 def values_by_level(
