@@ -12,7 +12,8 @@
 namespace graphla {
 
 constexpr u32 ALONE_SHORT = 16;   // entries of a row that one thread follows by itself
-constexpr u32 ALONE_LONG = 512;   // longer rows of a level that the block can follow together
+constexpr u32 ALONE_LONG = 512;   // longer rows of a level that the block can follow together,
+constexpr u32 ALONE_LONG_EDGES = 2048;  // and their edges: with more the grid is quicker
 
 /// What the threads of the block add up in a level; three of them, used in turn.
 struct AloneCounts {
@@ -237,7 +238,7 @@ DEVICE void walk_alone(const Alone<S, IN_SHARED> &alone, u32 *global_map, i64 wo
     if (turn) into += search.is_directed ? mine->into : mine->edges;
     long_rows = mine->long_rows;
     if (long_rows) {
-      if (turn && (long_rows > ALONE_LONG || mine->long_edges > most)) {
+      if (turn && (long_rows > ALONE_LONG || mine->long_edges > least(most, ALONE_LONG_EDGES))) {
         count = mine->count;
         ++turn;
         break;
