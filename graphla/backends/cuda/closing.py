@@ -173,7 +173,8 @@ class _Problem:
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
-        if min(least, weights.least) < 0 or longest > np.iinfo(self.dtype).max:
+        # NaN, which casts give some value, fails these too.
+        if not (least >= 0 and weights.least >= 0 and longest <= np.iinfo(self.dtype).max):
             return
         self.is_checked = False
         if self.dtype.itemsize == 8 and longest < INT32_END:
