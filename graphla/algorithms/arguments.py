@@ -38,13 +38,14 @@ def beside_its_graph(algorithm: Callable[P, T]) -> Callable[P, T]:
 
 def adjacency(A: Any) -> Matrix:
     """A, or what it computes, as the adjacency matrix of a graph, which is square."""
-    if isinstance(A, MatrixExpression):
-        A = A.new()
     if not isinstance(A, Matrix):
-        raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
-    if A.nrows != A.ncols:
+        if not isinstance(A, MatrixExpression):
+            raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
+        A = A.new()
+    nrows, ncols = A.shape
+    if nrows != ncols:
         raise DimensionMismatch(
-            f"A has {A.nrows} rows and {A.ncols} columns, but an adjacency matrix is square"
+            f"A has {nrows} rows and {ncols} columns, but an adjacency matrix is square"
         )
     return A
 
@@ -87,6 +88,8 @@ def sources(source: Any, A: Matrix) -> tuple[Any, tuple[VectorForms, ...]]:
 
     An array of NumPy's, or, of a Vector with an entry at each, of the device.
     """
+    if type(source) is int:
+        return np.array((vertex(source, A.nrows),), np.int32), ()
     if isinstance(source, VectorExpression):
         source = source.new()
     if isinstance(source, Vector):

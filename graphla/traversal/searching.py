@@ -17,6 +17,7 @@ from graphla.storage import Array, Csr, VectorMask
 
 Parents = Literal[None, "any", "least"]
 
+FOREVER = 2**31 - 1
 SHALLOW = 64
 """Levels up to which a search is thought to meet most vertices at once, where pull pays."""
 SPARED = 0.75
@@ -45,7 +46,7 @@ def search(
         into,
         starts,
         mask=mask,
-        limit=a.nrows if limit is None else min(limit, a.nrows),
+        limit=FOREVER if limit is None else min(limit, FOREVER),
         levels=levels,
         parents=parents,
         direction=towards,
