@@ -34,7 +34,7 @@ MOST_ALONE = 8192
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
-PUSH_COST = 1.5
+PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
 """Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
