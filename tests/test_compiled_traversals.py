@@ -34,6 +34,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traversals, "WIDE", 20)
     monkeypatch.setattr(traversals, "APART", 50)
     monkeypatch.setattr(closures, "SMALL", 30)
+    monkeypatch.setattr(closures, "CHECK", 3)
     monkeypatch.setattr(many, "TOGETHER", 20)
 
 
@@ -324,6 +325,31 @@ def parents_lead_to_starts(closed: Any, out: Csr, op: Any, x: SparseVector) -> N
 def test_near_before_far_gives_what_numpy_gives(name: str, dtype: str, delta: Any) -> None:
     for seed in range(4):
         closed_alike(name, dtype, "near_far", seed, delta=delta)
+
+
+@pytest.mark.parametrize("name", ["min_plus", "min_max", "max_min", "max_times"])
+def test_what_was_near_goes_back_where_it_is_multiplied_too_often(name: str) -> None:
+    """A ring, where long ways around are found first and improved again and again."""
+    rng = np.random.default_rng(3)
+    n = 400
+    rows = np.concatenate([np.arange(n), rng.integers(0, n, 2 * n)])
+    columns = np.concatenate([(np.arange(n) + 1) % n, rng.integers(0, n, 2 * n)])
+    a = csr_of(n, rows, columns, np.where(np.arange(rows.size) < n, 0.01, rng.random(rows.size)))
+    op = semiring.from_string(name)["FP64"]
+    x = SparseVector(n, np.zeros(1, np.int32), np.full(1, op.binaryop.op.monoid.identities["FP64"]))
+    options: Any = {"mask": None, "limit": FOREVER, "parents": True, "turns": FOREVER}
+    options |= {"delta": None, "traced": True}
+    turns = []
+    for width in (1e-9, closures.EDGES_AHEAD, 1e9):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(closures, "EDGES_AHEAD", width)
+            patched.setattr(closures, "LEAST_AHEAD", 0.0)
+            patched.setattr(closures, "RELATIVE", min(width, 0.9))
+            expected = in_numpy(lambda: cpu.closure(a, None, x, op, how="improving", **options))
+            for closed in compiled(lambda: cpu.closure(a, None, x, op, how="near_far", **options)):
+                assert np.array_equal(closed.values.values, expected.values.values)
+                turns.append(closed.depth)
+    assert max(turns) > 2
 
 
 @pytest.mark.parametrize("how", ["improving", "rounds"])

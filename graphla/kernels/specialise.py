@@ -79,14 +79,20 @@ def closing(semiring: TypedSemiring) -> str:
 
 
 def near_far(semiring: TypedSemiring) -> str:
-    """As `closing`, and `beyond`, `wider` and `narrower`; (+) is min or max."""
+    """As `closing`, and `beyond`, `wider` and `narrower`; (+) is min or max.
+
+    A delta is a difference, and of products of floats a part of the best.
+    """
     dtype = semiring.monoid.type
     is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
     if dtype.kind == "b":
         beyond, wider, narrower = "best", "delta", "delta"
     elif dtype.kind == "f":
-        beyond = f"{name}(best {'+' if is_min else '-'} delta)"
-        wider, narrower = f"{name}(min(delta * 2, {name}(1e30)))", f"{name}(delta / 2)"
+        sign, most = "+" if is_min else "-", 1e30
+        beyond = f"{name}(best {sign} delta)"
+        if is_relative(semiring):
+            beyond, most = f"{name}(best * (1 {sign} delta))", 1e30 if is_min else MOST_RELATIVE
+        wider, narrower = f"{name}(min(delta * 2, {name}({most})))", f"{name}(delta / 2)"
     else:
         limits = np.iinfo(dtype.np_type)
         low, high = f"{name}({limits.min})", f"{name}({limits.max})"
@@ -104,6 +110,15 @@ def near_far(semiring: TypedSemiring) -> str:
         _function(f"def wider(delta):\n    return {wider}"),
         _function(f"def narrower(delta):\n    return {narrower}"),
     )
+
+
+MOST_RELATIVE = 31 / 32
+"""The largest part of the best that a delta is, where the worst value is 0."""
+
+
+def is_relative(semiring: TypedSemiring) -> bool:
+    """Whether values of a closure shrink or grow by factors, so that a delta is a part of them."""
+    return semiring.binaryop.name == "times" and semiring.return_type.kind == "f"
 
 
 def matrix_matrix(semiring: TypedSemiring) -> str:

@@ -27,6 +27,10 @@ SMALL = 1 << 14
 """Entries and vertices of a matrix from which a closure is run apart: its rounds are many."""
 EDGES_AHEAD, LEAST_AHEAD = 8.0, 0.25
 """A delta in mean weights: EDGES_AHEAD over the mean degree, and LEAST_AHEAD at least."""
+CHECK = 1024
+"""Entries multiplied between two looks at how it goes, and whether to stop."""
+RELATIVE = 0.5
+"""The same for products, in parts of the best."""
 
 
 def closure(
@@ -57,13 +61,18 @@ def closure(
     state, stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
     steps = 1 if traced else FOREVER
     if is_near_far:
-        ring, pile, codes = np.empty(n + 1, np.int32), np.empty(n, np.int32), np.zeros(n, np.uint8)
+        ring, pile, codes = (
+            np.empty(n + 1, np.int32),
+            np.empty(2 * n, np.int32),
+            np.zeros(n, np.uint8),
+        )
         pile[: starts.size] = starts
         codes[starts] = far.AWAY
         state[far.FAR] = starts.size
-        width = np.array([_finite(_delta(out, a) if delta is None else delta, dtype)], dtype)
+        wanted = _delta(out, a, semiring) if delta is None else delta
+        width = np.array([_finite(wanted, semiring)], dtype)
         arrays = (*found, ring, pile, codes, width, state, stop)
-        rule = (step, mask_step, forbidden, int(delta is None), steps)
+        rule = (step, mask_step, forbidden, int(delta is None), CHECK, steps)
         loop = load("closure.near_far", (specialise.near_far, semiring), arrays)
     else:
         queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
@@ -96,19 +105,24 @@ def closure(
     return Closed(result, by, int(state[far.DEPTH]), trace, bool(state[far.OVERFLOWED]), settled)
 
 
-def _delta(a: Csr, values: Array) -> float:
+def _delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
     """A delta to begin with: the weight of a few edges, fewer where rows are long.
 
     On roads 4 to 8 mean weights are best; the loop finds by itself what suits a graph.
     """
+    if specialise.is_relative(semiring):
+        return RELATIVE
     mean = mean_of(values)
     return mean * max(EDGES_AHEAD * a.nrows / max(a.nvals, 1), LEAST_AHEAD)
 
 
-def _finite(delta: float, dtype: np.dtype[Any]) -> Any:
+def _finite(delta: float, semiring: TypedSemiring) -> Any:
     """A delta that the dtype holds."""
+    dtype = semiring.return_type
     if dtype.kind == "b":
         return False
+    if specialise.is_relative(semiring) and semiring.monoid.name == "max":
+        return min(delta, specialise.MOST_RELATIVE)
     if dtype.kind == "f":
         return min(delta, 1e30)
-    return int(min(max(delta, 0), float(np.iinfo(dtype).max // 2)))
+    return int(min(max(delta, 0), float(np.iinfo(dtype.np_type).max // 2)))

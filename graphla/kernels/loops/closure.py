@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 BATCH = np.uint64(1023)  # entries of a queue less one, after which the stop flag is read
 SIZE, DEPTH, MADE, OVERFLOWED, TURN, FAR, FRONTIER, EDGES = range(8)
 FINISHED, PAUSED, STOPPED, UNSETTLED, SUSPECT = range(5)
-NEAR, AWAY, USED = np.uint8(1), np.uint8(2), np.uint8(4)
+NEAR, AWAY, USED, LISTED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 LOOKED, AGAIN = 4, 8
 
 
@@ -127,14 +127,16 @@ def near_far(
     mask_step,
     forbidden,
     adapts,
+    check,
     steps,
 ):
     """Goes on by up to `steps` turns, each over all that is within delta of the best; why it ended.
 
     `near` is a ring of the entries to multiply, first come, first served, and `far` a pile of the
     others. code(o) says in which of them o is pending, and whether it was ever multiplied. If
-    `adapts`, delta grows where looking through the pile costs more than the edges do, and shrinks
-    where many entries are multiplied more than once.
+    `adapts`, delta grows where looking through the pile costs more than the edges do; where many
+    entries are multiplied more than once, it shrinks, and what is near goes back to the pile. There
+    an entry may lie twice, until it is looked through. All this is asked every `check` entries.
     """
     a_step, mask_step = np.uint64(a_step), np.uint64(mask_step)
     room = np.uint64(kept_near.size)
@@ -150,7 +152,9 @@ def near_far(
         best = out_values[np.uint64(kept_far[0])]
         for t in range(far):
             o = np.uint64(kept_far[t])
-            if kept_codes[o] & AWAY:
+            code = kept_codes[o]
+            if code & AWAY and not code & LISTED:
+                kept_codes[o] = code | LISTED
                 kept_far[left] = np.int32(o)
                 best = add(best, out_values[o]) if left else out_values[o]
                 left += ONE
@@ -159,29 +163,36 @@ def near_far(
         far, head, tail = np.uint64(0), np.uint64(0), np.uint64(0)
         for t in range(left):
             o = np.uint64(kept_far[t])
-            value = out_values[o]
-            if improved(True, value, horizon)[0]:
+            used = kept_codes[o] & USED
+            if improved(True, out_values[o], horizon)[0]:
+                kept_codes[o] = used | AWAY
                 kept_far[far] = np.int32(o)
                 far += ONE
             else:
-                kept_codes[o] = (kept_codes[o] & USED) | NEAR
+                kept_codes[o] = used | NEAR
                 kept_near[tail] = np.int32(o)
                 tail += ONE
         if tail == room:
             tail = np.uint64(0)
         pops, again, edges = 0, 0, 0
         while head != tail:
+            if pops % check == check - 1:
+                waiting = tail - head if tail >= head else tail + room - head
+                if kept_stop[0]:
+                    return STOPPED
+                if adapts and again * AGAIN > edges and again > np.int64(far + waiting):
+                    break
             k = np.uint64(kept_near[head])
             head += ONE
             if head == room:
                 head = np.uint64(0)
             pops += 1
-            if pops & 1023 == 0 and kept_stop[0]:
-                return STOPPED
-            again += np.int64(kept_codes[k] & USED != 0)
-            kept_codes[k] = USED
             u = out_values[k]
-            edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+            degree = np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+            edges += degree
+            if kept_codes[k] & USED:
+                again += degree
+            kept_codes[k] = USED
             for p in range(np.uint64(indptr[k]), np.uint64(indptr[k + ONE])):
                 o = np.uint64(indices[p])
                 if mask[o * mask_step] == forbidden:
@@ -209,11 +220,19 @@ def near_far(
                         tail += ONE
                         if tail == room:
                             tail = np.uint64(0)
+        while head != tail:
+            o = kept_near[head]
+            kept_codes[np.uint64(o)] = (kept_codes[np.uint64(o)] & USED) | AWAY
+            kept_far[far] = o
+            far += ONE
+            head += ONE
+            if head == room:
+                head = np.uint64(0)
         if adapts:
-            if looked * LOOKED > edges:
-                delta = wider(delta)
-            elif again * AGAIN > pops:
+            if again * AGAIN > edges and again > looked:
                 delta = narrower(delta)
+            elif looked * LOOKED > edges:
+                delta = wider(delta)
             kept_delta[0] = delta
         kept_state[FAR] = far
         kept_state[FRONTIER], kept_state[EDGES] = pops, edges
