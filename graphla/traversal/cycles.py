@@ -69,12 +69,12 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type
     at = [values[k : k + 1].astype(result) for k in range(values.size)]
     edges = [(k, (k + 1) % len(at), w.astype(types[1])) for k, w in enumerate(weights)]
-    for _ in range(max(3, min(TURNS, STEPS // len(at)))):
+    for turn in range(max(3, min(TURNS, STEPS // len(at)))):
         before = at[0]
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                return True
+                return turn > 0  # it has gone on until nothing fits any more
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
             return bool(np.isinf(at[0]) and np.isfinite(values).any())

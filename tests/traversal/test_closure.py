@@ -356,6 +356,13 @@ def test_deterministic_parents_are_the_same_each_time(case):
     assert first[1].to_dict() == again[1].to_dict()
 
 
+def test_a_product_that_does_not_fit_is_no_cycle_that_goes_on():
+    A = gl.Matrix.from_coo([0], [0], [1], "UINT8", nrows=1, ncols=1)
+    x = gl.Vector.from_coo([0], [2], "UINT8", size=1)
+    with pytest.raises(OverflowError, match="has a product that UINT8 does not hold"):
+        gl.closure(x, A, "max_rminus")
+
+
 def test_what_a_users_multiply_does_not_hold_is_refused():
     twice = binary.register_anonymous(lambda x, y: 2 * x + y, "twice")
     op = semiring.register_anonymous(monoid.min, twice)["INT8"]
