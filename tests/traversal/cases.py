@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from algorithms.graphs import Edges, graphs
+from devices import DEVICE, has_card
 from hypothesis import strategies as st
 
 import graphla as gl
@@ -69,7 +70,9 @@ def cases(
     iso: bool | None = None,
 ) -> Case:
     """A closure that comes to rest, whatever the graph."""
-    few = gl.config.compiled is True  # Numba compiles each semiring on each dtype
+    few = gl.config.compiled is True or (
+        DEVICE == "cuda" and has_card()
+    )  # each semiring on each dtype is compiled
     known_dtypes = COMPILED if few else INTEGERS + FLOATS + ["BOOL"]
     wanted = set(known_dtypes if dtypes is None else dtypes)
     known = sorted(SETTLING if names is None else names)
