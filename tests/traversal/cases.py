@@ -70,9 +70,8 @@ def cases(
     iso: bool | None = None,
 ) -> Case:
     """A closure that comes to rest, whatever the graph."""
-    few = gl.config.compiled is True or (
-        DEVICE == "cuda" and has_card()
-    )  # each semiring on each dtype is compiled
+    # Where each semiring is compiled for each dtype, fewer dtypes do.
+    few = gl.config.compiled is True or (DEVICE == "cuda" and has_card())
     known_dtypes = COMPILED if few else INTEGERS + FLOATS + ["BOOL"]
     wanted = set(known_dtypes if dtypes is None else dtypes)
     known = sorted(SETTLING if names is None else names)
