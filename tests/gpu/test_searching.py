@@ -10,7 +10,9 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
+from weakref import WeakKeyDictionary
 
+import cupy
 import numpy as np
 import pytest
 from gpu.patterns import Pattern, on_host, pattern, patterns
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 
 from graphla.backends import Tree, backend
 from graphla.backends.cuda import persistent, planning, searching
+from graphla.kernels.cuda import Kernel
 from graphla.storage import Plan, VectorMask
 
 cuda = backend("cuda")
@@ -31,7 +34,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"ALONE_EDGES": 1 << 30, "GRID_EDGES": 1 << 30, "ROOM": 32},  # one block, with no room
     {"ALONE_EDGES": 0, "GRID_EDGES": 0, "PUSH_COST": 1e6, "UNIT": 0},  # pull as soon as may be
     {"ALONE_EDGES": 100, "GRID_EDGES": 200, "PUSH_COST": 0.1, "UNIT": 2, "ROOM": 64},
+    # a cluster: as it is, to and fro, and with boxes so small that levels fail
+    {"CLUSTER": 2, "FEW_EDGES": 1 << 20},
+    {"CLUSTER": 4, "FEW_EDGES": 1 << 20, "ALONE_EDGES": 30, "GRID_EDGES": 60},
+    {"CLUSTER": 4, "FEW_EDGES": 1 << 20, "ROOM": 64},
+    {"CLUSTER": 2, "FEW_EDGES": 1 << 20, "ROOM": 8, "UNIT": 0},
 )
+TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVALID_CLUSTER_SIZE"
 FAR = 1 << 40
 """No limit."""
 
@@ -215,6 +224,68 @@ def test_tickets_may_wrap_around(graph, tier, constants, before):
     with settings(constants, (1 << 32) - before):
         tree = search(graph, [0], tier)
     assert_found(tree, graph, levels_on_host(graph, [0]))
+
+
+# --- clusters ---------------------------------------------------------------------------------
+
+
+class Refusal(cupy.cuda.driver.CUDADriverError):
+    def __init__(self, text: str) -> None:
+        RuntimeError.__init__(self, text)
+
+
+@contextmanager
+def a_card_that_takes(blocks: int, error: str) -> Any:
+    """Launches in clusters of more blocks are refused; the grids of those launched are told."""
+    grids: list[tuple[str, int]] = []
+    launch = Kernel.__call__
+
+    def perhaps(kernel: Kernel, grid: int, *args: Any, **options: Any) -> None:
+        file = kernel.what.split(" of ")[1].split(" for ")[0]
+        if file == "bfs_deep.cu" and grid > blocks:
+            raise Refusal(error)
+        grids.append((file, grid))
+        launch(kernel, grid, *args, **options)
+
+    with (
+        patch.object(Kernel, "__call__", perhaps),
+        patch.object(persistent, "_taken", {}),
+        patch.object(searching, "_refusing", set()),
+        patch.object(searching, "_searches", WeakKeyDictionary()),
+        settings({"CLUSTER": 2, "FEW_EDGES": 1 << 20}),
+    ):
+        yield grids
+
+
+def test_of_blocks_in_clusters_there_are_so_many_as_the_card_takes():
+    edges = path(300)
+    graph, start = pattern(300, edges, True), edges[0][0]
+    with a_card_that_takes(2, TOO_LARGE) as grids:
+        for _ in range(2):
+            assert_found(search(graph, [start]), graph, levels_on_host(graph, [start]))
+    assert grids == [("bfs_deep.cu", 2)] * 2
+
+
+@pytest.mark.parametrize("error", [TOO_LARGE, INVALID])
+def test_a_card_that_refuses_clusters_searches_without_them(error):
+    edges = path(300)
+    graph, start = pattern(300, edges, True), edges[0][0]
+    with a_card_that_takes(0, error) as grids:
+        for _ in range(2):
+            assert_found(search(graph, [start]), graph, levels_on_host(graph, [start]))
+        assert [file for file, _ in grids] == ["bfs.cu"] * 2
+
+
+def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
+    n = 3000
+    star = np.stack([np.full(900, 1000), np.arange(1001, 1901)], 1)
+    line = np.stack([np.arange(1000), np.arange(1, 1001)], 1)
+    graph = pattern(n, np.concatenate([star, line, line + 1900]), True)
+    for edges in ({}, {"ALONE_EDGES": 1 << 20, "GRID_EDGES": 1 << 20}):
+        with settings({"CLUSTER": 2, "FEW_EDGES": 1 << 20, **edges}):
+            for starts in ([960], [1000], [1950, 990]):
+                tree = search(graph, starts, traced=True)
+                assert_found(tree, graph, levels_on_host(graph, starts))
 
 
 # --- shapes -----------------------------------------------------------------------------------

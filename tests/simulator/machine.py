@@ -34,7 +34,6 @@ class Device:
     @property
     def attributes(self) -> dict[str, int]:
         """As the driver tells them."""
-        major, minor = self.compute_capability
         return {
             "MaxThreadsPerBlock": 1024,
             "MaxBlockDimX": 1024,
@@ -53,8 +52,6 @@ class Device:
             "CooperativeLaunch": 1,
             "ConcurrentManagedAccess": 1,
             "L2CacheSize": 4 << 20,
-            "ComputeCapabilityMajor": major,
-            "ComputeCapabilityMinor": minor,
             "MaxRegistersPerBlock": 65536,
             "MaxRegistersPerMultiprocessor": 65536,
             "ClockRate": 1_000_000,

@@ -79,8 +79,15 @@ class _Kept(local):
 _kept = _Kept()
 
 
-def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32) -> int:
-    """The blocks that the card holds at a time, no more than `each` on a multiprocessor."""
+class Refused(Exception):
+    """The card does not take a cluster of the kernel's blocks."""
+
+
+def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
+    """The blocks that the card holds at a time, no more than `each` on a multiprocessor.
+
+    Of blocks in clusters it may hold fewer: `run` finds out.
+    """
     multiprocessors, is_able = _able(xp.cuda.runtime.getDevice())
     fit = kernel.resident(block, shared) if is_able else 0
     if not fit:
@@ -89,7 +96,7 @@ def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32) -> int:
             f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
             f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
         )
-    return min(fit, each) * multiprocessors
+    return min(fit, each) * multiprocessors // cluster * cluster
 
 
 @cache
@@ -107,11 +114,13 @@ def run(
     results: int,
     shared: int = 0,
     cooperative: bool = True,
+    cluster: int = 1,
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
 
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another. An interrupt stops
-    the kernel and is raised again.
+    the kernel and is raised again. Of blocks in clusters so many are launched as the card takes:
+    `Refused` is raised if it takes none.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -124,13 +133,38 @@ def run(
     control = kept.control()
     head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
     try:
-        kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
+        if cluster == 1:
+            kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
+        else:
+            _launch_clusters(kernel, blocks, cluster, block, *head, *args, shared=shared)
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
         stream.synchronize()  # a card that has failed raises here, too
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
+
+
+_taken: dict[tuple[Kernel, int], int] = {}
+"""Blocks in clusters that the card took of a kernel with so many bytes of shared memory."""
+
+
+def _launch_clusters(
+    kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
+) -> None:
+    """Where blocks of a cluster must be neighbours the card holds fewer of them. How many, CuPy
+    cannot ask; a launch of too many is refused at once.
+    """
+    for fewer in range(min(blocks, _taken.get((kernel, shared), blocks)), 0, -cluster):
+        try:
+            kernel(fewer, block, *args, shared=shared, cooperative=True)
+        except xp.cuda.driver.CUDADriverError as error:
+            if "TOO_LARGE" not in str(error):
+                raise Refused(str(error)) from error
+        else:
+            _taken[kernel, shared] = fewer
+            return
+    raise Refused(f"{kernel.what} in clusters of {cluster}")
 
 
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:

@@ -1,6 +1,6 @@
 """Breadth-first search, the whole traversal in one launch.
 
-Kernel: bfs.cu. Waits: for the traversal.
+Kernels: bfs.cu, or bfs_deep.cu, the same in clusters of blocks. Waits: for the traversal.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ POOL, LEAST_POOL = 16384, 8704
 """Words of shared memory for lists of vertices; the least that the lists of pulls need."""
 SMALL_MAP, FEW_EDGES = 12288, 8
 """A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
+CLUSTER = 1
+"""Blocks that walk the small levels of a graph of few edges together, on cards that have clusters;
+elsewhere one block does it alone."""
 ALONE_EDGES = 4096
-"""A level of no more edges is given to one block, if its vertices have room there;"""
+"""A level of no more edges is given to one block, or a cluster, if its vertices have room there;"""
 MOST_ALONE = 8192
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
 GRID_EDGES = 24576
@@ -77,26 +80,38 @@ def bfs(
     search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
     scratch, pieces = search.scratch()
     records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if traced else NULL
-    status, depth, reached, recorded = persistent.run(
-        *(search.kernel, search.blocks, THREADS),
-        *search.graph,
+    args = (
         *(starts, start, size(1 if start >= 0 else starts.size)),
         *((NULL, FALSE) if mask is None else (flags_of(mask), np.bool_(mask.complement))),
         *(NULL if kept is None else kept, NULL if tree is None else tree, present),
         *pieces,
         *search.edges,
         *(size(min(limit, n)), DIRECTIONS[direction]),
-        *search.tuning,
-        *(records, size(len(records) if traced else 0)),
-        results=3,
-        shared=search.shared,
     )
+    records_of = (records, size(len(records) if traced else 0))
+    try:
+        told = _run(search, args, records_of)
+    except persistent.Refused:
+        _refusing.add(xp.cuda.runtime.getDevice())
+        _searches.clear()
+        search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
+        told = _run(search, args, records_of)
     del scratch
+    status, depth, reached, recorded = told
     if status == TOO_DEEP:
         raise OverflowError(f"a vertex is more than 254 edges away, which {levels} cannot hold")
     if levels is None:
         kept = None
     return Tree(kept, tree, present, reached, depth, _trace(records, recorded) if traced else [])
+
+
+def _run(search: _Search, args: tuple[Any, ...], records: tuple[Any, Any]) -> list[int]:
+    return persistent.run(
+        *(search.kernel, search.blocks, THREADS, *search.graph, *args, *search.tuning, *records),
+        results=3,
+        shared=search.shared,
+        cluster=search.cluster,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +121,7 @@ class _Search:
     out: Any  # weak references: what is known of a matrix is not to keep it
     into: Any
     kernel: Kernel
+    cluster: int
     blocks: int
     shared: int  # bytes
     ends: tuple[int, ...]  # of the pieces of scratch
@@ -138,7 +154,7 @@ def _search_of(
     """Kept with the plan, or with the matrix if it has none."""
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
-    key = (asked, tuning, SMALL_MAP, FEW_EDGES)
+    key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -164,8 +180,10 @@ def _prepared(
         (out, into, n) if graph is None else (graph.out, graph.into, graph.active)
     )
     offset = rows.indptr.dtype
-    kernel = load("bfs.cu", "search_breadth_first", NOTHING, offset, level, has_parents)
-    pool, words, shared, blocks = _shape(kernel, out, graph is not None)
+    cluster = 1 if graph is not None else _cluster(out)
+    file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
+    kernel = load(file, "search_breadth_first", NOTHING, offset, level, has_parents, cluster)
+    pool, words, shared, blocks = _shape(kernel, out, graph is not None, cluster)
     words_of_map, width, is_renamed = 4 * -(-n // 32), offset.itemsize, graph is not None
     scratch = (
         *(words_of_map, words_of_map, words_of_map * is_masked),
@@ -181,6 +199,7 @@ def _prepared(
         ref(out),
         None if into is None else ref(into),
         kernel,
+        cluster,
         blocks,
         shared,
         ends=tuple(accumulate(-(-each // 256) * 256 for each in scratch)),
@@ -203,14 +222,32 @@ def _prepared(
     )
 
 
-def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int, int]:
+_refusing: set[int] = set()
+"""Devices that have refused clusters of CLUSTER blocks."""
+
+
+def _cluster(out: Csr) -> int:
+    """The blocks that walk small levels of a graph together: several if it may be deep, and if the
+    card has clusters, for which each of them takes its part of the map.
+    """
+    device = xp.cuda.runtime.getDevice()
+    multiprocessors, has_clusters, most = _card(device)
+    words = -(-out.nrows // (32 * CLUSTER)) + LEAST_POOL
+    may_be_deep = out.nvals <= FEW_EDGES * out.nrows and 4 * words <= most
+    is_there = has_clusters and multiprocessors >= CLUSTER and device not in _refusing
+    return CLUSTER if may_be_deep and is_there else 1
+
+
+def _shape(
+    kernel: Kernel, out: Csr, is_relabelled: bool, cluster: int
+) -> tuple[int, int, int, int]:
     """Words of shared memory for lists, words for the map of one block, all bytes, and the grid.
 
     The map is kept there if that costs little, or the graph has few edges: then most levels are
     one block's. It takes room from the cache.
     """
-    words, least = -(-out.nrows // 32), LEAST_POOL
-    most = (_shared_limit(xp.cuda.runtime.getDevice()) - STATIC) // 4
+    words, least = -(-out.nrows // (32 * cluster)), LEAST_POOL
+    most = _card(xp.cuda.runtime.getDevice())[2] // 4
     is_wanted = not is_relabelled and (words <= SMALL_MAP or out.nvals <= FEW_EDGES * out.nrows)
     if not is_wanted or words + least > most:
         words = 0
@@ -219,13 +256,17 @@ def _shape(kernel: Kernel, out: Csr, is_relabelled: bool) -> tuple[int, int, int
         pool,
         words,
         4 * (pool + words),
-        persistent.grid(kernel, THREADS, 4 * (pool + words), each=1),
+        persistent.grid(kernel, THREADS, 4 * (pool + words), each=1, cluster=cluster),
     )
 
 
 @cache
-def _shared_limit(device: int) -> int:
-    return xp.cuda.Device(device).attributes["MaxSharedMemoryPerBlockOptin"]
+def _card(device: int) -> tuple[int, bool, int]:
+    """Multiprocessors, whether there are clusters, and bytes of shared memory for the asking."""
+    card = xp.cuda.Device(device)
+    has_clusters = int(card.compute_capability) >= 90
+    most = card.attributes["MaxSharedMemoryPerBlockOptin"] - STATIC
+    return card.attributes["MultiProcessorCount"], has_clusters, most
 
 
 def _trace(records: Array, count: int) -> list[Level]:
