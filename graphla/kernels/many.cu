@@ -89,7 +89,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
                   bool is_all, u64 wanted, i32 level, Counted &counted, i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
-  const bool notes = planes_for(level) <= words.room, opens = notes && opens_plane(level);
+  const bool notes = planes_for(level) <= words.room, opens = notes && level == 4;
   Pushers pushers{held, 0};
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
@@ -127,6 +127,16 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
     }
   }
   if (queues_all) pushers.flush(queues, pushers.count);
+}
+
+/// The plane that a level has opened, where it has not been written: once it is known to be needed.
+template <class Offset>
+DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
+  if (planes_for(level) > words.room) return;
+  u64 *plane = words.planes + (planes_for(level) - 1) * words.stride;
+  for (u32 v = u32(thread_in_grid()); v < graph.vertices; v += u32(threads_in_grid())) {
+    if (words.seen[v] && !(words.had[v / WARP] && words.fresh[v])) plane[v] = 0;
+  }
 }
 
 /// Starts are to be reached at level 0; open are those that may be pulled to.
@@ -219,7 +229,7 @@ DEVICE Plan planned(const Graph<Offset> &graph, const Tally &tally, i32 towards,
 /// rows of both forms, `rows` for all vertices. `totals`: of each search the vertices reached, the
 /// sum of their levels, and the greatest.
 template <class Op, class Offset, class Level>
-__global__ void __launch_bounds__(MANY_BLOCK, 4)
+__global__ void __launch_bounds__(MANY_BLOCK, 3)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
             i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
             const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
@@ -234,6 +244,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   SHARED(float, unreached, SEARCHES);
   SHARED(i64, sums, 3 * SEARCHES);  // what becomes `totals`, in block 0
   SHARED(u32, votes, 4);
+  SHARED(i64, due, 1);  // when the host's wish to stop is looked up again
   const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, longest, part};
   const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
   const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
@@ -242,7 +253,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   i32 *my_held = held + Pushers::ROOM * warp_in_block();
   Grid grid(control);
   grid.begin(tickets);
-  StopFlag flag(host, patience);
+  if (me == 0) due[0] = StopFlag(host, patience).due;
   const Records trace{records, records_room};
 
   begin_searches(graph, words, starts, renumbered, searches);
@@ -274,10 +285,11 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     if (plan.going) depth = level;
     if (is_scribe) {
       u64 frontier = 0, edges = 0;
-      for (int s = 0; s < searches; ++s) frontier += tally.vertices(s), edges += u64(tally.edges(s));
+      for (int s = 0; s < searches; ++s) frontier += tally.words[s], edges += tally.words[SEARCHES + s];
       trace.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
     }
     if (room && plan.going && planes_for(level) > room) status = TOO_DEEP;
+    if (room && plan.going && level > 4 && opens_plane(level)) clear_plane(graph, words, level);
     if (status == TOO_DEEP || !plan.going || level >= limit) break;
 
     const u64 pushing = plan.going & ~plan.pulling;
@@ -289,9 +301,17 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       grid.meet();
     }
     is_all = pushing && tally.all() > MOST * float(vertices);
-    expand_queued(graph, words, queues, pushing, plan.pulling, !is_all);
+    expand_queued(graph, words, queues, pushing, plan.pulling,
+                  !is_all ? CARE_MARK : plan.pulling ? CARE_TEST : CARE_NONE);
     is_small = !plan.pulling && tally.all() < SMALL * float(out_ends[vertices]);
-    if (grid.meet(is_first && me == 0 && flag.is_up())) {
+    bool asks = false;
+    if (is_first && me == 0) {
+      StopFlag flag(host, patience);
+      flag.due = due[0];
+      asks = flag.is_up();
+      due[0] = flag.due;
+    }
+    if (grid.meet(asks)) {
       status = STOPPED;
       break;
     }

@@ -22,12 +22,15 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// Push of one edge's searches; `marks`: whether the group is told. A store of each lane to a place
-/// of its own takes as long as the test, or as the atomic.
-DEVICE void push_to(const Words &words, i32 w, u64 bits, bool marks) {
-  if (!(bits & ~load_relaxed(&words.next[w]))) return;
+/// What a push does beside the atomic. Where each lane goes to a place of its own, the test and the
+/// mark take as long as that: for many edges to vertices that are mostly new, it is all that is done.
+enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
+
+/// Push of one edge's searches.
+DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
+  if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);
-  if (marks) store_relaxed(&words.touched[w / WARP], u8(1));
+  if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
 /// Queues this lane's row in parts, if it has any; all lanes call.
@@ -80,7 +83,7 @@ struct Pushers {
 /// Entries begin..end - 1 of a long row pushed by a warp.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
-                      bool marks) {
+                      int care) {
   constexpr int UNROLL = 8;
   for (i64 p = begin + lane(); p < end; p += UNROLL * WARP) {
     i32 w[UNROLL];
@@ -88,7 +91,7 @@ DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin,
     for (int j = 0; j < UNROLL; ++j) w[j] = p + j * WARP < end ? graph.out[p + j * WARP] : -1;
 #pragma unroll
     for (int j = 0; j < UNROLL; ++j) {
-      if (w[j] >= 0) push_to(words, w[j], bits, marks);
+      if (w[j] >= 0) push_to(words, w[j], bits, care);
     }
   }
 }
@@ -117,7 +120,7 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
 /// The short rows of a warp's vertices (-1: none), pushed edge by edge.
 template <class Offset>
 DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
-                      bool marks) {
+                      int care) {
   u64 bits = 0;
   Offset begin = 0;
   u32 length = 0;
@@ -141,7 +144,7 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
     }
 #pragma unroll
     for (int j = 0; j < UNROLL; ++j) {
-      if (w[j] >= 0) push_to(words, w[j], with[j], marks);
+      if (w[j] >= 0) push_to(words, w[j], with[j], care);
     }
   }
 }
@@ -277,7 +280,7 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
 /// The second half: what is queued, dealt out to all warps.
 template <class Offset>
 DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
-                          u64 pushing, u64 pulling, bool marks) {
+                          u64 pushing, u64 pulling, int care) {
   const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
   const i64 parts = i64(load_relaxed(&queues.counts[0])), rows = i64(load_relaxed(&queues.counts[1]));
   for (i64 q = warp; q < parts; q += warps) {
@@ -292,13 +295,13 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     } else {
       const i64 begin = i64(graph.out_ends[v]) + skip;
       const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));
-      push_part(graph, words, begin, end, words.fresh[v] & pushing, marks);
+      push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
   const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));  // few rows: few to a warp
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
-    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, marks);
+    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);
   }
 }
 
