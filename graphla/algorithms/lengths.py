@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.algorithms import arguments
-from graphla.sparse import Mask, Matrix
+from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import many
 
 
@@ -20,7 +20,7 @@ def bfs_levels(
     *,
     dtype: Any = "INT32",
     limit: int | None = None,
-    mask: Mask | None = None,
+    mask: Mask | Vector | None = None,
 ) -> Any:
     """L(i, v) = how many edges v is away from sources[i]: a dense array, as fast as it gets.
 

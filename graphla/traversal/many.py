@@ -16,7 +16,7 @@ from graphla.backends import Level, Reach, backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import Running
 from graphla.settings import forced_direction, recorders
-from graphla.sparse import Mask, Matrix
+from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.storage import Array, Csr, VectorMask
 from graphla.traversal.searching import lower, tell
@@ -29,7 +29,7 @@ FEW = 8
 
 
 def levels(
-    A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Mask | None = None, limit: int | None = None
+    A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Any = None, limit: int | None = None
 ) -> Array:
     """L(i, v) = how many edges v is away from start i; -1, or 255 in a byte, if it is not reached.
 
@@ -56,9 +56,7 @@ def levels(
     return run("bfs_levels", A, starts.size, mask, search, trace)
 
 
-def reach(
-    A: Matrix, starts: np.ndarray, *, mask: Mask | None = None, limit: int | None = None
-) -> Reach:
+def reach(A: Matrix, starts: np.ndarray, *, mask: Any = None, limit: int | None = None) -> Reach:
     """What the levels of each search add up to; of the levels none is kept."""
 
     def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Reach:
@@ -99,7 +97,7 @@ def run(
     name: str,
     A: Matrix,
     count: int,
-    mask: Mask | None,
+    mask: Any,
     search: Callable[[MatrixForms, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:

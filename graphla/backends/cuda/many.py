@@ -103,7 +103,7 @@ class _Searches:
         if mask is not None:
             flags = flags_of(mask)
             self.allowed = ~flags if mask.complement else flags
-        self.first: Any = plan.first if plan else NULL
+        self.first: Any = NULL  # of a light plan it is not where a row begins
         self.out, self.into, self.vertices, self.renumbered = out, into, self.n, NULL
         if relabelled:
             self.out, self.into, self.first = relabelled.out, relabelled.into, relabelled.first
@@ -146,7 +146,7 @@ class _Searches:
         parts = xp.empty(2 * most, xp.uint64)
         rows = xp.empty(vertices, xp.int32)
         totals = xp.empty((3, SEARCHES), xp.int64)
-        trace = xp.zeros((records, 4), xp.uint64) if records else NULL
+        trace: Any = xp.zeros((records, 4), xp.uint64) if records else NULL
         pull = (NULL, NULL) if into is None else (into.indptr, into.indices)
         written = (NULL, size(0), np.int32(0))
         if table is not None:
@@ -158,7 +158,12 @@ class _Searches:
             kernel,
             min(persistent.grid(kernel, BLOCK), wanted),
             BLOCK,
-            *(size(vertices), size(n), np.int32(starts.size), np.int32(min(self.limit, INT32_END - 1))),
+            *(
+                size(vertices),
+                size(n),
+                np.int32(starts.size),
+                np.int32(min(self.limit, INT32_END - 1)),
+            ),
             *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR)),
             *(np.int32(LONGEST), np.int32(PART)),
             *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
