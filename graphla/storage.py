@@ -63,7 +63,7 @@ class Plan:
     """
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 where v has no edge; those past n set
-    first: Array  # int32[n]: the first in-neighbour of v, -1 where there is none
+    first: Array  # int32[n]: an in-neighbour of v, of many edges if may be; -1 where there is none
     relabelled: Relabelled | None  # of full plans on a GPU
     nbytes: int  # on the device, beside the matrix's own forms
     seconds: float  # that building it took, both tiers together

@@ -253,7 +253,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       const bool marks = search.bytes && !is_marked;
       const bool queues = direction != PULLS && p.left * 32 <= u64(active);
       const Pull<S> pull{search, map, other_map, p.level + 1, marks, queues, queues && !marks ? WARP : PULL_WORDS,
-                         u32(several), (i32 *)bytes + warp_in_block() * list_room, list_room, far, &few[0], &few[1]};
+                         u32(several), (i32 *)bytes + warp_in_block() * list_room, list_room, far, &few[0]};
       Sums sums{};
       search.buffer = (i32 *)bytes + list_room * BFS_WARPS;
       search.buffer_room = u32(pool - list_room * BFS_WARPS);

@@ -33,27 +33,9 @@ template <class S> struct Pull {
   int room;          // PULL_GROUP or more
   i32 *far;          // shared: PULL_FAR
   u32 *far_count;    // shared
-  u32 *far_found;    // shared
 
   static constexpr int NEAR = 8;      // entries that a lane looks at by itself
-  static constexpr int LONG = 2048;   // entries from which a row is the whole block's
-
-  /// Whether one of the entries p, p + step ... of the row is reached, four at a time: which, in
-  /// `by`. p ends behind those looked at.
-  DEVICE bool looks(Slot &p, Slot end, u32 step, i32 &by) const {
-    i32 u[4];
-    bool is_reached[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) u[k] = p + u32(k) * step < end ? search.in[p + u32(k) * step] : -1;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) is_reached[k] = u[k] >= 0 && bit_of(before, u[k]);
-#pragma unroll
-    for (int k = 3; k >= 0; --k) {
-      if (is_reached[k]) by = u[k];
-    }
-    p += 4 * step;
-    return is_reached[0] || is_reached[1] || is_reached[2] || is_reached[3];
-  }
+  static constexpr int LONG = 128;    // entries from which a row is the whole block's
 
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
@@ -67,27 +49,41 @@ template <class S> struct Pull {
     ++sums.found, --sums.left;
   }
 
-  /// The rows of `count` vertices of the list.
+  /// The rows of `count` vertices of the list: a lane a row, NEAR entries at a time, as long as all
+  /// lanes have one; rows without an end there and then come together again. The last few rows are
+  /// one run of entries, which the warp cuts evenly.
   DEVICE void read_rows(int count, Sums &sums) const {
-    const u32 skip = search.first ? 1 : 0;
-    int longer = 0;
+    u32 done = search.old ? 1 : 0;  // what was peeked at is the first entry of a relabelled row
     __syncwarp();
+    do {
+      count = read_near(count, done, sums);
+      done += NEAR;
+    } while (count > WARP / 2);
+    if (count) read_run(count, done, sums);
+  }
+
+  /// The entries done..done + NEAR - 1 of the rows of the list: how many go on, whose vertices are
+  /// the list then.
+  DEVICE int read_near(int count, u32 done, Sums &sums) const {
+    int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
       bool goes_on = false, is_found = false;
       i32 v[1] = {0};
       if (i < count) {
         v[0] = list[i];
         const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
-        Slot p = begin + skip;
-        i32 by = -1;
-        while (p < end && p < begin + skip + NEAR && !is_found) is_found = looks(p, end, 1, by);
+        const Slot p = begin + done;
+        i32 u[NEAR], by = -1;
+#pragma unroll
+        for (int k = 0; k < NEAR; ++k) u[k] = p + k < end ? search.in[p + k] : -1;
+        is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {
           find(v[0], by, sums);
-        } else if (p >= end) {
+        } else if (p + NEAR >= end) {
           sums.into_left += Slot(end - begin);
         } else {
           goes_on = true;
-          if (end - p >= LONG) {
+          if (end - p >= LONG && done <= 1) {
             const u32 at = atomicAdd(far_count, 1u);
             if (at < PULL_FAR) far[at] = v[0], goes_on = false;
           }
@@ -100,57 +96,130 @@ template <class S> struct Pull {
       longer += __popc(some);
       __syncwarp();
     }
-    for (int i = 0; i < longer; ++i) {
-      const i32 v[1] = {list[i]};
-      const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
-      Slot p = begin + skip + NEAR + u32(lane());
-      bool is_found = false;
-      while (p - u32(lane()) < end && !is_found) {
-        i32 by = -1;
-        const u32 finders = __ballot_sync(ALL_LANES, looks(p, end, WARP, by));
-        is_found = finders != 0;
-        if (is_found && lane() == __ffs(int(finders)) - 1) find(v[0], by, sums);
+    return longer;
+  }
+
+  /// Whether one of u[FROM]...u[TO - 1] is reached: which, in `by`; -1 is none.
+  template <int FROM, int TO, int K> DEVICE bool meets(const i32 (&u)[K], i32 &by) const {
+    bool is_reached[TO - FROM];
+#pragma unroll
+    for (int k = FROM; k < TO; ++k) is_reached[k - FROM] = u[k] >= 0 && bit_of(before, u[k]);
+    bool some = false;
+#pragma unroll
+    for (int k = TO - 1; k >= FROM; --k) {
+      if (is_reached[k - FROM]) by = u[k], some = true;
+    }
+    return some;
+  }
+
+  /// The entries from `done` on of the rows of at most 32 vertices of the list, which is spent.
+  DEVICE void read_run(int count, u32 done, Sums &sums) const {
+    constexpr int K = 4;
+    const i32 v[1] = {lane() < count ? list[lane()] : 0};
+    const Slot begin = lane() < count ? Slot(search.in_ptr[v[0]]) : 0;
+    const Slot end = lane() < count ? Slot(search.in_ptr[v[0] + 1]) : 0;
+    Slot p = begin + (lane() < count ? done : 0);
+    __syncwarp();
+    list[lane()] = -1;
+    __syncwarp();
+    while (true) {
+      const u32 length = u32(least(Slot(end - p), Slot(1) << 20));
+      const u32 through = warp_inclusive_sum(length), ahead = through - length;
+      const u32 total = shuffle(through, WARP - 1);
+      if (!total) break;
+      i32 u[K];
+      int of[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        const u32 mine = u32(k * WARP + lane());
+        of[k] = 0;
+#pragma unroll
+        for (int step = WARP / 2; step; step /= 2) {
+          const u32 there = shuffle(ahead, of[k] + step);
+          if (there <= mine) of[k] += step;
+        }
+        const Slot from = shuffle(p, of[k]);
+        const u32 skipped = shuffle(ahead, of[k]);
+        u[k] = mine < total ? search.in[from + (mine - skipped)] : -1;
       }
-      if (!is_found && lane() == 0) sums.into_left += Slot(end - begin);
-      if (queues) search.template keep<1>(is_found && lane() == 0, v);
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (u[k] >= 0 && bit_of(before, u[k])) store_relaxed(&list[of[k]], u[k]);
+      }
+      __syncwarp();
+      const i32 by = load_relaxed(&list[lane()]);
+      const bool is_found = length && by >= 0;
+      if (is_found) {
+        find(v[0], by, sums);
+        p = end;
+      } else if (length) {
+        p += ahead < K * WARP ? least(length, u32(K * WARP) - ahead) : 0;
+        if (p == end) sums.into_left += Slot(end - begin);
+      }
+      if (queues) search.template keep<1>(is_found, v);
     }
     __syncwarp();
   }
 
-  /// What is left of the longest rows; all threads of the block call.
+  /// What is left of the longest rows, as one run of entries; all threads of the block call. The
+  /// room of all lists is free for where rows end and begin, and for who was found.
   DEVICE void read_far(Sums &sums) const {
-    const u32 skip = (search.first ? 1 : 0) + NEAR;
+    constexpr int K = 4;
+    const u32 skip = (search.old ? 1 : 0) + NEAR;
     __syncthreads();
     const int count = int(least(*far_count, u32(PULL_FAR)));
-    for (int i = 0; i < count; ++i) {
-      const i32 v[1] = {far[i]};
-      const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
-      if (threadIdx.x == 0) *far_found = 0;
-      __syncthreads();
-      for (Slot p = begin + skip + threadIdx.x; p - u32(lane()) < end;) {
-        i32 by = -1;
-        const u32 finders = __ballot_sync(ALL_LANES, looks(p, end, BFS_THREADS, by));
-        if (finders && lane() == __ffs(int(finders)) - 1 && !atomicExch(far_found, 1u)) {
-          find(v[0], by, sums);
-        }
-        if (finders || load_relaxed(far_found)) break;
+    if (!count) return;
+    Slot *const ends = (Slot *)(list - warp_in_block() * room), *const begins = ends + PULL_FAR;
+    i32 *const by = (i32 *)(begins + PULL_FAR);
+    if (warp_in_block() == 0) {
+      Slot total = 0;
+      for (int i = lane(); i - lane() < count; i += WARP) {
+        const i32 v = i < count ? far[i] : 0;
+        const Slot begin = Slot(search.in_ptr[v]) + skip;
+        const Slot length = i < count ? Slot(search.in_ptr[v + 1]) - begin : 0;
+        const Slot through = warp_inclusive_sum(length);
+        const Slot ahead = total + through - length;
+        if (i < count) ends[i] = ahead + length, begins[i] = begin - ahead, by[i] = -1;
+        total += shuffle(through, WARP - 1);
       }
-      __syncthreads();
-      const bool is_found = load_relaxed(far_found) != 0;
-      if (!is_found && threadIdx.x == 0) sums.into_left += Slot(end - begin);
-      if (queues && warp_in_block() == 0) search.template keep<1>(is_found && lane() == 0, v);
-      __syncthreads();
     }
+    __syncthreads();
+    for (Slot first = Slot(warp_in_block() * K * WARP); first < ends[count - 1]; first += BFS_THREADS * K) {
+      i32 u[K];
+      int row[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        const Slot mine = first + Slot(k * WARP + lane());
+        row[k] = 0, u[k] = -1;
+        if (mine >= ends[count - 1]) continue;
+        row[k] = upper_bound<Slot, int>(ends, 0, count, mine);
+        if (load_relaxed(&by[row[k]]) < 0) u[k] = search.in[begins[row[k]] + mine];
+      }
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (u[k] >= 0 && bit_of(before, u[k])) store_relaxed(&by[row[k]], u[k]);
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x < PULL_FAR) {
+      const int i = int(threadIdx.x);
+      const i32 v[1] = {i < count ? far[i] : 0};
+      const bool is_found = i < count && by[i] >= 0;
+      if (is_found) find(v[0], by[i], sums);
+      else if (i < count) sums.into_left += Slot(search.in_ptr[v[0] + 1] - search.in_ptr[v[0]]);
+      if (queues) search.template keep<1>(is_found, v);
+    }
+    __syncthreads();
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Peeks for the vertices of words sub..sub + 3 of the chunk that starts at `base`, of which lane
+  /// Peeks for the vertices of words sub..sub + 3 of the chunk: base, base + apart ..., of which lane
   /// sub + k holds `closed` and takes `found`; lists those that miss.
-  DEVICE void peek(u32 base, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
+  DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
     i32 u[PULL_WORDS];
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const u32 v = (base + sub + k) * WARP + lane();
+      const u32 v = (base + u32(sub + k) * apart) * WARP + lane();
       const bool is_open = !(shuffle(closed, sub + k) >> lane() & 1);
       u[k] = is_open ? (search.first ? search.first[v] : -2) : -3;
     }
@@ -161,7 +230,7 @@ template <class S> struct Pull {
     }
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const u32 v = (base + sub + k) * WARP + lane();
+      const u32 v = (base + u32(sub + k) * apart) * WARP + lane();
       const bool is_hit = hit >> k & 1;
       const u32 hits = __ballot_sync(ALL_LANES, is_hit);
       if (lane() == sub + k) found = hits;
@@ -177,22 +246,24 @@ template <class S> struct Pull {
     if (!queues) return;
 #pragma unroll 1
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const i32 v[1] = {i32((base + sub + k) * WARP + lane())};
+      const i32 v[1] = {i32((base + u32(sub + k) * apart) * WARP + lane())};
       search.template keep<1>(shuffle(found, sub + k) >> lane() & 1, v);
     }
   }
 
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP), stride = u32(S::warps_in_grid() * chunk);
+    // Where all warps have no more than one chunk its words lie far apart: hubs stand side by side.
+    const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
-    u32 base = u32(S::warp_in_grid() * chunk) - stride;
+    u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
     u32 reached = 0, closed = ~0u, found = 0, some = 0;
     bool owns = false;
     while (true) {
       if (sub >= chunk) {  // the next chunk of words, a lane a word
         base += stride;
         sub = 0;
-        const u32 word = base + lane();
+        const u32 word = base + u32(lane()) * apart;
         owns = lane() < chunk && word < words;
         reached = owns ? before[word] : 0;
         closed = ~0u;
@@ -213,10 +284,10 @@ template <class S> struct Pull {
       if (is_over) break;
       if (marks || (some >> sub & ((1u << PULL_WORDS) - 1))) {
         found = 0;
-        peek(base, sub, closed, found, listed, sums);
-        if (marks) mark(base, sub, reached | found);
+        peek(base, apart, sub, closed, found, listed, sums);
+        if (marks) mark(base, apart, sub, reached | found);
         if (owns && found) {  // before the rows of this chunk are read
-          after[base + lane()] = reached | found;
+          after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }
       }
@@ -227,10 +298,10 @@ template <class S> struct Pull {
   }
 
   /// The byte that says so, to vertices of words sub..sub + 3 of the chunk that are not reached.
-  DEVICE void mark(u32 base, int sub, u32 reached) const {
+  DEVICE void mark(u32 base, u32 apart, int sub, u32 reached) const {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
-      const u32 v = (base + sub + k) * WARP + lane();
+      const u32 v = (base + u32(sub + k) * apart) * WARP + lane();
       if (!(shuffle(reached, sub + k) >> lane() & 1) && v < u32(search.active)) search.bytes[v] = u8(UNREACHED);
     }
   }

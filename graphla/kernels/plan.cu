@@ -1,4 +1,4 @@
-// What traversals read beside a square matrix: which vertices are idle, the first neighbour of each, and
+// What traversals read beside a square matrix: which vertices are idle, a good neighbour of each, and
 // the pattern in another numbering, vertices by falling class of degree.
 //
 // The class of a vertex is 32 less the bit length of its degree: 32 of them, and NO_CLASS of those
@@ -19,6 +19,13 @@ constexpr u32 NO_CLASS = 32;
 
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero
 
+/// Entries of row v of `out` and, where that is not null, of `into`.
+template <class Offset>
+DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 v) {
+  const i64 degree = i64(out[v + 1]) - i64(out[v]);
+  return into == nullptr ? degree : degree + i64(into[v + 1]) - i64(into[v]);
+}
+
 /// Which lanes hold which class; a lane with none has NO_CLASS. Every lane of the warp calls.
 struct Classes {
   u32 bits[CLASS_BITS], none;
@@ -38,22 +45,47 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// first[v] = the first entry of row v of `into`, -1 where there is none; bit v%32 of idle[v/32] where
-/// v has no entry either way, and past the last vertex. `idle` may be null.
+/// The class of each vertex, by rows of `out` and, where that is not null, of `into`; bit v%32 of
+/// idle[v/32] where v has no entry either way, and past the last vertex.
 template <class Op, class Offset>
-__global__ void look_at_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
-                                 const i32 *__restrict__ indices, i64 n, u32 *idle, i32 *first) {
+__global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 n, u8 *classes,
+                               u32 *idle) {
   for (i64 base = thread_in_grid() - lane(); base < n; base += threads_in_grid()) {
     const i64 v = base + lane();
-    bool is_idle = true;
+    u32 c = NO_CLASS;
     if (v < n) {
-      const Offset begin = into[v];
-      const bool has_none = begin == into[v + 1];
-      first[v] = has_none ? -1 : indices[begin];
-      is_idle = has_none && (idle == nullptr || out[v] == out[v + 1]);
+      c = class_of(degree_of(out, into, v));
+      classes[v] = u8(c);
     }
-    const u32 word = __ballot_sync(ALL_LANES, is_idle);
-    if (lane() == 0 && idle != nullptr) idle[base / WARP] = word;
+    const u32 word = __ballot_sync(ALL_LANES, c == NO_CLASS);
+    if (lane() == 0) idle[base / WARP] = word;
+  }
+}
+
+constexpr int CANDIDATES = 32, AT_ONCE = 4;
+
+/// first[v] = of the first CANDIDATES entries of row v the one of the greatest degree (of several the
+/// first, and v itself last), -1 where there is none. Without `classes`, which may be null, the first.
+template <class Op, class Offset>
+__global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                                const u8 *__restrict__ classes, i64 n, i32 *first) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    const i64 begin = i64(indptr[v]), end = least(i64(indptr[v + 1]), begin + CANDIDATES);
+    i32 best = begin < end && classes == nullptr ? indices[begin] : -1;
+    u32 best_class = NO_CLASS + 1;
+    for (i64 k = classes == nullptr ? end : begin; k < end; k += AT_ONCE) {
+      i32 u[AT_ONCE];
+      u32 c[AT_ONCE];
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) u[j] = k + j < end ? indices[k + j] : -1;
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) c[j] = u[j] < 0 ? NO_CLASS + 1 : u[j] == v ? NO_CLASS : classes[u[j]];
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) {
+        if (c[j] < best_class) best_class = c[j], best = u[j];
+      }
+    }
+    first[v] = best;
   }
 }
 
@@ -70,9 +102,7 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
       const i64 v = base + lane();
       u32 c = NO_CLASS;
       if (v < end) {
-        i64 degree = i64(out[v + 1]) - i64(out[v]);
-        if (into != nullptr) degree += i64(into[v + 1]) - i64(into[v]);
-        c = class_of(degree);
+        c = class_of(degree_of(out, into, v));
         classes[v] = u8(c);
       }
       mine += __popc(Classes(c).lanes_of(u32(lane())));

@@ -69,31 +69,43 @@ def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
     if out is into:
         return plan
     start = perf_counter()
-    first, relabelled = _first(into, into.nrows), plan.relabelled
+    first, relabelled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabelled
     if relabelled is not None:
         r = relabelled
-        first_renamed = _first(r.out, r.active)
+        first_renamed = _first(r.out, r.active, NULL)
         relabelled = Relabelled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
     seconds = plan.seconds + _waited(start)
     return Plan(plan.idle, first, relabelled, plan.nbytes, seconds, plan.is_full)
 
 
-def _first(into: Csr, rows: int) -> Array:
-    """The first entry of each of so many rows, -1 where there is none."""
+def _first(into: Csr, rows: int, classes: Any) -> Array:
+    """An in-neighbour of each of so many vertices, -1 for none: of many edges, or, without classes,
+    the first."""
     first = xp.empty(rows, np.int32)
     if rows:
-        look = load("plan.cu", "look_at_vertices", NOTHING, into.indptr.dtype)
-        look(blocks(rows), BLOCK, into.indptr, into.indptr, into.indices, size(rows), NULL, first)
+        pick = load("plan.cu", "pick_neighbours", NOTHING, into.indptr.dtype)
+        pick(blocks(rows), BLOCK, into.indptr, into.indices, classes, size(rows), first)
     return first
 
 
-def _look_at(out: Csr, into: Csr) -> Plan:
-    """The light tier: one pass over the vertices."""
-    look = load("plan.cu", "look_at_vertices", NOTHING, out.indptr.dtype)
-    n, start = out.nrows, perf_counter()
-    idle, first = xp.empty(-(-n // LANES), np.uint32), xp.empty(n, np.int32)
+def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
+    """The class of each vertex's degree, and the map of idle ones."""
+    n = out.nrows
+    classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // LANES), np.uint32)
     if n:
-        look(blocks(n), BLOCK, out.indptr, into.indptr, into.indices, size(n), idle, first)
+        kernel = load("plan.cu", "class_vertices", NOTHING, out.indptr.dtype)
+        other = NULL if out is into else into.indptr
+        kernel(blocks(n), BLOCK, out.indptr, other, size(n), classes, idle)
+    return classes, idle
+
+
+def _look_at(out: Csr, into: Csr) -> Plan:
+    """The light tier: two passes over the vertices."""
+    for name in ("class_vertices", "pick_neighbours"):
+        load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
+    start = perf_counter()
+    classes, idle = _classes(out, into)
+    first = _first(into, out.nrows, classes)
     return Plan(idle, first, None, idle.nbytes + first.nbytes, _waited(start))
 
 
@@ -119,7 +131,7 @@ def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
         _renamed(kernels, each, names, indptr, ends)
         for each, indptr in zip((out, into), rows, strict=False)
     ]
-    first = _first(made[-1], ends[-1])
+    first = _first(made[-1], ends[-1], NULL)
     relabelled = Relabelled(new, old, made[0], made[-1], first, ends[-1], ends)
     seconds = light.seconds + _waited(start)
     held = (new, old, first, *(x for a in made for x in (a.indptr, a.indices)))
