@@ -130,6 +130,14 @@ def test_levels_come_in_two_dtypes():
         bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")
 
 
+def test_a_recorder_hears_of_searches_that_run_together():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=4, ncols=4)
+    with gl.Recorder() as recorder:
+        bfs_levels(A, [0, 1])
+    assert {event.operation for event in recorder.events} == {"bfs_levels"}
+    assert sum(event.seconds for event in recorder.events) > 0
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_smallest_graphs(n):
     A = gl.Matrix(bool, n, n)
