@@ -103,6 +103,12 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
+/// What improves nothing but that v has a value at all: the worst of all values. Who has one keeps
+/// the code that says where it waits.
+DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
+  return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
+}
+
 /// Key and code apart: a key is improved before the code is, and read after the code was cleared.
 template <class Op, int WHICH> struct Wide {
   typedef typename Op::Z Z;
@@ -132,11 +138,10 @@ template <class Op, int WHICH> struct Wide {
   }
   DEVICE Seen strike(i32 v, Key key, u32) const { return atomicMin(&keys[v], key); }
   DEVICE u32 settle(i32 v, Key key, u32 code, Seen old) const {
-    const bool is_worst = key == ~u64(0);
-    if (!is_worst && old <= key) return LOST;
+    if (key == ~u64(0)) return appear(codes, v, code);
+    if (old <= key) return LOST;
     __threadfence();
-    const u32 was = atomicMax(&codes[v], code);
-    return is_worst && was != ABSENT ? u32(LOST) : was;
+    return atomicMax(&codes[v], code);
   }
   DEVICE Key pop(i32 v) const {
     atomicExch(&codes[v], u32(IDLE));
@@ -187,11 +192,9 @@ template <class Op> struct Loose {
       has_changed = !is_equal(now, old);
       return has_changed ? now : old;
     });
-    const bool is_first = !has_changed && is_equal(key, Op::identity());
-    if (!has_changed && !is_first) return LOST;
+    if (!has_changed) return is_equal(key, Op::identity()) ? appear(codes, v, code) : u32(LOST);
     __threadfence();
-    const u32 was = atomicMax(&codes[v], code);
-    return is_first && was != ABSENT ? u32(LOST) : was;
+    return atomicMax(&codes[v], code);
   }
   DEVICE Key pop(i32 v) const {
     atomicExch(&codes[v], u32(IDLE));
