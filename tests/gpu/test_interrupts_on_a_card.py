@@ -1,0 +1,14 @@
+"""Ctrl-C in the midst of a traversal on a card."""
+
+from __future__ import annotations
+
+import pytest
+from devices import has_card
+from traversal.interrupting import run
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+def test_an_interrupt_ends_a_traversal(name: str):
+    assert has_card()
+    assert run("cuda", 1_000_000, name).split() == ["interrupted", "done"]
