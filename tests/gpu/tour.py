@@ -318,6 +318,9 @@ def searches() -> None:
                     algorithms.bfs(mesh, 7)
             A.optimize()
             directed.optimize()
+    with settings("searching", CLUSTER=2):
+        algorithms.bfs(mesh, 7)
+        algorithms.bfs(mesh, [0, 399], limit=9, parents=False)
 
 
 def algorithms() -> None:
