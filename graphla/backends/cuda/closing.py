@@ -31,13 +31,13 @@ from semirings.printing import simple_ufunc
 from semirings.structures import TypedSemiring
 
 BLOCK = 768
-"""Threads in a block: one block on each multiprocessor."""
+"""Threads in a block, one on each multiprocessor: MOST_THREADS of closure_lists.cuh."""
 
 LIGHT = 32
-"""Edges of a row that is not cut, as in closure.cu."""
+"""Edges of a row that is not cut, as in closure_lists.cuh."""
 
 HELD = 1024
-"""Entries that a block holds for itself in a fused step, at most as in closure.cu."""
+"""Entries that a block holds for itself in a fused step, at most as in closure_lists.cuh."""
 ALONE_ROWS, ALONE_EDGES = 96, 4096
 """What block 0 works on alone: so many short rows, so many edges of long ones."""
 FUSED_ROWS, FUSED_EDGES = 1 << 16, 1 << 18
@@ -55,7 +55,7 @@ fewer than turns, and so many at least."""
 FEW = 64
 """Starts of which the host looks at the values by itself."""
 
-IMPROVING, NEAR_FAR, ROUNDS = range(3)  # as How in closure.cu
+IMPROVING, NEAR_FAR, ROUNDS = range(3)  # as How in closure_lists.cuh
 
 MOST_TURNS = (1 << 32) - 1
 RECORDS = 1 << 16
