@@ -115,13 +115,13 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
         if (notes && (fresh || (opens && now.seen))) note_level(words, v, now.seen, fresh, level);
       }
       const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
-      const bool has_fresh = __any_sync(ALL_LANES, fresh != 0);
+      const u64 had = reduce_or(fresh);
       if (lane() == 0) {
         if (opened & complete) words.open[group] = opened & ~complete;
         words.touched[group] = 0;
-        words.had[group] = has_fresh;
+        words.had[group] = had;
       }
-      if (!has_fresh) continue;
+      if (!had) continue;
       count_fresh(fresh, float(now.entries), counted);
       if (queues_all) queue_vertex(graph, queues, v, fresh ? i64(now.entries) : 0, pushers);
     }
@@ -234,7 +234,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
             i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
             const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
             const i32 *first, const bool *allowed, const i32 *starts, const i32 *renumbered,
-            u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u8 *had,
+            u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u64 *had,
             u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
             Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
   SHARED(u32, left, 2 * MANY_BLOCK);

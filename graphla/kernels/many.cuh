@@ -27,7 +27,7 @@ struct Words {
   u64 *seen, *next, *fresh;
   u32 *open;    // by group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // by group: next has got bits
-  u8 *had;      // by group: fresh is of this level, and not all zero
+  u64 *had;     // by group: the searches that some vertex is fresh for; else fresh is of old
   u64 *planes;
   i64 stride;   // of planes
   int room;     // planes there are; 0: levels are not kept

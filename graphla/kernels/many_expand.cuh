@@ -249,7 +249,7 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
   for (u32 first = warp; first < groups; first += warps * WARP) {
     const u32 mine = first + lane() * warps;
     const u32 open = mine < groups && pulling ? words.open[mine] : 0;
-    const bool pushes = mine < groups && pushing && words.had[mine];
+    const bool pushes = mine < groups && pushing && (words.had[mine] & pushing);
     const auto vertex_of = [&](int at) { return (first + at * warps) * WARP + lane(); };
     u32 due = __ballot_sync(ALL_LANES, open != 0);
     int at = __ffs(int(due)) - 1;

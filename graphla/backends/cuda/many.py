@@ -141,7 +141,7 @@ class _Searches:
         upcoming, rest = rest[:vertices], rest[vertices:]
         tallies, touched = rest[: 3 * TALLY], rest[3 * TALLY :].view(xp.uint8)
         fresh, planes = xp.empty(vertices, xp.uint64), xp.empty(room * vertices, xp.uint64)
-        open_to, had = xp.empty(groups, xp.uint32), xp.empty(groups, xp.uint8)
+        open_to, had = xp.empty(groups, xp.uint32), xp.empty(groups, xp.uint64)
         most = out.nvals // (LONGEST + 1) + out.nvals // PART + 1
         parts = xp.empty(2 * most, xp.uint64)
         rows = xp.empty(vertices, xp.int32)
