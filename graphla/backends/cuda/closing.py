@@ -81,8 +81,9 @@ def closure(
     if how == "rounds":
         return problem.take_rounds(limit, turns, parents)
     may_improve = turns < INT32_END - 1
+    rounds = max(FIRST_ROUNDS, turns // FIRST_ROUNDS**2)
     if may_improve:  # what has no end does not settle in as many rounds as there are vertices
-        rounds, turns = max(FIRST_ROUNDS, turns // FIRST_ROUNDS**2), min(turns, out.nrows + 1)
+        turns = min(turns, out.nrows + 1)
     closed, has_orphans = problem.improve(how == "near_far", parents or may_improve, delta, turns)
     if may_improve and (has_orphans or not closed.settled):
         # Parents from round to round show whether a cycle improves; values that it has brought to
@@ -180,8 +181,12 @@ class _Problem:
         if self.dtype.itemsize == 8 and longest < INT32_END:
             self.semiring = self.semiring.semiring["INT32"]
 
-    def improve(self, is_near_far: bool, parents: bool, delta: float | None, turns: int) -> Closed:
-        """By entries that improved: the near ones first, or all of them."""
+    def improve(
+        self, is_near_far: bool, parents: bool, delta: float | None, turns: int
+    ) -> tuple[Closed, bool]:
+        """By entries that improved, the near ones first or all of them; and, if parents are asked
+        for, whether some entry's lead to no start.
+        """
         width = self._width(delta) if is_near_far and self.order else math.inf
         how = NEAR_FAR if math.isfinite(width) else IMPROVING
         # Where the far list is full of what was near since, do without one.
