@@ -44,7 +44,7 @@ template <class S, bool IN_SHARED> struct Alone {
   u32 place;            // behind the queue in global memory, where vertices without room go
 
   /// Keeps v[k] of each lane, where `won` says so, for the next level; the whole warp calls.
-  template <int K> DEVICE void keep(u32 won, const i32 (&v)[K], const i32 (&from)[K], i32 *next, u32 *count) const {
+  template <int K> DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -62,7 +62,7 @@ template <class S, bool IN_SHARED> struct Alone {
         const u32 mine = at + u32(__popc(wins[k] & lanes_before()));
         if (to) to[mine] = v[k];
         else *place_of(next, mine) = v[k];
-        if constexpr (S::HAS_PARENTS) search.parents[v[k]] = search.name_of(from[k]);
+        if constexpr (S::HAS_PARENTS) search.parents[v[k]] = search.name_of(from);
       }
       at += u32(__popc(wins[k]));
     }
@@ -80,70 +80,39 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// The vertices of `now` are settled at `level`, and their edges followed, but for long rows.
-  ///
-  /// One multiprocessor makes about one scattered request a clock, and that is what a large level
-  /// waits for: so LANES lanes share a vertex, and what lies side by side is one request.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
-    constexpr int LANES = 4, K = 4;
-    constexpr u32 EACH = K * WARP / LANES;  // vertices that a warp takes at a time
-    const int sub = lane() & (LANES - 1);
+    constexpr int K = 4;
 #pragma unroll 1
-    for (u32 base = u32(warp_in_block()) * EACH; base < count; base += BFS_WARPS * EACH) {
-      i32 v[K];
-      Offset p[K], end[K];
-#pragma unroll
-      for (int k = 0; k < K; ++k) {
-        const u32 entry = base + u32(k * (WARP / LANES) + lane() / LANES);
-        v[k] = entry < count ? now[entry] : -1;
-        p[k] = v[k] >= 0 ? search.out_ptr[v[k] + (sub & 1)] : 0;
+    for (u32 base = u32(warp_in_block()) * WARP; base < count; base += BFS_THREADS) {
+      const u32 entry = base + u32(lane());
+      i32 v = 0;
+      Offset p = 0, end = 0;
+      if (entry < count) {
+        v = now[entry];
+        p = search.out_ptr[v], end = search.out_ptr[v + 1];
+        search.settle(v, level);
       }
-      u32 edges = 0;
-#pragma unroll
-      for (int k = 0; k < K; ++k) {
-        end[k] = shuffle(p[k], (lane() & ~(LANES - 1)) + 1);
-        p[k] = shuffle(p[k], lane() & ~(LANES - 1));
-        const u32 degree = u32(end[k] - p[k]);
-        if (sub == 0 && v[k] >= 0) {
-          search.settle(v[k], level);
-          edges += counted(degree);
-          if (degree > ALONE_SHORT) add_long(v[k], degree, mine);
-        }
-        if (degree > ALONE_SHORT) end[k] = p[k];
-        p[k] += sub;
-        if (search.is_directed) add_into(v[k], sub == 0 && v[k] >= 0, mine);
-      }
-      edges = warp_sum(edges);
+      const u32 degree = u32(end - p), edges = warp_sum(counted(degree));
       if (lane() == 0) atomicAdd(&mine->edges, edges);
+      if (search.is_directed) add_into(v, entry < count, mine);
+      if (degree > ALONE_SHORT) {
+        const u32 at = atomicAdd(&mine->long_rows, 1u);
+        atomicAdd(&mine->long_edges, counted(degree));
+        *place_of_long(at) = v;
+        end = p;
+      }
 #pragma unroll 1
-      while (true) {
-        bool goes_on = false;
-#pragma unroll
-        for (int k = 0; k < K; ++k) goes_on |= p[k] < end[k];
-        if (!__any_sync(ALL_LANES, goes_on)) break;
+      while (__any_sync(ALL_LANES, p < end)) {
         i32 u[K];
 #pragma unroll
-        for (int k = 0; k < K; ++k) {
-          u[k] = p[k] < end[k] ? search.out[p[k]] : -1;
-          p[k] = least(end[k], p[k] + LANES);
-        }
+        for (int k = 0; k < K; ++k) u[k] = p + k < end ? search.out[p + k] : -1;
         u32 won = 0;
 #pragma unroll
-        for (int k = 0; k < K; ++k) {
-          if (u[k] >= 0 && !(load_relaxed(&map[u32(u[k]) / WARP]) >> (u[k] & 31) & 1)) won |= 1u << k;
-        }
-#pragma unroll
-        for (int k = 0; k < K; ++k) {
-          if ((won >> k & 1) && !wins(u[k])) won &= ~(1u << k);
-        }
+        for (int k = 0; k < K; ++k) won |= u32(u[k] >= 0 && wins(u[k])) << k;
         keep<K>(won, u, v, next, &mine->count);
+        p = least(end, p + K);
       }
     }
-  }
-
-  DEVICE void add_long(i32 v, u32 degree, AloneCounts *mine) const {
-    const u32 at = atomicAdd(&mine->long_rows, 1u);
-    atomicAdd(&mine->long_edges, counted(degree));
-    *place_of_long(at) = v;
   }
 
   /// A degree as it is added up: of 64-bit offsets so many at most, so that the sum fits.
@@ -163,11 +132,11 @@ template <class S, bool IN_SHARED> struct Alone {
 #pragma unroll 1
     for (u32 first = u32(warp_in_block()) * WARP; first < edges; first += BFS_THREADS) {
       const u32 edge = first + u32(lane());
-      i32 u[1] = {-1}, from[1] = {0};
+      i32 u[1] = {-1}, from = 0;
       if (edge < edges) {
         const u32 row = upper_bound<u32, u32>(ends, 0, rows, edge);
-        from[0] = long_list[row];
-        u[0] = search.out[search.out_ptr[from[0]] + Offset(edge - (row ? ends[row - 1] : 0))];
+        from = long_list[row];
+        u[0] = search.out[search.out_ptr[from] + Offset(edge - (row ? ends[row - 1] : 0))];
       }
       keep<1>(u[0] >= 0 && wins(u[0]), u, from, next, &mine->count);
     }
