@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(MANY_BLOCK, 3)
 search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
             i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
             const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
-            const i32 *first, const bool *allowed, const i32 *starts, const i32 *renumbered,
+            const i32 *first, bool leads, const bool *allowed, const i32 *starts, const i32 *renumbered,
             u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u64 *had,
             u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
             Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
@@ -245,7 +245,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   SHARED(i64, sums, 3 * SEARCHES);  // what becomes `totals`, in block 0
   SHARED(u32, votes, 4);
   SHARED(i64, due, 1);  // when the host's wish to stop is looked up again
-  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, allowed, longest, part};
+  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, leads, allowed, longest, part};
   const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
   const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
   const int me = int(threadIdx.x);

@@ -16,7 +16,8 @@ template <class Offset> struct Graph {
   const i32 *out;
   const Offset *into_ends;  // null: nothing pulls
   const i32 *into;
-  const i32 *first;         // the first in-neighbour of each, or null
+  const i32 *first;         // an in-neighbour of each that is tried first, or null
+  bool leads;               // whether that is the one that the row begins with
   const bool *allowed;      // the mask, or null
   i32 longest;              // a row of more entries is long
   i32 part;                 // entries of a task

@@ -187,17 +187,18 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    length = u32(least(entries, Offset(FEW + 1))) - 1;
+    const u32 tried = !graph.first || graph.leads;  // of the row
+    length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {
       i32 next[FEW];
 #pragma unroll
-      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + 1 + least(j, int(length) - 1)];
+      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + Offset(tried) + least(j, int(length) - 1)];
 #pragma unroll
       for (int j = 0; j < FEW; ++j) found |= words.seen[next[j]] & missing;
     }
     const bool is_long = entries > graph.longest;
-    begin += Offset(1 + length);
-    length = found == missing || is_long ? 0 : u32(entries) - 1 - length;
+    begin += Offset(tried + length);
+    length = found == missing || is_long ? 0 : u32(entries) - tried - length;
     if (found != missing && is_long) parts = u32((i64(entries) + graph.part - 1) / graph.part);
   }
   queue_parts(queues, v, parts, PULLS);

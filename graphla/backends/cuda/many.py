@@ -103,7 +103,7 @@ class _Searches:
         if mask is not None:
             flags = flags_of(mask)
             self.allowed = ~flags if mask.complement else flags
-        self.first: Any = NULL  # of a light plan it is not where a row begins
+        self.first: Any = plan.first if plan else NULL  # of a light plan not where its row begins
         self.out, self.into, self.vertices, self.renumbered = out, into, self.n, NULL
         if relabelled:
             self.out, self.into, self.first = relabelled.out, relabelled.into, relabelled.first
@@ -166,7 +166,8 @@ class _Searches:
             ),
             *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR)),
             *(np.int32(LONGEST), np.int32(PART)),
-            *(out.indptr, out.indices, *pull, self.first, self.allowed, starts, self.renumbered),
+            *(out.indptr, out.indices, *pull, self.first, np.bool_(self.renumbered is not NULL)),
+            *(self.allowed, starts, self.renumbered),
             *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
             *(parts, rows, tallies, totals, *written, trace, size(records)),
             results=1,
