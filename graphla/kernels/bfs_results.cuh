@@ -39,23 +39,20 @@ template <class S, class Level> struct Results {
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
       const i64 end = least(run + length, n);
-      for (i64 base = run; base < end; base += TOGETHER * WARP) {
-        if (is_marked) rename_some<true>(base, end);
-        else rename_some<false>(base, end);
-      }
+      for (i64 base = run; base < end; base += TOGETHER * WARP) rename_some(base, end);
     }
   }
 
   /// The byte of a vertex, UNREACHED where it is not reached. Those from `active` on are idle: a
   /// start may be among them. -1 is no vertex.
-  template <bool MARKED> DEVICE u32 level_of(i32 id) const {
+  DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
-    if (is_idle ? !has_idle || id < 0 : MARKED) return is_idle ? UNREACHED : search.bytes[id];
+    if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];
     if (!(map[id / WARP] >> (id & 31) & 1)) return UNREACHED;
     return search.bytes ? search.bytes[id] : 0;
   }
 
-  template <bool MARKED> DEVICE void rename_some(i64 base, i64 end) const {
+  DEVICE void rename_some(i64 base, i64 end) const {
     i32 id[TOGETHER];
     u32 level[TOGETHER];
 #pragma unroll
@@ -64,7 +61,7 @@ template <class S, class Level> struct Results {
       id[k] = v < end ? load_once(&renumbered[v]) : -1;
     }
 #pragma unroll
-    for (int k = 0; k < TOGETHER; ++k) level[k] = level_of<MARKED>(id[k]);
+    for (int k = 0; k < TOGETHER; ++k) level[k] = level_of(id[k]);
     i32 parent[S::HAS_PARENTS ? TOGETHER : 1];
     if constexpr (S::HAS_PARENTS) {
 #pragma unroll
