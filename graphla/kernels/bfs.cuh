@@ -59,6 +59,15 @@ DEVICE u32 load_stale(const u32 *p) {
 #endif
 }
 
+/// p[0] to p[3]; p is a multiple of 16 bytes.
+DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
+#ifdef GRAPHLA_SIMULATOR
+  a = p[0], b = p[1], c = p[2], d = p[3];
+#else
+  asm("ld.global.nc.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(p));
+#endif
+}
+
 DEVICE bool bit_of(const u32 *map, i32 v) { return load_stale(&map[u32(v) / WARP]) >> (v & 31) & 1; }
 
 /// The sum of x over the warp, to all lanes.

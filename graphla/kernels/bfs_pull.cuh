@@ -49,11 +49,19 @@ template <class S> struct Pull {
     ++sums.found, --sums.left;
   }
 
+  /// Where a row is read from: behind what was peeked at, which is the first entry of a relabelled
+  /// row; or up to three entries before that, so that four are one load.
+  DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
+  DEVICE Slot start_of(Slot begin) const {
+    const Slot from = begin + (search.old ? 1 : 0);
+    return is_aligned() ? from & ~Slot(3) : from;
+  }
+
   /// The rows of `count` vertices of the list: a lane a row, NEAR entries at a time, as long as all
   /// lanes have one; rows without an end there and then come together again. The last few rows are
   /// one run of entries, which the warp cuts evenly.
   DEVICE void read_rows(int count, Sums &sums) const {
-    u32 done = search.old ? 1 : 0;  // what was peeked at is the first entry of a relabelled row
+    u32 done = 0;
     __syncwarp();
     do {
       count = read_near(count, done, sums);
@@ -62,7 +70,7 @@ template <class S> struct Pull {
     if (count) read_run(count, done, sums);
   }
 
-  /// The entries done..done + NEAR - 1 of the rows of the list: how many go on, whose vertices are
+  /// The NEAR entries from `done` on of the rows of the list: how many go on, whose vertices are
   /// the list then.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
@@ -72,10 +80,21 @@ template <class S> struct Pull {
       if (i < count) {
         v[0] = list[i];
         const Slot begin = Slot(search.in_ptr[v[0]]), end = Slot(search.in_ptr[v[0] + 1]);
-        const Slot p = begin + done;
+        const Slot p = start_of(begin) + done;
         i32 u[NEAR], by = -1;
 #pragma unroll
-        for (int k = 0; k < NEAR; ++k) u[k] = p + k < end ? search.in[p + k] : -1;
+        for (int k = 0; k < NEAR; k += 4) {
+          if (is_aligned() && p + k + 4 <= end) {
+            load_four(&search.in[p + k], u[k], u[k + 1], u[k + 2], u[k + 3]);
+          } else {
+#pragma unroll
+            for (int j = k; j < k + 4; ++j) u[j] = p + j < end ? search.in[p + j] : -1;
+          }
+        }
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+          if (p + k < begin) u[k] = -1;  // an entry of the row before
+        }
         is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {
           find(v[0], by, sums);
@@ -83,7 +102,7 @@ template <class S> struct Pull {
           sums.into_left += Slot(end - begin);
         } else {
           goes_on = true;
-          if (end - p >= LONG && done <= 1) {
+          if (end - p >= LONG && !done) {
             const u32 at = atomicAdd(far_count, 1u);
             if (at < PULL_FAR) far[at] = v[0], goes_on = false;
           }
@@ -118,7 +137,7 @@ template <class S> struct Pull {
     const i32 v[1] = {lane() < count ? list[lane()] : 0};
     const Slot begin = lane() < count ? Slot(search.in_ptr[v[0]]) : 0;
     const Slot end = lane() < count ? Slot(search.in_ptr[v[0] + 1]) : 0;
-    Slot p = begin + (lane() < count ? done : 0);
+    Slot p = lane() < count ? start_of(begin) + done : 0;
     __syncwarp();
     list[lane()] = -1;
     __syncwarp();
@@ -165,7 +184,6 @@ template <class S> struct Pull {
   /// room of all lists is free for where rows end and begin, and for who was found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
-    const u32 skip = (search.old ? 1 : 0) + NEAR;
     __syncthreads();
     const int count = int(least(*far_count, u32(PULL_FAR)));
     if (!count) return;
@@ -175,7 +193,7 @@ template <class S> struct Pull {
       Slot total = 0;
       for (int i = lane(); i - lane() < count; i += WARP) {
         const i32 v = i < count ? far[i] : 0;
-        const Slot begin = Slot(search.in_ptr[v]) + skip;
+        const Slot begin = start_of(Slot(search.in_ptr[v])) + NEAR;
         const Slot length = i < count ? Slot(search.in_ptr[v + 1]) - begin : 0;
         const Slot through = warp_inclusive_sum(length);
         const Slot ahead = total + through - length;
