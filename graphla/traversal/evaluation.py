@@ -108,7 +108,7 @@ def _by_search(task: Task, start: Any) -> Closed:
         refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
     if is_constant:
         values = xp.broadcast_to(task.x.sparse(sorted=False).values[:1], (n,))
-    elif np.array_equal(table, np.arange(depth + 1)):
+    elif tree.levels is not None and np.array_equal(table, np.arange(depth + 1)):
         values = tree.levels if dtype == np.int32 else tree.levels.astype(dtype)
     else:
         values = xp.asarray(table)[xp.where(tree.present, tree.levels, 0)]

@@ -424,6 +424,7 @@ def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, 
         patch.setattr(frontiers, "PARTS", parts)
         assert frontiers.reached(a, listed) == wanted[-1]
         ends, total = frontiers.measured.take(a, listed)
+        assert ends is not None
         assert total == wanted[-1] and (ends.get() == wanted).all()
         assert frontiers.measured.take(a, listed) == (None, 0)
         assert (frontiers.edge_ends(a, listed).get() == wanted).all()

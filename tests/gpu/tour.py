@@ -311,7 +311,12 @@ def searches() -> None:
         with settings("searching", **lowered):
             for towards in ("auto", "push", "pull"):
                 with gl.direction(towards):
-                    for given in ({"levels": "UINT8"}, {"parents": False}, {"parents": "least"}):
+                    each: tuple[dict[str, Any], ...] = (
+                        {"levels": "UINT8"},
+                        {"parents": False},
+                        {"parents": "least"},
+                    )
+                    for given in each:
                         algorithms.bfs(A, 0, **given)
                         algorithms.bfs(directed, [3, 4], limit=3, **given)
                     algorithms.bfs(A, 1, mask=~few.S)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ def wanted(blocks: int = 8) -> np.ndarray:
     return np.array(whence)[:, None] * 1000 + np.arange(THREADS)
 
 
-def fault_of(barrier: str, **options: object) -> str:
+def fault_of(barrier: str, **options: Any) -> str:
     with pytest.raises(SimulatorFault) as caught:
         handed_on(barrier, **options)
     return str(caught.value)

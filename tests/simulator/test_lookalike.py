@@ -167,7 +167,7 @@ def test_pinned_memory_is_the_hosts():
 def test_a_kernel_writes_into_pinned_memory():
     text = "template <int> __global__ void tell(unsigned long long *host) { host[1] = 9; }"
     pinned = cupy.cuda.alloc_pinned_memory(16)
-    host = memoryview(np.frombuffer(pinned, np.uint64, 2))
+    host = np.frombuffer(pinned, np.uint64, 2).data
     run(kernel(text, "tell<0>"), 1, 1, np.uint64(pinned.ptr))
     assert host[1] == 9
 

@@ -54,7 +54,7 @@ class _Words:
         self.pointer = np.uint64(self.memory.ptr)
         self.words = np.frombuffer(self.memory, np.uint64, WORDS)
         self.words[:] = 0
-        self.view = memoryview(self.words)
+        self.view = self.words.data
         self.zeros: Array = None
         self.first = 0
         self.left = 0
@@ -155,8 +155,11 @@ def _launch_clusters(
     """Where blocks of a cluster must be neighbours the card holds fewer of them. How many, CuPy
     cannot ask; a launch of too many is refused at once.
     """
-    for fewer in range(min(blocks, _taken.get((kernel, shared), blocks)), 0, -cluster):
+    taken = _taken.get((kernel, shared))
+    for fewer in range(taken or blocks, 0, -cluster):
         try:
+            if taken is None and cluster > 8:
+                kernel.widen()
             kernel(fewer, block, *args, shared=shared, cooperative=True)
         except xp.cuda.driver.CUDADriverError as error:
             if "TOO_LARGE" not in str(error):
