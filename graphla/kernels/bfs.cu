@@ -26,6 +26,7 @@ struct Progress {
   u32 way;                       // of the next level
   u32 has_idle;                  // among the starts are vertices without edges
   u32 records;
+  u32 is_exact;                  // `left` counts just those with edges that the mask lets through
   u32 must_push;                 // a level is half done: the rest is in the queue
   u32 first, last;               // the frontier in the queue: entries
   u32 units_first, units_last;   // and units
@@ -246,7 +247,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
 
   while (true) {
     const Progress &p = shared[0];
-    if (!p.count || i64(p.level) >= limit || is_stopped) break;
+    if (!p.count || (p.is_exact && !p.left) || i64(p.level) >= limit || is_stopped) break;
     if (sizeof(Level) == 1 && levels && p.level > DEEP) break;
     if (p.way == BY_PULL) {
       if (is_one && records) trace.add(p.records, BY_PULL, p.count, p.edges);
@@ -271,7 +272,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         Progress &q = shared[0];
         const u64 before = q.into_left;
         q.into_left = since(INTO_LEFT);
-        q.left = since(LEFT);
+        q.left = since(LEFT), q.is_exact = 1;
         q.count = since(FOUND);
         const u64 edges = since(OUT_OF_FOUND);
         q.edges = search.is_directed ? edges : before - q.into_left;
