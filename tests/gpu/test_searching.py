@@ -211,8 +211,9 @@ def test_its_trace_tells_each_level(graph, tier, direction, constants, data):
         tree = search(graph, starts, tier, direction=direction, traced=True)
     assert_found(tree, graph, want)
     sizes = np.bincount(list(want.values())).tolist()
-    assert [level.frontier for level in tree.trace][: len(sizes)] == sizes
+    # the last level is not walked where nothing is left that it could reach
     assert len(tree.trace) in (len(sizes), len(sizes) - 1)
+    assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
     for level in tree.trace:
         assert level.seconds >= 0
         assert level.direction.split(",")[0] in ("push", "pull")
