@@ -22,7 +22,7 @@
 namespace graphla {
 
 /// Where all searches would push, and along more than this part of all edges, all pull.
-constexpr float BROAD = 0.4f;
+constexpr float BROAD = 0.8f;
 
 /// After pushes along less than this part of them, what is fresh is queued as soon as it is known.
 constexpr float SMALL = 1.0f / 64;

@@ -177,7 +177,7 @@ DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, 
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
-  constexpr int FEW = 3;
+  constexpr int FEW = 6;
   const u64 seen = vertex.seen;
   const Offset entries = vertex.entries;
   Offset begin = vertex.begin;
