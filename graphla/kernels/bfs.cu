@@ -1,9 +1,9 @@
 // Breadth-first search: the whole traversal in one launch.
 //
 // Each level takes one of three ways, and all blocks choose the same one from the same counts:
-// ALONE, block 0 by itself, level after level, while levels are small; PUSH, the edges out of the
-// frontier cut evenly over all warps; PULL, each vertex not yet reached looking for a neighbour
-// that is. At the end results are put into the user's numbering.
+// ALONE, block 0 by itself or one cluster of blocks, level after level, while levels are small;
+// PUSH, the edges out of the frontier cut evenly over all warps; PULL, each vertex not yet reached
+// looking for a neighbour that is. At the end results are put into the user's numbering.
 #include "bfs_alone.cuh"
 #include "bfs_cluster.cuh"
 #include "bfs_pull.cuh"
@@ -35,7 +35,7 @@ struct Progress {
   u64 left, into_left;           // vertices not yet reached, edges into them
   u64 all;                       // edges
   u64 open, hits;                // a sample of the vertices not yet reached: see Search::sample
-  u64 seen[5], seen_open, seen_hits;  // what control said before
+  u64 base;                      // all that has been queued, as QUEUED tells
 };
 
 /// How many neighbours a pull looks at, about: one of each vertex that is left, and of those that
@@ -100,7 +100,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   search.spill = spill, search.spill_room = u32(n);
   search.levels = levels, search.bytes = kept_levels, search.deep = deep_levels;
   search.parents = PARENTS && renumbered ? kept_parents : parents;
-  search.control = control;
+  search.control = control + BFS_SUMS, search.base = 0;
   search.buffer = (i32 *)bytes, search.buffer_room = u32(pool);
   search.buffered = &few[2];
 
@@ -126,41 +126,42 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     if (threadIdx.x < 5) {
       const u64 total = u64(totals[threadIdx.x]);
       totals[threadIdx.x] = 0;
-      if (total) atomicAdd(&control[FOUND + threadIdx.x], total);
+      if (total) atomicAdd(&search.control[FOUND + threadIdx.x], total);
     }
   };
-  // After a barrier of the grid: the words of control, to thread 0 of each block.
+  // After a barrier of the grid: the sums of the level, to thread 0 of each block. Other blocks may
+  // add to those of the next level already. Those of the level after it nobody reads any more.
+  u32 set = 0;
   const auto look = [&] {
     if (warp_in_block() == 0) {
-      if (lane() < BFS_CONTROL) seen[lane()] = load_relaxed(&control[lane()]);
+      if (lane() < BFS_CONTROL) seen[lane()] = load_relaxed(&search.control[lane()]);
       __syncwarp();
+    }
+    set = set == 2 ? 0 : set + 1;
+    search.control = control + BFS_SUMS + BFS_CONTROL * set;
+    if (blockIdx.x == 0 && threadIdx.x < BFS_CONTROL) {
+      control[BFS_SUMS + BFS_CONTROL * (set == 2 ? 0 : set + 1) + threadIdx.x] = 0;
     }
   };
   // By thread 0 of each block, after a barrier: what has been queued is the frontier.
   const auto read_queue = [&] {
     Progress &p = shared[0];
-    const u64 all = seen[QUEUED];
+    const u64 all = p.base += seen[QUEUED];
     p.first = p.last, p.units_first = p.units_last;
     p.last = u32(all >> 32), p.units_last = u32(all);
     p.is_queued = 1;
   };
   const auto lose = [&](u64 edges) { shared[0].into_left -= least(shared[0].into_left, edges); };
-  const auto since = [&](int which) {
-    const u64 now = seen[which], before = shared[0].seen[which - FOUND];
-    shared[0].seen[which - FOUND] = now;
-    return now - before;
-  };
   const auto read_sample = [&] {
     Progress &p = shared[0];
-    p.open = seen[SAMPLED] - p.seen_open, p.hits = seen[SAMPLED_HITS] - p.seen_hits;
-    p.seen_open = seen[SAMPLED], p.seen_hits = seen[SAMPLED_HITS];
+    p.open = seen[SAMPLED], p.hits = seen[SAMPLED_HITS];
   };
   const auto read_pushed = [&] {
     Progress &p = shared[0];
     read_queue();
     p.count = p.last - p.first;
     p.edges = u64(search.slot_of(p.units_last) - search.slot_of(p.units_first));
-    if (search.is_directed || search.is_masked) lose(since(INTO_FOUND));
+    if (search.is_directed || search.is_masked) lose(seen[INTO_FOUND]);
     if (!search.is_directed) lose(p.edges);
     p.reached += p.count, p.left -= least(p.left, p.count);
   };
@@ -206,14 +207,14 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   const auto begin_at = [&](i32 name, i32 v) {
     if (v >= active) {  // no edge touches it, and no pull copies its bit
       S::sets(other_map, v);
-      atomicAdd(&control[IDLE_STARTS], u64(1));
+      atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }
     search.settle(v, 0);
     if constexpr (PARENTS) search.parents[v] = name;
     // Edges into it are lost to pulls once: by the mask, as the frontier's, or here.
     const bool is_lost = flags && v < active && flags[name] == complement;
-    if (in_ptr && is_lost && !search.is_directed) atomicAdd(&control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
-    if (in_ptr && !is_lost && search.is_directed) atomicAdd(&control[INTO_FOUND], u64(search.edges_into(v)));
+    if (in_ptr && is_lost && !search.is_directed) atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
+    if (in_ptr && !is_lost && search.is_directed) atomicAdd(&search.control[INTO_FOUND], u64(search.edges_into(v)));
   };
   if (!starts && starts_count) {  // a lone one, by the thread that has cleared its word
     const i32 v = renumbered ? renumbered[start] : start;
@@ -222,7 +223,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       begin_at(start, v);
       const u32 degree = u32(out_ptr[v + 1] - out_ptr[v]);
       search.write_entry(0, 0, v, out_ptr[v], degree);
-      control[QUEUED] = (u64(1) << 32) | search.units(degree);
+      search.control[QUEUED] = (u64(1) << 32) | search.units(degree);
     }
   }
   grid.meet();
@@ -247,6 +248,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
 
   while (true) {
     const Progress &p = shared[0];
+    search.base = p.base;
     if (!p.count || (p.is_exact && !p.left) || i64(p.level) >= limit || is_stopped) break;
     if (sizeof(Level) == 1 && levels && p.level > DEEP) break;
     if (p.way == BY_PULL) {
@@ -271,10 +273,10 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       if (threadIdx.x == 0) {
         Progress &q = shared[0];
         const u64 before = q.into_left;
-        q.into_left = since(INTO_LEFT);
-        q.left = since(LEFT), q.is_exact = 1;
-        q.count = since(FOUND);
-        const u64 edges = since(OUT_OF_FOUND);
+        q.into_left = seen[INTO_LEFT];
+        q.left = seen[LEFT], q.is_exact = 1;
+        q.count = seen[FOUND];
+        const u64 edges = seen[OUT_OF_FOUND];
         q.edges = search.is_directed ? edges : before - q.into_left;
         q.reached += q.count;
         q.open = q.left + q.count, q.hits = q.count;
@@ -308,17 +310,17 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
       }
     } else if constexpr (CLUSTER > 1) {
       if (blockIdx.x < CLUSTER) {
-        const u32 room = least(u32(alone_room) / CLUSTER, u32(pool - Walk::LETTERS) / u32(2 * CLUSTER * (PARENTS ? 2 : 1)));
+        const u32 room = least(u32(alone_room) / 4, u32(pool - Walk::LETTERS) / u32(2 * CLUSTER * (PARENTS ? 2 : 1)));
         const Walk walk{search, (u32 *)bytes + pool, (Letter *)bytes, (i32 *)bytes + Walk::LETTERS, sent, room, blockIdx.x};
         const Walked end = walk.walk(map, u32(words), p.first, p.last, p.level, u32(grid_edges), limit,
                                      sizeof(Level) == 1 && levels, flag, trace, p.records);
         is_stopped = end.stops;
         if (is_one) {
-          control[ALONE_LEVEL] = end.level;
-          control[ALONE_REACHED] = end.reached;
-          control[ALONE_INTO] = end.into;
-          control[ALONE_RECORDS] = end.records;
-          control[ALONE_LONG_ROWS] = end.fails;
+          search.control[ALONE_LEVEL] = end.level;
+          search.control[ALONE_REACHED] = end.reached;
+          search.control[ALONE_INTO] = end.into;
+          search.control[ALONE_RECORDS] = end.records;
+          search.control[ALONE_LONG_ROWS] = end.fails;
         }
       }
       is_stopped = grid.meet(is_stopped);
@@ -330,7 +332,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         q.level = u32(seen[ALONE_LEVEL]);
         q.reached += found, q.left -= least(q.left, found);
         q.must_push = u32(seen[ALONE_LONG_ROWS]);
-        lose(search.is_directed ? since(INTO_FOUND) : seen[ALONE_INTO]);
+        lose(search.is_directed ? seen[INTO_FOUND] : seen[ALONE_INTO]);
         if (is_begun) {
           read_queue();
           q.count = q.last - q.first;
@@ -359,15 +361,15 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         if (direction == EITHER && in_ptr && edges * 64 > p.left) search.sample(map, own[0].level * BFS_WARPS + u32(warp_in_block()));
         is_stopped = own[0].stops != 0;
         if (threadIdx.x == 0) {
-          control[QUEUED] = (u64(p.last + long_rows + count) << 32) | units;
-          control[ALONE_LONG_ROWS] = long_rows;
-          control[ALONE_LONG_UNITS] = units_long;
-          control[ALONE_FRONTIER] = own[0].frontier;
-          control[ALONE_EDGES] = own[0].edges;
-          control[ALONE_LEVEL] = own[0].level;
-          control[ALONE_REACHED] = own[0].reached;
-          control[ALONE_INTO] = own[0].into;
-          control[ALONE_RECORDS] = own[0].turn - (long_rows != 0);
+          search.control[QUEUED] = (u64(long_rows + count) << 32) | (units - p.units_last);
+          search.control[ALONE_LONG_ROWS] = long_rows;
+          search.control[ALONE_LONG_UNITS] = units_long;
+          search.control[ALONE_FRONTIER] = own[0].frontier;
+          search.control[ALONE_EDGES] = own[0].edges;
+          search.control[ALONE_LEVEL] = own[0].level;
+          search.control[ALONE_REACHED] = own[0].reached;
+          search.control[ALONE_INTO] = own[0].into;
+          search.control[ALONE_RECORDS] = own[0].turn - (long_rows != 0);
         }
       }
       is_stopped = grid.meet(is_stopped);
@@ -381,6 +383,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
         lose(seen[ALONE_INTO]);
         q.must_push = long_rows;
         if (long_rows) {  // they are the frontier; what they find joins what is found already
+          q.base += seen[QUEUED];
           q.first = q.last, q.units_first = q.units_last;
           q.last += long_rows, q.units_last = u32(seen[ALONE_LONG_UNITS]);
           q.count = seen[ALONE_FRONTIER], q.edges = seen[ALONE_EDGES];

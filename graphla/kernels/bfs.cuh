@@ -20,7 +20,9 @@ constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;          // a byte's level from which the level stands in `deep`
 constexpr u32 UNREACHED = 255;
 
-/// Words of `control`; all but ALONE_* only grow, so nobody clears them.
+/// Sums of a level, in `control` from BFS_SUMS on: three sets of them, used in turn. While one is
+/// added to, the one before is perhaps still read, and the one after is cleared.
+constexpr int BFS_SUMS = 1;
 enum BfsControl {
   QUEUED = 1,       // vertices queued, in the upper half; units of edges out of them, in the lower
   FOUND = 2,        // vertices that pulls have found; these five in the order of SumsOf
@@ -121,7 +123,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *deep;
   Level *levels;   // else the user's, or null
   i32 *parents;
-  u64 *control;
+  u64 *control;    // the sums of this level
+  u64 base;        // QUEUED before this level
 
   // shared memory: vertices that the block has found and not yet queued
   i32 *buffer;
@@ -177,7 +180,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     const u32 degree = has ? u32(out_ptr[v + 1] - begin) : 0;
     const u32 mine = units(degree), slots = warp_inclusive_sum(mine);
     u64 place = 0;
-    if (lane() == WARP - 1) place = atomicAdd(&control[QUEUED], (u64(__popc(all)) << 32) | slots);
+    if (lane() == WARP - 1) place = base + atomicAdd(&control[QUEUED], (u64(__popc(all)) << 32) | slots);
     place = shuffle(place, WARP - 1);
     if (has) {
       write_entry(u32(place >> 32) + u32(__popc(all & lanes_before())), u32(place) + slots - mine, v, begin, degree);
@@ -234,7 +237,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       for (u32 r = 0; r < R; ++r) mine += units(u32(end[r] - begin[r]));
       u32 total;
       u32 slot = block_exclusive_sum(mine, scratch, total);
-      if (threadIdx.x == 0) *place = atomicAdd(&control[QUEUED], (u64(all) << 32) | total);
+      if (threadIdx.x == 0) *place = base + atomicAdd(&control[QUEUED], (u64(all) << 32) | total);
       __syncthreads();
       slot += u32(*place);
 #pragma unroll
@@ -262,7 +265,9 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (!__any_sync(ALL_LANES, open != 0)) return;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      if ((open >> k & 1) && sets(map, v[k])) won |= 1u << k;
+      // What was loaded may be old: where many edges lead to few vertices, most bits are set by now.
+      const u32 now = open >> k & 1 ? load_relaxed(&map[u32(v[k]) / WARP]) : ~0u;
+      if (!(now >> (v[k] & 31) & 1) && sets(map, v[k])) won |= 1u << k;
     }
 #pragma unroll
     for (int k = 0; k < K; ++k) {

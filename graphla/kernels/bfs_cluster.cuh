@@ -35,7 +35,6 @@ struct Walked {
 
 template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
-  static constexpr int OF_SHARE = BFS_WARPS / SIZE;  // warps that look at one block's ends
   const S &search;
   u32 *map;         // shared: of reached vertices that this block owns, and those never to be
   Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
@@ -83,24 +82,38 @@ template <class S, int SIZE> struct Together {
     }
   }
 
+  /// Where end e of those received lies: those of one block follow those of the one before. Lane k
+  /// knows how many are `before` those of block k. The whole warp calls.
+  DEVICE u32 place_of(u32 before, u32 e) const {
+    int of = 0;
+#pragma unroll
+    for (int step = SIZE / 2; step; step /= 2) {
+      const u32 there = shuffle(before, of + step);
+      if (there <= e) of += step;
+    }
+    return u32(of) * room + e - shuffle(before, of);
+  }
+
   /// Tests the ends received: the new ones are settled at `level` and followed, or queued.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next, u64 &into) const {
-    const u32 whose = u32(warp_in_block()) % SIZE, count = shuffle(letter.ends, int(whose));
-    box += whose * room;
+    const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
+    const u32 count = shuffle(through, WARP - 1);
 #pragma unroll 1
-    for (u32 base = u32(warp_in_block()) / SIZE * WARP; base < count; base += OF_SHARE * WARP) {
-      const u32 i = base + u32(lane());
-      const i32 v = i < count ? box[i] : 0;
+    for (u32 base = u32(warp_in_block()) * WARP; base < count; base += BFS_THREADS) {
+      const bool has = base + u32(lane()) < count;
+      i32 *const end_at = box + place_of(before, base + u32(lane()));
+      const i32 v = has ? *end_at : 0;
       const u32 bit = 1u << (v & 31);
-      const bool won = i < count && !(atomicOr(&map[u32(v) / WARP / SIZE], bit) & bit);
+      const bool won = has && !(atomicOr(&map[u32(v) / WARP / SIZE], bit) & bit);
       const u32 wins = __ballot_sync(ALL_LANES, won);
-      if (i < count && !won) box[i] = -1;
       Offset begin = 0, end = 0;
       if (won) {
         begin = search.out_ptr[v], end = search.out_ptr[v + 1];
         search.settle(v, level);
-        if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(box[2 * SIZE * room + i]);
+        if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(end_at[2 * SIZE * room]);
         if (search.is_directed && search.in_ptr) into += u64(search.edges_into(v));
+      } else if (has) {
+        *end_at = -1;
       }
       if (lane() == 0 && wins) atomicAdd(&sent[SIZE], u32(__popc(wins)));
       if (follows) follow(won, v, begin, end, next);
@@ -110,11 +123,12 @@ template <class S, int SIZE> struct Together {
 
   /// Queues the vertices of a level that failed: what is left in the boxes.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
-    const u32 whose = u32(warp_in_block()) % SIZE, count = shuffle(letter.ends, int(whose));
+    const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
+    const u32 count = shuffle(through, WARP - 1);
 #pragma unroll 1
-    for (u32 base = u32(warp_in_block()) / SIZE * WARP; base < count; base += OF_SHARE * WARP) {
-      const u32 i = base + u32(lane());
-      const i32 v = i < count ? box[whose * room + i] : -1;
+    for (u32 base = u32(warp_in_block()) * WARP; base < count; base += BFS_THREADS) {
+      const u32 e = base + u32(lane()), at = place_of(before, e);
+      const i32 v = e < count ? box[at] : -1;
       search.enqueue(v >= 0, v);
     }
   }

@@ -29,6 +29,7 @@ _loaded: dict[tuple[Any, ...], Kernel] = {}
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 
 NOTHING = (structs.nothing,)
 """The spec of a kernel that looks at patterns alone."""
@@ -72,6 +73,10 @@ class Kernel:
             )
             self._resident[block, shared] = found
         return found
+
+    def widen(self) -> None:
+        """Lets clusters of its blocks be of more than 8, where the card can."""
+        driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronise(self) -> None:
         """Waits for the kernel, so that a fault of it is known to be its own."""

@@ -26,15 +26,19 @@ ROOM = 4096
 """Vertices that one block's queue in shared memory holds: half of LEAST_POOL at most."""
 POOL, LEAST_POOL = 16384, 8704
 """Words of shared memory for lists of vertices; the least that the lists of pulls need."""
+DEEP_POOL = 32768
+"""The same where blocks of a cluster send one another vertices."""
 SMALL_MAP, FEW_EDGES = 12288, 8
 """A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
 CLUSTER = 1
 """Blocks that walk the small levels of a graph of few edges together, on cards that have clusters;
 elsewhere one block does it alone."""
 ALONE_EDGES = 4096
-"""A level of no more edges is given to one block, or a cluster, if its vertices have room there;"""
+"""A level of no more edges is given to one block, if its vertices have room there;"""
 MOST_ALONE = 8192
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
+CLUSTER_EDGES = 16384
+"""A level of no more edges is given to a cluster;"""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
 PUSH_COST = 1.25
@@ -154,7 +158,7 @@ def _search_of(
     """Kept with the plan, or with the matrix if it has none."""
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
-    key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER)
+    key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -216,7 +220,11 @@ def _prepared(
             np.bool_(into is not None),
         ),
         tuning=(
-            *(size(min(ALONE_EDGES, MOST_ALONE)), size(GRID_EDGES), np.int32(ROOM)),
+            *(
+                size(min(ALONE_EDGES, MOST_ALONE) if cluster == 1 else CLUSTER_EDGES),
+                size(GRID_EDGES),
+                np.int32(ROOM),
+            ),
             *(np.int32(pool), np.int32(words), np.int32(UNIT), np.float32(PUSH_COST)),
         ),
     )
@@ -251,7 +259,7 @@ def _shape(
     is_wanted = not is_relabelled and (words <= SMALL_MAP or out.nvals <= FEW_EDGES * out.nrows)
     if not is_wanted or words + least > most:
         words = 0
-    pool = max(least, min(POOL, most - words))
+    pool = max(least, min(POOL if cluster == 1 else DEEP_POOL, most - words))
     return (
         pool,
         words,
