@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-families gpu-suites gpu-sanitizers release-check resources lint format bench clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -33,8 +33,8 @@ SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
 gpu-test: gpu-ready
-	$(MAKE) -j3 gpu-families gpu-suites gpu-sanitizers
-	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/sanitize.json
+	$(MAKE) -j4 gpu-families gpu-suites gpu-traversal gpu-sanitizers
+	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
 
 gpu-ready:
 	$(GPU_PYTHON) tests/gpu/verified.py ready
@@ -43,7 +43,11 @@ gpu-families:
 	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
 
 gpu-suites:
-	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(ON_CUDA) --outcomes out/on-cuda.json
+	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(filter-out tests/traversal,$(ON_CUDA)) --outcomes out/on-cuda.json
+
+# Fewer examples: nearly each draws a semiring, a dtype and a mask whose kernel is compiled for it.
+gpu-traversal:
+	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) tests/traversal --outcomes out/traversal.json
 
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
