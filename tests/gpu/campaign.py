@@ -1,6 +1,7 @@
 """Compile instances by NVRTC, and read what each takes: registers, stack, spills, shared memory.
 
-Run as a program (`make resources`) it writes the table of what every kernel may take.
+Run as a program (`make resources`) it writes the table of what every kernel may take; given names
+of files (`bfs.cu`), of the kernels in these alone.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
@@ -120,5 +122,8 @@ def _most(k: int) -> tuple[str, dict[str, Resources]]:
 
 
 if __name__ == "__main__":
+    files = sys.argv[1:] or {kernel.file for kernel in KERNELS}
+    chosen = [k for k, kernel in enumerate(KERNELS) if kernel.file in files]
+    kept = {kernel.label for kernel in KERNELS} & set(table())
     with ProcessPoolExecutor() as pool:
-        write_table(dict(pool.map(_most, range(len(KERNELS)))))
+        write_table({name: table()[name] for name in kept} | dict(pool.map(_most, chosen)))
