@@ -334,7 +334,7 @@ DOMAINS = {
     r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
     r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
     r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
-    r"CLUSTER": (1, 8),  # CLUSTER of backends/cuda/searching.py
+    r"CLUSTER": (1, 16),  # CLUSTER of backends/cuda/searching.py
     r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of push.cu
 }
 """What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""

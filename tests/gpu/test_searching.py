@@ -26,19 +26,26 @@ from graphla.storage import Plan, VectorMask
 
 cuda = backend("cuda")
 
+CARD = cupy.cuda.Device().attributes
+IN_CLUSTERS = {
+    "CLUSTER": min(searching.CLUSTER, CARD["MultiProcessorCount"] // 2),
+    "FEW_EDGES": 1 << 20,
+}
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"ROOM": searching.ROOM},  # as they are
-    {"ALONE_EDGES": 0, "GRID_EDGES": 0},  # all blocks, always
-    {"ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
-    {"ALONE_EDGES": 30, "GRID_EDGES": 30, "PUSH_COST": 1.0},
-    {"ALONE_EDGES": 1 << 30, "GRID_EDGES": 1 << 30, "ROOM": 32},  # one block, with no room
-    {"ALONE_EDGES": 0, "GRID_EDGES": 0, "PUSH_COST": 1e6, "UNIT": 0},  # pull as soon as may be
-    {"ALONE_EDGES": 100, "GRID_EDGES": 200, "PUSH_COST": 0.1, "UNIT": 2, "ROOM": 64},
+    {"ALONE_EDGES": 0, "CLUSTER_EDGES": 0, "GRID_EDGES": 0},  # all blocks, always
+    {"CLUSTER": 1, "ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
+    {"CLUSTER": 1, "ALONE_EDGES": 30, "GRID_EDGES": 30, "PUSH_COST": 1.0},
+    # one block, with no room
+    {"CLUSTER": 1, "ALONE_EDGES": 1 << 30, "GRID_EDGES": 1 << 30, "ROOM": 32},
+    # pull as soon as may be
+    {"CLUSTER": 1, "ALONE_EDGES": 0, "GRID_EDGES": 0, "PUSH_COST": 1e6, "UNIT": 0},
+    {"CLUSTER": 1, "ALONE_EDGES": 100, "GRID_EDGES": 200, "PUSH_COST": 0.1, "UNIT": 2, "ROOM": 64},
     # a cluster: as it is, to and fro, and with boxes so small that levels fail
-    {"CLUSTER": 2, "FEW_EDGES": 1 << 20},
-    {"CLUSTER": 4, "FEW_EDGES": 1 << 20, "ALONE_EDGES": 30, "GRID_EDGES": 60},
-    {"CLUSTER": 4, "FEW_EDGES": 1 << 20, "ROOM": 64},
-    {"CLUSTER": 2, "FEW_EDGES": 1 << 20, "ROOM": 8, "UNIT": 0},
+    IN_CLUSTERS,
+    {**IN_CLUSTERS, "CLUSTER_EDGES": 30, "GRID_EDGES": 60},
+    {**IN_CLUSTERS, "ROOM": 64},
+    {**IN_CLUSTERS, "ROOM": 8, "UNIT": 0},
 )
 TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVALID_CLUSTER_SIZE"
 FAR = 1 << 40
@@ -253,7 +260,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         patch.object(persistent, "_taken", {}),
         patch.object(searching, "_refusing", set()),
         patch.object(searching, "_searches", WeakKeyDictionary()),
-        settings({"CLUSTER": 2, "FEW_EDGES": 1 << 20}),
+        settings(IN_CLUSTERS),
     ):
         yield grids
 
@@ -261,10 +268,11 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
 def test_of_blocks_in_clusters_there_are_so_many_as_the_card_takes():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
-    with a_card_that_takes(2, TOO_LARGE) as grids:
+    size = IN_CLUSTERS["CLUSTER"]
+    with a_card_that_takes(size, TOO_LARGE) as grids:
         for _ in range(2):
             assert_found(search(graph, [start]), graph, levels_on_host(graph, [start]))
-    assert grids == [("bfs_deep.cu", 2)] * 2
+    assert grids == [("bfs_deep.cu", size)] * 2
 
 
 @pytest.mark.parametrize("error", [TOO_LARGE, INVALID])
@@ -282,8 +290,8 @@ def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
     star = np.stack([np.full(900, 1000), np.arange(1001, 1901)], 1)
     line = np.stack([np.arange(1000), np.arange(1, 1001)], 1)
     graph = pattern(n, np.concatenate([star, line, line + 1900]), True)
-    for edges in ({}, {"ALONE_EDGES": 1 << 20, "GRID_EDGES": 1 << 20}):
-        with settings({"CLUSTER": 2, "FEW_EDGES": 1 << 20, **edges}):
+    for edges in ({}, {"CLUSTER_EDGES": 1 << 20, "GRID_EDGES": 1 << 20}):
+        with settings({**IN_CLUSTERS, **edges}):
             for starts in ([960], [1000], [1950, 990]):
                 tree = search(graph, starts, traced=True)
                 assert_found(tree, graph, levels_on_host(graph, starts))

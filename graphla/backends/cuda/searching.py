@@ -30,7 +30,7 @@ DEEP_POOL = 32768
 """The same where blocks of a cluster send one another vertices."""
 SMALL_MAP, FEW_EDGES = 12288, 8
 """A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
-CLUSTER = 1
+CLUSTER = 16
 """Blocks that walk the small levels of a graph of few edges together, on cards that have clusters;
 elsewhere one block does it alone."""
 ALONE_EDGES = 4096
