@@ -328,6 +328,15 @@ def searches() -> None:
         algorithms.bfs(mesh, [0, 399], limit=9, parents=False)
 
 
+def steps() -> None:
+    """One step of the loop that a traversal stands for, from one entry."""
+    A = gl.generators.grid(40, 40, weights=(1, 9), seed=1)
+    distance = gl.Vector(A.dtype, A.nrows)
+    distance[0] = 0
+    with gl.direction("push"):
+        distance(gl.binary.min) << gl.semiring.min_plus(distance @ A)
+
+
 def algorithms() -> None:
     """The algorithms, as a user calls them."""
     from graphla import algorithms
@@ -353,6 +362,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         plans,
         closures,
         searches,
+        steps,
         algorithms,
     ),
 )
