@@ -43,7 +43,7 @@ def test_forms_of_a_vector(data):
     there = moved(v)
     for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
         is_valid(brought(form))
-        if form.values.size > 1:  # of one element, CuPy gives no stride 0
+        if min(form.values.size, v.values.size) > 1:  # of one element, CuPy gives no stride 0
             assert is_iso(form.values) == is_iso(v.values)
         assert_same(form, v)
     assert isinstance(cuda.to_bitmap(there), BitmapVector)
