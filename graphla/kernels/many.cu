@@ -289,7 +289,10 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       trace.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
     }
     if (room && plan.going && planes_for(level) > room) status = TOO_DEEP;
-    if (room && plan.going && level > 4 && opens_plane(level)) clear_plane(graph, words, level);
+    if (room && plan.going && level > 4 && opens_plane(level)) {
+      clear_plane(graph, words, level);
+      if (level >= limit) grid.meet();  // who writes a vertex's levels need not be who has cleared
+    }
     if (status == TOO_DEEP || !plan.going || level >= limit) break;
 
     const u64 pushing = plan.going & ~plan.pulling;

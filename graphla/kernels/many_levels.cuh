@@ -124,24 +124,28 @@ DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renum
     }
     return;
   }
+  // Planes hold nothing of a vertex that no search has reached.
+  const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
   u32 v = number(begin), later = number(begin + step);
-  u64 seen = words.seen[v];
+  u64 seen = words.seen[v], seen_later = words.seen[later];
   Planes planes;
-  planes.load(words.planes + v, words.stride, v < active ? used : 0);
+  planes.load(words.planes + v, words.stride, used_of(v, seen));
+  u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex come while this one's levels are written.
+    // The words of the next vertex come while this one's levels are written, and before them, of the
+    // one after it, whether there are any.
     Planes ahead;
-    const u64 seen_ahead = words.seen[later];
-    ahead.load(words.planes + later, words.stride, later < active ? used : 0);
+    ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
+    const u64 seen_third = words.seen[third];
     if (v < active) planes.decode();
-    v = later, later = number(base + 2 * step + lane());
+    v = later, later = third, third = number(base + 3 * step + lane());
     for (int k = lane(); k < WARP << shift; k += WARP) {
       const int from = k >> shift, first = (k & last) * EACH;
       const Quad quad = used <= 3 ? planes.template levels_of<Level, 3>(from, first, seen)
                                   : planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
       if (base + from < n) *(Quad *)&levels[(base + from) * pitch + first] = quad;
     }
-    planes = ahead, seen = seen_ahead;
+    planes = ahead, seen = seen_later, seen_later = seen_third;
   }
 }
 

@@ -77,7 +77,7 @@ def arguments(draw: Any) -> dict[str, Any]:
     n, count = out.nrows, draw(st.sampled_from(COUNTS))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     starts = numbers.integers(0, n, count).astype(np.int32)
-    limit = draw(st.sampled_from((ENDLESS, ENDLESS, 0, 1, 2, 5)))
+    limit = draw(st.sampled_from((ENDLESS, ENDLESS, 0, 1, 2, 5, 8)))
     allowed, mask = np.ones(n, bool), None
     if draw(st.booleans()):
         flags, complement = numbers.random(n) < 0.7, draw(st.booleans())
@@ -157,6 +157,25 @@ def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
     else:
         with pytest.raises(OverflowError, match="one byte"):
             cuda.levels_of_many(*given_, levels=BYTE, **options)
+
+
+@pytest.mark.parametrize("limit", [4, 8, 16])
+@pytest.mark.parametrize("full", [False, True])
+def test_a_bit_that_the_last_level_brings_is_clear_for_whoever_was_reached_before(
+    limit: int, full: bool
+):
+    n = 700
+    vertices = np.random.default_rng(limit).permutation(n)
+    path, leaves = vertices[:350], vertices[350:]
+    rows = np.concatenate((path[:-1], path[::2], path[::2]))
+    columns = np.concatenate((path[1:], leaves[:175], leaves[175:]))
+    both = csr(n, np.concatenate((rows, columns)), np.concatenate((columns, rows)))
+    there, starts = to_device(both), path[::6].astype(np.int32)
+    plan = cuda.plan(there, there, full, None)
+    options = {"mask": None, "limit": limit, "levels": BYTE, "plan": plan, "traced": False}
+    found = cuda.levels_of_many(there, there, cuda.asarray(starts), **options).levels
+    expected = [levels_of(both, start, np.ones(n, bool), limit) for start in starts]
+    assert (cuda.to_host(found) == np.array(expected).astype(BYTE)).all()
 
 
 def test_a_vertex_without_edges_is_reached_by_itself():
