@@ -267,7 +267,7 @@ class _Problem:
         if self.records is NULL:
             return []
         words = ("push", "push, block", "split", "split, block")
-        rows = xp.asnumpy(self.records).reshape(-1, 4)[: steps + 1].tolist()
+        rows = xp.asnumpy(self.records[: 4 * (steps + 1)]).reshape(-1, 4).tolist()
         return [
             Level(words[way], frontier, after[2] - edges, (after[3] - time) * 1e-9)
             for (way, frontier, edges, time), after in pairwise(rows)
