@@ -53,7 +53,10 @@ template <class Work> struct Course {
     __syncthreads();
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
-      state[threadIdx.x] = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
+      u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
+      // That the far list is full may be seen a step late: what found no room is not in it.
+      if (threadIdx.x == 2) held = least(held, u64(work.lists.n));
+      state[threadIdx.x] = held;
     }
     __syncthreads();
   }
