@@ -488,11 +488,11 @@ PROGRAM = """
 """
 
 
-def start(folder: Path | str) -> subprocess.Popen:
+def start(folder: Path | str, program: str = PROGRAM) -> subprocess.Popen:
     environment = {**os.environ, "GRAPHLA_CACHE_DIR": str(folder)}
     environment.pop("NUMBA_CACHE_DIR", None)
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM)],
+        [sys.executable, "-c", textwrap.dedent(program)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -524,6 +524,30 @@ def test_two_processes_at_once_and_then_a_damaged_cache(tmp_path: Path) -> None:
         ended(start(tmp_path))
         assert file.exists()
     assert source.read_bytes() == whole
+
+
+INTERRUPTED = """
+    import os, signal, sys, threading
+    import graphla as gl
+
+    def interrupt():  # as soon as there is a module to compile
+        while not any(name.startswith("graphla_bfs") for name in list(sys.modules)):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    A = gl.generators.grid(20, 20)
+    gl.config.compiled = True
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        gl.algorithms.bfs(A, 0)
+    except KeyboardInterrupt:
+        print("interrupted")
+    assert gl.algorithms.bfs(A, 0).levels.nvals == 400
+"""
+
+
+def test_an_interrupt_while_a_loop_is_compiled_is_one(tmp_path: Path) -> None:
+    assert ended(start(tmp_path, INTERRUPTED)) == "interrupted"
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -68,10 +68,19 @@ def _specialise(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
     try:
         return getattr(_module(f"graphla_{file}_{digest}", text), function)
     except Exception as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise GraphblasException(
             f"Numba {version('numba')} could not compile the loop {name!r} for "
             f"{specialise.describe(spec, arrays)}; `config.compiled = False` computes in NumPy"
         ) from error
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether it began with Ctrl-C, which Numba turns into an error of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 # --- the text of a module ---------------------------------------------------------------------

@@ -372,9 +372,11 @@ OPERATORS_OF = {
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
     *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
-    *("dot_products", "make_few", "masked_rows", "make_tiles", "close_over"),
+    *("dot_products", "make_few", "masked_rows", "make_tiles"),
 }
-"""The kernels of which a step's time consists."""
+"""The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
+hand than a thread has registers for, are held to the table alone.
+"""
 
 SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_few", "BITS"), ("make_few", "BITS")), (5, 7, 9, 11)),
