@@ -202,7 +202,7 @@ class Bench:
         together, alone = (
             partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)
         )
-        found = together(sources)
+        found: Any = together(sources)
         missing = np.array(checks.NOT_REACHED).astype(found.dtype).item()
         for k, source in enumerate(sources):
             wanted = checks.spread(alone(source), found.dtype, missing)

@@ -167,7 +167,7 @@ class _Problem:
         self.is_checked = overflowing(semiring.binaryop) is not None
         if self.is_checked and _adds_lengths(semiring):
             self._bound()
-        self.records = xp.empty(4 * RECORDS, xp.uint64) if traced else NULL
+        self.records: Any = xp.empty(4 * RECORDS, xp.uint64) if traced else NULL
 
     def _bound(self) -> None:
         """Leave checks out where no path can be too long, and take 32 bits where they hold it."""
