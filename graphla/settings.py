@@ -56,8 +56,8 @@ class Config:
     - compile_threshold: the entries from which "auto" compiles;
     - threads: how many threads a compiled loop may use;
     - push_cost: what one entry scattered by push costs, in entries gathered by pull: the choice of
-      the direction rests on it. None means as measured for the device (benchmarks/direction.py,
-      benchmarks/direction_gpu.py);
+      a product's direction rests on it (whole traversals choose by themselves). None means as
+      measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
       fixed by the operands alone, and sums are added in one order.
