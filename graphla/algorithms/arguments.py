@@ -36,6 +36,32 @@ def beside_its_graph(algorithm: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
+def of_graph(
+    *,
+    vertices: tuple[str, ...] = (),
+    keyed: tuple[str, ...] = (),
+    gives: tuple[str, ...] = (),
+    undirected: bool = False,
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """An algorithm whose first argument A is a graph: a square Matrix, what computes one, or a
+    Graph; the algorithm itself gets a Matrix, and the device of A as that of its vectors.
+    """
+
+    def decorate(algorithm: Callable[P, T]) -> Callable[P, T]:
+        @wraps(algorithm)
+        def run(*args: P.args, **options: P.kwargs) -> T:
+            given = args[0] if args else options.pop("A")
+            A = adjacency(given)
+            if undirected:
+                symmetric(A)
+            with config.set(device=A.device):
+                return algorithm(A, *args[1:], **options)  # pyright: ignore[reportCallIssue]
+
+        return run
+
+    return decorate
+
+
 def adjacency(A: Any) -> Matrix:
     """A, or what it computes, as the adjacency matrix of a graph, which is square."""
     if not isinstance(A, Matrix):
