@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -32,8 +32,12 @@ SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE
 # Writes tests/gpu/verified.json if nothing fails, from a clean commit (or GRAPHLA_COMMIT=...).
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
+# Its parts may be run one by one: gpu-record puts together what they found, of the same sources.
 gpu-test: gpu-ready
 	$(MAKE) -j4 gpu-families gpu-suites gpu-traversal gpu-sanitizers
+	$(MAKE) gpu-record
+
+gpu-record:
 	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
 
 gpu-ready:
@@ -43,7 +47,7 @@ gpu-families:
 	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
 
 gpu-suites:
-	GRAPHLA_TEST_DEVICE=cuda $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(filter-out tests/traversal,$(ON_CUDA)) --outcomes out/on-cuda.json
+	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=card $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(filter-out tests/traversal,$(ON_CUDA)) --outcomes out/on-cuda.json
 
 # Fewer examples: nearly each draws a semiring, a dtype and a mask whose kernel is compiled for it.
 gpu-traversal:

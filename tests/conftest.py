@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
-from gpu.verified import staleness
+from gpu.verified import digest, keep, staleness
 from hypothesis import HealthCheck, settings
 
 import graphla as gl
@@ -29,6 +28,9 @@ settings.register_profile(
 )
 settings.register_profile(
     "quick", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
+)
+settings.register_profile(
+    "card", max_examples=40, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
     "simulated", max_examples=12, deadline=None, derandomize=True, suppress_health_check=slow
@@ -84,6 +86,7 @@ class _Outcomes:
     def __init__(self, file: Path):
         self.file = file
         self.found: dict[str, str] = {}
+        self.sources = digest()
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         says = report.when == "call" or report.outcome != "passed"
@@ -91,8 +94,7 @@ class _Outcomes:
             self.found[report.nodeid] = report.outcome
 
     def pytest_sessionfinish(self) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps(self.found))
+        keep(self.file, self.found, self.sources)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

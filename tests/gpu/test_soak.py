@@ -27,6 +27,7 @@ class Known:
 
     A: Matrix
     found: dict[int, tuple[Vector, Vector, Vector]]  # levels, least parents, distances
+    depth: dict[int, int]
 
     @classmethod
     def of(cls, rows: Any, columns: Any, n: int) -> Known:
@@ -38,7 +39,9 @@ class Known:
             sources = sources[np.linspace(0, sources.size - 1, SOURCES).astype(int)]
             found = {int(s): (*bfs(A, int(s), parents="least"), sssp(A, int(s))) for s in sources}
         on_card = {s: (l.to("cuda"), p.to("cuda"), d.to("cuda")) for s, (l, p, d) in found.items()}
-        return cls(A.to("cuda"), on_card)
+        return cls(
+            A.to("cuda"), on_card, {s: int(l.to_coo()[1].max()) for s, (l, *_) in found.items()}
+        )
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +78,8 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
             yield found.levels, levels
             yield found.parents, parents
         elif turn % 5 == 1:
-            small = int(levels.reduce("max").get(0)) < 255
-            found = bfs(known.A, source, levels="UINT8" if small else "INT32", parents=False)
+            dtype = "UINT8" if known.depth[source] < 255 else "INT32"
+            found = bfs(known.A, source, levels=dtype, parents=False)
             yield found.levels.dup(levels.dtype), levels  # pyright: ignore[reportOptionalMemberAccess]
         elif turn % 5 == 2:
             yield bfs(known.A, source).levels, levels
@@ -87,14 +90,24 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
         yield sssp(known.A, source), distances
 
 
+def wrong(found: Vector, wanted: Vector) -> Any:
+    """Whether two vectors differ, as the card will know: nobody waits for it."""
+    x, y = found._forms.bitmap(), wanted._forms.bitmap()
+    return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
+
+
 def traverse(graphs: list[Known], count: int) -> None:
     """So many traversals, the graphs and their sources by turns."""
     cases = cycle([(known, source) for source in range(SOURCES) for known in graphs])
+    answers: list[Any] = []
     for turn in range(count):
         known, k = next(cases)
-        source = list(known.found)[k]
-        for found, wanted in search(known, source, turn):
-            assert found is not None and found.isequal(wanted), (turn, known.A, source)
+        for found, wanted in search(known, list(known.found)[k], turn):
+            assert found is not None and found.size == wanted.size
+            answers.append(wrong(found, wanted))
+        if len(answers) > 100 or turn == count - 1:
+            assert not cupy.stack(answers).any(), f"one of the searches up to number {turn}"
+            answers.clear()
 
 
 def in_use() -> int:

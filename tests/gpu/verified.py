@@ -74,6 +74,23 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
+def keep(file: Path, outcomes: dict[str, str], sources: str) -> None:
+    """What some of the tests found, with the digest of the sources that they ran."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"digest": sources, "outcomes": outcomes}))
+
+
+def kept(files: tuple[str, ...]) -> dict[str, str]:
+    """The outcomes in these files, all of which must be of the sources as they are."""
+    outcomes: dict[str, str] = {}
+    for file in files:
+        found = json.loads(Path(file).read_text())
+        if found["digest"] != digest():
+            raise SystemExit(f"not verified: what {file} says is of other sources")
+        outcomes |= found["outcomes"]
+    return outcomes
+
+
 def write(outcomes: dict[str, str]) -> None:
     """The record, unless anything failed."""
     failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
@@ -132,10 +149,7 @@ def main(command: str, *files: str) -> None:
     elif command == "ready":
         commit()
     else:
-        outcomes: dict[str, str] = {}
-        for file in files:
-            outcomes |= json.loads(Path(file).read_text())
-        write(outcomes)
+        write(kept(files))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,9 @@ PATIENCE = 1 << 19
 CONTROL = 64
 """Words of a launch's own counters, tickets among them: all zero at first."""
 
+MOST_BLOCKS = 1 << 16
+"""Blocks of a grid at most, however many the card holds."""
+
 LAUNCHES = 128
 """Launches whose counters are zeroed at a time."""
 
@@ -96,7 +99,8 @@ def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: i
             f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
             f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
         )
-    return min(fit, each) * multiprocessors // cluster * cluster
+    blocks = min(min(fit, each) * multiprocessors, MOST_BLOCKS)
+    return max(blocks // cluster, 1) * cluster
 
 
 @cache
