@@ -31,10 +31,12 @@ from graphla.traversal import closure
 
 if TYPE_CHECKING:
     from graphla import algorithms, datasets, generators, io
+    from graphla.graph import Graph
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Graph",
     "Matrix",
     "Recorder",
     "Scalar",
@@ -59,12 +61,14 @@ __all__ = [
     "unary",
 ]
 
-_on_first_use = ("algorithms", "datasets", "generators", "io")
+_on_first_use = ("algorithms", "datasets", "generators", "graph", "io")
 
 
 def __getattr__(name: str) -> Any:
     if name in _on_first_use:
         return import_module(f"graphla.{name}")
+    if name == "Graph":
+        return import_module("graphla.graph").Graph
     raise AttributeError(f"module 'graphla' has no attribute {name!r}")
 
 

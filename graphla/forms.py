@@ -31,6 +31,8 @@ from semirings import monoid
 from semirings.dtypes import BOOL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphla.storage import AnyVector, DenseVector, Plan
     from semirings.dtypes import DataType
 
@@ -349,6 +351,13 @@ class MatrixForms:
             known = do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
             facts[dtype] = known
         return known
+
+    def fact(self, name: str, find: Callable[[], Any]) -> Any:
+        """What find() says of the matrix under that name: found at the first call, and kept."""
+        key, facts = (name, self._flipped and not self.is_symmetric), self._pair.facts
+        if key not in facts:
+            facts[key] = find()
+        return facts[key]
 
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from graphla.forms import MatrixForms, VectorForms
+from graphla.graph import Graph
+from graphla.graph.facts import is_symmetric
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -36,37 +40,99 @@ def beside_its_graph(algorithm: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
+@dataclass(frozen=True, slots=True)
+class OfGraph:
+    """What `of_graph` is told about an algorithm."""
+
+    vertices: tuple[str, ...]
+    keyed: tuple[str, ...]
+    gives: tuple[str, ...]
+    rows: str
+    undirected: bool
+
+
 def of_graph(
     *,
     vertices: tuple[str, ...] = (),
     keyed: tuple[str, ...] = (),
     gives: tuple[str, ...] = (),
+    rows: str = "",
     undirected: bool = False,
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """An algorithm whose first argument A is a graph: a square Matrix, what computes one, or a
-    Graph; the algorithm itself gets a Matrix, and the device of A as that of its vectors.
+) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
+    """An algorithm of a graph A: a square Matrix, what computes one, or a Graph. It gets a Matrix,
+    and the device of A as that of its vectors. Under a Graph, arguments and results are labelled:
+
+    - vertices: the parameters that are a vertex, or several;
+    - keyed: those that map vertices to something;
+    - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
+    - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
+    - undirected: only a graph whose edges lead both ways has it: others are refused.
+
+    A parameter `directed` that is not given, or None, is what the Graph says.
     """
+    told = OfGraph(vertices, keyed, gives, rows, undirected)
 
-    def decorate(algorithm: Callable[P, T]) -> Callable[P, T]:
+    def decorate(
+        algorithm: Callable[Concatenate[Matrix, P], T],
+    ) -> Callable[Concatenate[Matrix | Graph, P], T]:
+        signature = inspect.signature(algorithm)
+
         @wraps(algorithm)
-        def run(*args: P.args, **options: P.kwargs) -> T:
-            given = args[0] if args else options.pop("A")
-            A = adjacency(given)
-            if undirected:
-                symmetric(A)
-            with config.set(device=A.device):
-                return algorithm(A, *args[1:], **options)  # pyright: ignore[reportCallIssue]
+        def run(*args: Any, **options: Any) -> Any:
+            if not args and "A" in options:
+                args = (options.pop("A"),)
+            if not args:
+                return algorithm(*args, **options)  # which misses it
+            given = args[0]
+            if not isinstance(given, Graph):
+                A = adjacency(given)
+                if undirected:
+                    symmetric(A)
+                return _beside(A, algorithm, args[1:], options)
+            if undirected and given.directed:
+                raise InvalidValue(
+                    f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
+                    f"A.to_undirected() forgets the directions"
+                )
+            bound = signature.bind(*args, **options)
+            asked, labels = bound.arguments, given._labels
+            for name in asked:
+                if name in vertices:
+                    asked[name] = labels.vertices(name, asked[name])
+                elif name in keyed:
+                    asked[name] = labels.keyed(name, asked[name])
+            if "directed" in signature.parameters and asked.get("directed") is None:
+                asked["directed"] = given.directed
+            found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
+            chosen = asked.get(rows) if rows else None
+            return labels.result(found, gives, None if chosen is None else labels.at(chosen))
 
+        run.of_graph = told  # pyright: ignore[reportAttributeAccessIssue]
+        run.__signature__ = _for_users(signature)  # pyright: ignore[reportAttributeAccessIssue]
         return run
 
     return decorate
+
+
+def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The algorithm, with its vectors where A is."""
+    if A.device == config.device:
+        return algorithm(A, *args, **options)
+    with config.set(device=A.device):
+        return algorithm(A, *args, **options)
+
+
+def _for_users(signature: inspect.Signature) -> inspect.Signature:
+    """The signature, with a first parameter that may be a Graph."""
+    A, *others = signature.parameters.values()
+    return signature.replace(parameters=[A.replace(annotation="Matrix | Graph"), *others])
 
 
 def adjacency(A: Any) -> Matrix:
     """A, or what it computes, as the adjacency matrix of a graph, which is square."""
     if not isinstance(A, Matrix):
         if not isinstance(A, MatrixExpression):
-            raise TypeError(f"A must be a graphla.Matrix, not a {type(A).__name__}")
+            raise TypeError(f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}")
         A = A.new()
     nrows, ncols = A.shape
     if nrows != ncols:
@@ -159,6 +225,15 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
     return float(value)
 
 
+def weighs(name: str, weight: Any) -> bool:
+    """Whether the values of A are asked for: by True, or by a name, as NetworkX has it."""
+    if weight is None or isinstance(weight, (bool, np.bool_)):
+        return bool(weight)
+    if isinstance(weight, str):
+        return True
+    raise TypeError(f"{name} must be True, False, None or a name, not {weight!r}")
+
+
 def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
@@ -195,13 +270,13 @@ def within_unit(A: Matrix) -> None:
 
 def symmetric(A: Matrix) -> None:
     """Refuse an edge i -> j without its j -> i."""
-    one_way = A.dup(mask=~A.T.new().S)
-    if one_way.nvals:
-        i, j = _first_entry(one_way)
-        raise InvalidValue(
-            f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
-            f"binary.any(A | A.T) forgets the directions"
-        )
+    if is_symmetric(A):
+        return
+    i, j = _first_entry(A.dup(mask=~A.T.new().S))
+    raise InvalidValue(
+        f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
+        f"binary.any(A | A.T) forgets the directions"
+    )
 
 
 def is_floating(A: Matrix) -> bool:

@@ -39,7 +39,7 @@ def test_a_matrix_that_is_not_square_is_refused(run):
 def test_what_is_not_a_matrix_is_refused(run):
     for A in ([[0, 1], [1, 0]], np.eye(2), gl.Vector(int, 2), None):
         with pytest.raises(
-            TypeError, match=f"A must be a graphla.Matrix, not a {type(A).__name__}"
+            TypeError, match=f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}"
         ):
             run(A)
 

@@ -1,0 +1,6 @@
+"""Graphs under their user's names: `Graph`, and results that know the labels of its vertices."""
+
+from graphla.graph.graph import Graph
+from graphla.graph.labels import LabelledMatrix, LabelledVector, Labels
+
+__all__ = ["Graph", "LabelledMatrix", "LabelledVector", "Labels"]

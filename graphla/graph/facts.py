@@ -1,0 +1,49 @@
+"""What is found out about an adjacency matrix once, and kept beside its forms.
+
+So it is there for whoever asks the same Matrix again, in an algorithm or through a Graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.operations.operation import perform
+from graphla.settings import config
+from graphla.sparse import Matrix, Vector
+from semirings import unary
+
+
+def is_symmetric(A: Matrix) -> bool:
+    """Whether each edge i -> j has its j -> i, whatever their weights."""
+    forms = A._forms
+    if forms.is_symmetric:
+        return True
+    return forms.fact("symmetric", lambda: perform("symmetric", _is_mirrored, forms))
+
+
+def degrees(A: Matrix) -> Vector:
+    """d(i) = the number of entries in row i, INT64, for every vertex."""
+    return Vector._of(A._forms.fact("degrees", lambda: _degrees(A)))
+
+
+def loops(A: Matrix) -> Vector:
+    """l(i) = 1, INT64, for every vertex with an edge i -> i."""
+    return Vector._of(A._forms.fact("loops", lambda: unary.one["INT64"](A.diag()).new()._forms))
+
+
+def self_loops(A: Matrix) -> int:
+    """The number of edges i -> i."""
+    return loops(A).nvals
+
+
+def _is_mirrored(forms: MatrixForms) -> bool:
+    rows, columns = forms.csr, forms.csc
+    return bool((rows.indptr == columns.indptr).all() and (rows.indices == columns.indices).all())
+
+
+def _degrees(A: Matrix) -> Any:
+    with config.set(device=A.device):
+        return Vector.from_dense(np.diff(A.to_csr(copy=False)[0]), dtype="INT64")._forms
