@@ -1,32 +1,70 @@
 """Algorithms told as algebra: a loop of a few statements each, one file an algorithm."""
 
+from graphla.algorithms.average_path_length import average_path_length
+from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.bfs import Traversal, bfs
 from graphla.algorithms.closeness import closeness
-from graphla.algorithms.components import connected_components
+from graphla.algorithms.coloring import greedy_color
+from graphla.algorithms.components import (
+from graphla.algorithms.cores import core_numbers, k_core
+from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.eccentricity import eccentricity
+from graphla.algorithms.independent_set import maximal_independent_set
+from graphla.algorithms.iterations import ConvergenceError
+from graphla.algorithms.layers import layers
 from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
+from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import minimax_path
-from graphla.algorithms.pagerank import ConvergenceError, pagerank
-from graphla.algorithms.reachable import reachable
+from graphla.algorithms.neighborhood import neighborhood
+from graphla.algorithms.pagerank import pagerank
+from graphla.algorithms.path_count import path_count
+from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reliable import most_reliable_path
+from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
+from graphla.algorithms.spanning_forest import spanning_forest
 from graphla.algorithms.sssp import sssp
+from graphla.algorithms.strong_components import is_strongly_connected, strong_components
 from graphla.algorithms.triangles import triangle_count
 from graphla.algorithms.widest import widest_path
 
 __all__ = [
     "ConvergenceError",
+    "NoPath",
     "Traversal",
     "all_pairs_lengths",
+    "average_path_length",
+    "bellman_ford",
     "bfs",
     "bfs_levels",
+    "center",
     "closeness",
+    "component_count",
     "connected_components",
+    "core_numbers",
+    "diameter",
     "eccentricity",
+    "greedy_color",
+    "is_connected",
+    "is_strongly_connected",
+    "k_core",
+    "layers",
+    "maximal_independent_set",
+    "maximal_matching",
     "minimax_path",
     "most_reliable_path",
+    "negative_cycle",
+    "neighborhood",
     "pagerank",
+    "path_count",
+    "periphery",
+    "radius",
     "reachable",
+    "shortest_path",
+    "shortest_path_length",
+    "spanning_forest",
     "sssp",
+    "strong_components",
+    "transitive_closure",
     "triangle_count",
     "widest_path",
 ]

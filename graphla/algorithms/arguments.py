@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
@@ -96,11 +96,11 @@ def of_graph(
                 )
             bound = signature.bind(*args, **options)
             asked, labels = bound.arguments, given._labels
-            for name in asked:
-                if name in vertices:
-                    asked[name] = labels.vertices(name, asked[name])
-                elif name in keyed:
-                    asked[name] = labels.keyed(name, asked[name])
+            for name, value in asked.items():
+                if name in keyed and (isinstance(value, Mapping) or name not in vertices):
+                    asked[name] = labels.keyed(name, value)
+                elif name in vertices:
+                    asked[name] = labels.vertices(name, value)
             if "directed" in signature.parameters and asked.get("directed") is None:
                 asked["directed"] = given.directed
             found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
@@ -232,6 +232,16 @@ def weighs(name: str, weight: Any) -> bool:
     if isinstance(weight, str):
         return True
     raise TypeError(f"{name} must be True, False, None or a name, not {weight!r}")
+
+
+def numbers(A: Matrix) -> None:
+    """Refuse an edge whose weight is not a number."""
+    if not A.nvals or not is_floating(A):
+        return
+    least = _extent(A)[0]
+    if least != least:
+        i, j = _first_entry(select.valueeq(A.apply(unary.isnan), True).new())
+        raise InvalidValue(f"A has weight nan on edge {i} -> {j}, but must have numbers")
 
 
 def nonnegative(A: Matrix) -> None:

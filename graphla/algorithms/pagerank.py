@@ -5,117 +5,146 @@ power method. From a *dangling* vertex, which has no out-edge, the walker always
 
 Invariants, at the head of each round:
 - rank is full, nowhere below 0, and adds up to 1 up to rounding;
-- share has an entry at each vertex that is not dangling: damping / what its out-edges add up to;
-- jump is full, nowhere below 0, and adds up to 1.
+- share has an entry at each vertex that is not dangling: alpha / what its out-edges add up to;
+- jump and fall, where one lands from a dangling vertex, are full, nowhere below 0, and add up to 1.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms import arguments, iterations
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, unary
-from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
+from semirings import binary, monoid
+from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_pair, plus_times
 
-
-class ConvergenceError(GraphblasException, RuntimeError):
-    """An iteration that did not come to rest in the rounds that it was given."""
+Given = Vector | Mapping[Any, float] | None
 
 
-@arguments.beside_its_graph
+@arguments.of_graph(keyed=("personalization", "nstart", "dangling"))
 def pagerank(
     A: Matrix,
-    damping: float = 0.85,
+    alpha: float = 0.85,
+    personalization: Given = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Given = None,
+    weight: Any = True,
+    dangling: Given = None,
     *,
-    tolerance: float = 1e-6,
-    max_iterations: int = 100,
-    personalization: Vector | Mapping[int, float] | None = None,
-    weighted: bool = False,
+    dtype: Any = "FP64",
 ) -> Vector:
-    """r = d·(r / degree)A + (1 - what that carried)·jump, until r rests: PageRank, a share of 1.
+    """r = α·(r / degree)A + α·(Σ r of dangling vertices)·fall + (1 - α)·jump: a share of 1 each.
 
-    The walker follows an out-edge with probability `damping`, each alike, or in proportion to its
-    weight if `weighted`; and else jumps to any vertex alike, or in proportion to `personalization`.
-    The last round is the first to change the ranks by less than `tolerance` in all (the sum of
-    |change|); where `max_iterations` do not suffice, ConvergenceError is raised.
+    The walker follows an out-edge with probability `alpha`, in proportion to its weight, or each
+    alike where `weight` is None; and else jumps to any vertex alike, or in proportion to
+    `personalization`. From a dangling vertex one jumps likewise, or in proportion to `dangling`.
+    As in NetworkX, the last round is the first to change the ranks, in all, by less than n·tol
+    (n: the number of vertices; so ask for tol = 1e-4 / n where Σ |change| < 1e-4 is wanted); where
+    `max_iter` rounds do not suffice, ConvergenceError is raised. Unlike there, the rounds begin, if
+    not with `nstart`, in proportion to the in-edges, which is near the end.
+
+    dtype: that of the ranks, FP64 or FP32, which takes half the time on a GPU.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import pagerank
     >>> A = Matrix.from_coo([0, 1, 2], [2, 2, 0], 1, nrows=3, ncols=3)
-    >>> [round(r, 3) for r in pagerank(A).to_dense().tolist()]
+    >>> [round(r, 3) for r in pagerank(A, tol=1e-9).to_dense().tolist()]
     [0.464, 0.05, 0.486]
     """
-    A = arguments.adjacency(A)
     n = A.nrows
-    damping = arguments.real("damping", damping, low=0, high=1)
-    tolerance = arguments.real("tolerance", tolerance, low=0)
-    max_iterations = arguments.count("max_iterations", max_iterations, least=1)
-    jump = _jump(personalization, n)
+    alpha = arguments.real("alpha", alpha, low=0, high=1)
+    tol = arguments.real("tol", tol, low=0)
+    max_iter = arguments.count("max_iter", max_iter, least=1)
+    kept = arguments.one_of("dtype", dtype, ("FP32", "FP64"))
+    is_weighted = arguments.weighs("weight", weight)
     if n == 0:
-        return jump
+        return Vector(kept, 0)
 
-    # share = d / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1
-    if weighted:
+    def landing(name: str, values: Given) -> Vector:
+        return iterations.shares(name, values, n, kept)
+
+    jump = iterations.full(1 / n, n, kept)
+    if personalization is not None:
+        jump = landing("personalization", personalization)
+    fall = jump if dangling is None else landing("dangling", dangling)
+    degree = _degree(A, is_weighted)
+    # share = α / degree, where the degree is not 0
+    share = binary.truediv(alpha, degree.select("!=", 0)).new(kept)
+    rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
+    is_weighted = is_weighted and iterations.values_differ(A)
+    return definition(A, share, rank, jump, fall, alpha, n * tol, max_iter, is_weighted)
+
+
+def definition(
+    A: Matrix,
+    share: Vector,
+    rank: Vector,
+    jump: Vector,
+    fall: Vector,
+    alpha: float,
+    least: float,
+    max_iter: int,
+    is_weighted: bool,
+) -> Vector:
+    """The rounds, until one changes the ranks by less than `least` in all."""
+    kept, n = rank.dtype, rank.size
+    follow = (plus_times if is_weighted else plus_first)[kept]
+    following, changed = Vector(kept, n), 0.0
+    for _ in range(max_iter):
+        # r' = (share ∘ r)A
+        following << follow(binary.times(share & rank) @ A)
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
+        left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
+        if fall is jump:
+            following(binary.plus) << binary.times(jump, 1 - alpha + left)
+        else:
+            following(binary.plus) << binary.times(jump, 1 - alpha)
+            following(binary.plus) << binary.times(fall, left)
+        # |r' - r| in all
+        changed = iterations.distance(following, rank)
+        rank, following = following, rank
+        if changed < least:
+            return rank
+    raise iterations.unsettled("PageRank", max_iter, changed, least)
+
+
+def _degree(A: Matrix, is_weighted: bool) -> Vector:
+    """degree = A plus.pair 1, or A plus.times 1."""
+    if is_weighted:
         arguments.nonnegative(A)
-    ones = _full(1.0, n)
-    degree = (plus_times if weighted else plus_pair)["FP64"](A @ ones).new()
+    ones = iterations.full(1.0, A.nrows)
+    degree = (plus_times if is_weighted else plus_pair)["FP64"](A @ ones).new()
     endless = degree.select("==", math.inf)
     if endless.nvals:
         vertex = endless.to_coo()[0][0]
         raise InvalidValue(
             f"A has weights out of vertex {vertex} that add up to inf, but their sum must be finite"
         )
-    share = binary.truediv(damping, degree.select("!=", 0)).new()
-    follow = plus_times if weighted else plus_first
+    return degree
 
-    changed = 0.0
-    rank, following, change = jump.dup(), Vector(float, n), Vector(float, n)
-    for _ in range(max_iterations):
-        # r' = (share ∘ r)A
-        following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - Σ r')·jump: what the edges did not carry, jumps
-        left = 1 - following.reduce(monoid.plus).get(0)
-        following(binary.plus) << binary.times(jump, left)
-        # |r' - r| in all
-        change << unary.abs(binary.minus(following & rank))
-        changed = change.reduce(monoid.plus).get(0)
-        rank, following = following, rank
-        if changed < tolerance:
-            return rank
-    raise ConvergenceError(
-        f"max_iterations is {max_iterations}, but PageRank still changed by {changed:.3g} in the "
-        f"last, not by less than the tolerance of {tolerance:g}"
+
+def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
+    """b·jump + (1 - b)·(in-edges of each) / edges, with the b for which as much jumps as lands.
+
+    On an undirected graph that is the rank of a walker who has long followed edges alone, beside
+    what is kept up by jumps: a handful of rounds is left.
+    """
+    n, kept = A.nrows, jump.dtype
+    if not A.nvals:
+        return jump.dup()
+    # arrivals = 1 plus.pair A / edges
+    arrivals = iterations.full(0, n, kept)
+    ones = iterations.full(1.0, n)
+    arrivals(binary.plus) << binary.truediv(plus_pair["FP64"](ones @ A).new(), A.nvals)
+    # what of either lies on dangling vertices
+    jumped, arrived = (
+        float(x.dup(mask=~share.S).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )
-
-
-def _jump(personalization: Vector | Mapping[int, float] | None, n: int) -> Vector:
-    """Where a jump ends, as a full vector that adds up to 1."""
-    if personalization is None:
-        return _full(1 / max(n, 1), n)
-    if isinstance(personalization, Vector):
-        given = personalization.dup(float)
-    elif isinstance(personalization, Mapping):
-        given = Vector.from_dict(dict(personalization), float, size=n)
-    else:
-        raise TypeError(
-            "personalization must be a Vector or a mapping from vertex to weight, "
-            f"not a {type(personalization).__name__}"
-        )
-    if given.size != n:
-        raise DimensionMismatch(f"personalization has size {given.size}, but A has {n} vertices")
-    total = given.reduce(monoid.plus).get(0)
-    if not 0 < total < float("inf") or given.select("<", 0).nvals:
-        raise InvalidValue("personalization must be finite, nowhere below 0, and somewhere above")
-    jump = _full(0.0, n)
-    # jump⟨p⟩ = p / Σ p
-    jump(given.S) << binary.truediv(given, total)
-    return jump
-
-
-def _full(value: float, n: int) -> Vector:
-    full = Vector(float, n)
-    full << value
-    return full
+    b = (1 - alpha + alpha * arrived) / (1 - alpha * jumped + alpha * arrived or 1.0)
+    near = binary.times(jump, b).new()
+    near(binary.plus) << binary.times(arrivals, 1 - b)
+    return near

@@ -139,15 +139,15 @@ def _eccentricity(graph: Graph, options: Namespace) -> Answer:
 def _pagerank(graph: Graph, options: Namespace) -> Answer:
     rank = algorithms.pagerank(
         graph.A,
-        options.damping,
-        tolerance=options.tolerance,
-        max_iterations=options.max_iterations,
-        weighted=options.weighted,
+        options.alpha,
+        tol=options.tol,
+        max_iter=options.max_iter,
+        weight=options.weighted,
     )
     dangling = int(np.count_nonzero(graph.out_degrees() == 0))
     return Answer(
         facts=[
-            ("damping", number(options.damping)),
+            ("alpha", number(options.alpha)),
             ("dangling", f"{number(dangling, 'vertex')} without out-edges"),
         ],
         columns={"rank": rank},
@@ -307,23 +307,22 @@ ALGORITHMS = (
         name="pagerank",
         computes="how often a walker who follows edges at random is found at each vertex",
         story=(
-            "The walker follows a random out-edge with probability DAMPING and else jumps to a "
-            "random vertex, as always from a vertex without out-edges. The ranks add up to 1. They "
-            "are repeated until a round changes them by less than TOLERANCE in all. Weights are "
-            "ignored, unless --weighted says to choose edges in proportion to them."
+            "The walker follows a random out-edge with probability ALPHA and else jumps to a "
+            "random vertex, as always from a vertex without out-edges. The ranks add up to 1. "
+            "Rounds end with the first to change them, in all, by less than TOL times the number "
+            "of vertices. Weights are ignored, unless --weighted says to choose edges in "
+            "proportion to them."
         ),
-        formula="r = d·(r / degree)A + (1 - what that carried) / n,  until r rests",
+        formula="r = α·(r / degree)A + (1 - what that carried) / n,  until r rests",
         examples=(
             "graphla pagerank web.mtx.gz --top 20",
-            "graphla pagerank web.mtx.gz --tolerance 1e-9 --output ranks.csv",
+            "graphla pagerank web.mtx.gz --tol 1e-12 --output ranks.csv",
         ),
         run=_pagerank,
         options=(
-            Option(
-                "--damping", float, 0.85, "how likely the walker follows an edge (default: 0.85)"
-            ),
-            Option("--tolerance", float, 1e-6, "the change to stop at (default: 1e-6)"),
-            Option("--max-iterations", int, 100, "give up after this many rounds (default: 100)"),
+            Option("--alpha", float, 0.85, "how likely the walker follows an edge (default: 0.85)"),
+            Option("--tol", float, 1e-6, "the change, per vertex, to stop at (default: 1e-6)"),
+            Option("--max-iter", int, 100, "give up after this many rounds (default: 100)"),
             Option("--weighted", None, False, "choose edges in proportion to their weights"),
         ),
     ),

@@ -57,15 +57,15 @@ def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
 
 
 def verify_pagerank(
-    graph: Edges, rank: Any, damping: float, tolerance: float, jump: Any = None
+    graph: Edges, rank: Any, alpha: float, tolerance: float, jump: Any = None
 ) -> None:
     """One round more, by one edge at a time, changes the ranks by less than the tolerance."""
     n = graph.n
     jump = np.full(n, 1 / n) if jump is None else jump
     degree = np.bincount([i for i, _ in graph.ends], minlength=n)
-    following = (1 - damping) * jump + damping * rank[degree == 0].sum() * jump
+    following = (1 - alpha) * jump + alpha * rank[degree == 0].sum() * jump
     for i, j in graph.ends:
-        following[j] += damping * rank[i] / degree[i]
+        following[j] += alpha * rank[i] / degree[i]
     assert rank.min() >= 0
     assert abs(rank.sum() - 1) < 1e-9
     assert np.abs(following - rank).sum() <= tolerance + 1e-12

@@ -1,0 +1,79 @@
+"""What algorithms that iterate share: vectors to begin with, and the error where no end comes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from graphla.sparse import Matrix, Vector
+from graphla.storage import is_iso
+from semirings import binary, monoid, unary
+from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
+
+
+class ConvergenceError(GraphblasException, RuntimeError):
+    """An iteration that did not come to rest in the rounds that it was given."""
+
+
+def unsettled(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
+    """The error of an iteration that still changed by `change`."""
+    return ConvergenceError(
+        f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
+        f"than {least:.3g}: the tolerance times the number of vertices"
+    )
+
+
+def full(value: Any, n: int, dtype: Any = float) -> Vector:
+    """The value, at each of n vertices."""
+    vector = Vector(dtype, n)
+    vector << value
+    return vector
+
+
+def given(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+    """What is given of some vertices, a Vector or a mapping; no entry at the others."""
+    if isinstance(values, Vector):
+        if values.size != n:
+            raise DimensionMismatch(f"{name} has size {values.size}, but A has {n} vertices")
+        return values.dup(dtype)
+    if isinstance(values, Mapping):
+        return Vector.from_dict(dict(values), dtype, size=n)
+    raise TypeError(
+        f"{name} must be a Vector or a mapping from vertex to value, not a {type(values).__name__}"
+    )
+
+
+def each(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+    """The same, with 0 at the others."""
+    start = full(0, n, dtype)
+    # x⟨g⟩ = g
+    some = given(name, values, n, dtype)
+    start(some.S) << some
+    return start
+
+
+def shares(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+    """x = g / Σ g, and 0 where nothing is given: a full vector that adds up to 1."""
+    some = given(name, values, n)
+    total = some.reduce(monoid.plus).get(0)
+    if not 0 < total < math.inf or some.select("<", 0).nvals:
+        raise InvalidValue(f"{name} must be finite, nowhere below 0, and somewhere above")
+    return each(name, binary.truediv(some, total).new(dtype), n, dtype)
+
+
+def size(x: Vector) -> float:
+    """Σ |x|."""
+    return float(unary.abs(x).new().reduce(monoid.plus).get(0))
+
+
+def distance(x: Vector, y: Vector) -> float:
+    """Σ |x - y|, where both are full."""
+    return size(binary.minus(x & y).new())
+
+
+def values_differ(A: Matrix) -> bool:
+    """Whether weights of A may tell its edges apart, as far as that is known at no cost."""
+    forms = A._forms
+    values = (forms.csr if forms.has_csr else forms.csc).values
+    return not is_iso(values)
