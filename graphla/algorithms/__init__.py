@@ -5,7 +5,8 @@ from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.bfs import Traversal, bfs
 from graphla.algorithms.closeness import closeness
 from graphla.algorithms.coloring import greedy_color
-from graphla.algorithms.components import (
+from graphla.algorithms.clustering import average_clustering, clustering, transitivity
+from graphla.algorithms.components import component_count, connected_components, is_connected
 from graphla.algorithms.cores import core_numbers, k_core
 from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.eccentricity import eccentricity
@@ -22,9 +23,12 @@ from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reliable import most_reliable_path
 from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
 from graphla.algorithms.spanning_forest import spanning_forest
+from graphla.algorithms.similarity import cosine, jaccard, overlap
+from graphla.algorithms.squares import square_clustering
 from graphla.algorithms.sssp import sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
-from graphla.algorithms.triangles import triangle_count
+from graphla.algorithms.triangles import triangle_count, triangles
+from graphla.algorithms.truss import k_truss, truss_numbers
 from graphla.algorithms.widest import widest_path
 
 __all__ = [
@@ -32,21 +36,26 @@ __all__ = [
     "NoPath",
     "Traversal",
     "all_pairs_lengths",
+    "average_clustering",
     "average_path_length",
     "bellman_ford",
     "bfs",
     "bfs_levels",
     "center",
     "closeness",
+    "clustering",
     "component_count",
     "connected_components",
     "core_numbers",
+    "cosine",
     "diameter",
     "eccentricity",
     "greedy_color",
     "is_connected",
     "is_strongly_connected",
+    "jaccard",
     "k_core",
+    "k_truss",
     "layers",
     "maximal_independent_set",
     "maximal_matching",
@@ -54,6 +63,7 @@ __all__ = [
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "overlap",
     "pagerank",
     "path_count",
     "periphery",
@@ -62,9 +72,13 @@ __all__ = [
     "shortest_path",
     "shortest_path_length",
     "spanning_forest",
+    "square_clustering",
     "sssp",
     "strong_components",
     "transitive_closure",
+    "transitivity",
     "triangle_count",
+    "triangles",
+    "truss_numbers",
     "widest_path",
 ]

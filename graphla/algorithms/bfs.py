@@ -31,13 +31,14 @@ class Traversal(NamedTuple):
     parents: Vector | None
 
 
+@arguments.of_graph(vertices=("source",), gives=("parents",))
 def bfs(
     A: Matrix,
     source: Any,
     *,
     levels: Any = "INT32",
     parents: bool | Literal["least"] = True,
-    limit: int | None = None,
+    cutoff: int | None = None,
     mask: Mask | Vector | None = None,
 ) -> Any:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: levels and parents of a breadth-first search.
@@ -49,7 +50,7 @@ def bfs(
       (OverflowError beyond); None for no levels;
     - parents: True for any of several possible parents, "least" for the least of them; False for
       none;
-    - limit: ends the search that many edges away from the sources;
+    - cutoff: ends the search that many edges away from the sources;
     - mask: vertices off it are neither reached nor passed (`mask=~forbidden.S`), but sources are.
 
     >>> from graphla import Matrix
@@ -61,10 +62,9 @@ def bfs(
     >>> bfs(A, [1, 4], parents="least").parents.to_dict()
     {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
     """
-    A = arguments.adjacency(A)
     n, forms = A.nrows, A._forms
     starts, given = arguments.sources(source, A)
-    limit = None if limit is None else arguments.count("limit", limit, least=0)
+    cutoff = None if cutoff is None else arguments.count("cutoff", cutoff, least=0)
     dtype = _dtype_of_levels(levels)
     if parents is not True and parents is not False and parents != "least":
         raise InvalidValue(f'parents must be True, "least" or False, not {parents!r}')
@@ -81,7 +81,7 @@ def bfs(
             forms,
             starts,
             mask=lowered,
-            limit=limit,
+            limit=cutoff,
             levels=None if dtype is None else dtype.np_type,
             parents=kept,
         )

@@ -15,6 +15,7 @@ from semirings import monoid
 from semirings.semiring import min_max
 
 
+@arguments.of_graph(vertices=("source",), gives=("1",))
 def minimax_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -31,7 +32,6 @@ def minimax_path(
     >>> minimax_path(A, 0).to_dict()
     {0: -inf, 1: 3.0, 2: 4.0}
     """
-    A = arguments.adjacency(A)
     # h(s) = -∞
     start = arguments.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
     # h = h ⊕ h min.max A ⊕ h min.max A² ...

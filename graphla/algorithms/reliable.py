@@ -13,6 +13,7 @@ from graphla.traversal import closure
 from semirings.semiring import max_times
 
 
+@arguments.of_graph(vertices=("source",), gives=("1",))
 def most_reliable_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -29,7 +30,6 @@ def most_reliable_path(
     >>> most_reliable_path(A, 0).to_dict()
     {0: 1.0, 1: 0.5, 2: 0.25}
     """
-    A = arguments.adjacency(A)
     # p(s) = 1
     start = arguments.starts(source, A, 1.0, "FP64")
     arguments.within_unit(A)

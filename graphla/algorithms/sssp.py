@@ -16,15 +16,19 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
+from semirings import unary
 from semirings.semiring import min_plus
 
 LONGEST = int(np.iinfo(np.int64).max)
 
 
+@arguments.of_graph(vertices=("source",), gives=("1",))
 def sssp(
     A: Matrix,
     source: Any,
     *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
     delta: float | None = None,
     parents: bool = False,
     mask: Mask | Vector | None = None,
@@ -33,10 +37,11 @@ def sssp(
 
     An edge i -> j is an entry A(i, j), of weight 0 too; weights below 0 are refused. Distances are
     FP64 for floating weights, and for all others INT64 and exact: one that would not fit raises
-    OverflowError. A vertex that is not reached has no entry. `source` is a vertex, or several, as
-    in `bfs`; vertices off the `mask` are not passed. Pending distances at most `delta` above the
-    least one are multiplied at once; by default that is chosen by the weights. With `parents`, the
-    result is (distances, parents), where parents(v) is the vertex before v on a shortest path.
+    OverflowError. A vertex that is not reached, or only by a path longer than `cutoff`, has no
+    entry. `source` is a vertex, or several, as in `bfs`; vertices off the `mask` are not passed.
+    Without `weight` each edge counts 1. Pending distances at most `delta` above the least one are
+    multiplied at once; by default that is chosen by the weights. With `parents`, the result is
+    (distances, parents), where parents(v) is the vertex before v on a shortest path.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import sssp
@@ -44,19 +49,36 @@ def sssp(
     >>> sssp(A, 0).to_dict()
     {0: 0, 1: 1, 2: 3}
     """
-    A = arguments.adjacency(A)
-    floating = arguments.is_floating(A)
+    A, dtype = lengths_of(A, weight)
     # d(s) = 0
-    start = arguments.starts(source, A, 0, "FP64" if floating else "INT64")
+    start = arguments.starts(source, A, 0, dtype)
     arguments.nonnegative(A)
-    if A.dtype == "UINT64":
-        arguments.at_most(A, LONGEST)
+    if cutoff is not None:
+        cutoff = arguments.real("cutoff", cutoff, low=0)
     if delta is not None:
         delta = arguments.real("delta", delta, low=0)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        return solve(start, A, min_plus[start.dtype], mask=mask, parents=parents, delta=delta)
+        found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta)
     except OverflowError as error:
         raise OverflowError(
             f"A has a shortest path from {source} of more than {LONGEST}, which INT64 cannot hold"
         ) from error
+    if cutoff is None:
+        return found
+    # d⟨d ≤ cutoff, r⟩ = d
+    distances, before = found if parents else (found, None)
+    near = distances.select("<=", cutoff).new()
+    return near if before is None else (near, before.dup(mask=near.S))
+
+
+def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
+    """A, or the same edges of weight 1 each, and the dtype of the lengths of its paths."""
+    if not arguments.weighs("weight", weight):
+        return unary.one["INT64"](A).new(), "INT64"
+    if arguments.is_floating(A):
+        arguments.numbers(A)
+        return A, "FP64"
+    if A.dtype == "UINT64":
+        arguments.at_most(A, LONGEST)
+    return A, "INT64"

@@ -14,6 +14,7 @@ from semirings import monoid
 from semirings.semiring import max_min
 
 
+@arguments.of_graph(vertices=("source",), gives=("1",))
 def widest_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -30,7 +31,6 @@ def widest_path(
     >>> widest_path(A, 0).to_dict()
     {0: inf, 1: 3.0, 2: 2.0}
     """
-    A = arguments.adjacency(A)
     # w(s) = ∞
     start = arguments.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
     # w = w ⊕ w max.min A ⊕ w max.min A² ...

@@ -12,6 +12,7 @@ import numpy as np
 
 from graphla.backends import Closed, backend
 from graphla.storage import Csr
+from semirings.exceptions import InvalidValue
 from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
@@ -22,8 +23,16 @@ STEPS = 50_000
 CYCLES = 32
 
 
-def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> int | None:
-    """A vertex of a cycle that goes on improving; None where the parents show none."""
+class EndlessCycle(InvalidValue):
+    """A closure that has no end, as going around `cycle` improves every path, turn after turn."""
+
+    def __init__(self, message: str, cycle: list[int]):
+        super().__init__(message)
+        self.cycle = cycle
+
+
+def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
+    """A cycle that goes on improving, in the order of its edges; None where parents show none."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
     own = np.arange(present.size)
@@ -35,7 +44,7 @@ def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> int | N
             _weight(do, out, u, v) for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True)
         ]
         if _goes_on(values[cycle], weights, op):
-            return cycle[0]
+            return cycle
     return None
 
 

@@ -25,11 +25,10 @@ from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
 from graphla.storage import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.traversal import definition
-from graphla.traversal.cycles import endless
+from graphla.traversal.cycles import EndlessCycle, endless
 from graphla.traversal.laws import ROUNDS, Evaluation, evaluation
 from graphla.traversal.searching import search, tell
 from semirings import monoid
-from semirings.exceptions import InvalidValue
 from semirings.overflow import overflowing
 from semirings.printing import simple_ufunc
 from semirings.structures import TypedSemiring
@@ -235,11 +234,12 @@ def _by_products(task: Task, turns: int) -> Closed:
 
 
 def _refuse_endless(task: Task, closed: Closed) -> None:
-    v = endless(closed, task.a.csr, task.op, task.a.device)
-    if v is not None:
-        raise InvalidValue(
-            f"A has a cycle through vertex {v} that goes on improving under {task.op!r}, so that "
-            "its closure has no end (give a limit, or other values)"
+    cycle = endless(closed, task.a.csr, task.op, task.a.device)
+    if cycle is not None:
+        raise EndlessCycle(
+            f"A has a cycle through vertex {cycle[0]} that goes on improving under {task.op!r}, so "
+            "that its closure has no end (give a limit, or other values)",
+            cycle,
         )
 
 

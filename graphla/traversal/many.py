@@ -20,12 +20,15 @@ from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.storage import Array, Csr, VectorMask
 from graphla.traversal.searching import lower, tell
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import BOOL, lookup_dtype
 
 T = TypeVar("T")
 
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
+TABLE = 1 << 26
+"""Levels that are held at once where only their places are kept, a word for each search at least.
+"""
 
 
 def levels(
@@ -72,6 +75,25 @@ def reach(A: Matrix, starts: np.ndarray, *, mask: Any = None, limit: int | None 
         return Reach(*map(do.to_host, found))
 
     return run("reach", A, starts.size, mask, search, [])
+
+
+def pairs(A: Matrix) -> Matrix:
+    """R(i, j) = true where j can be reached from i, as i can from itself."""
+    n, xp, device = A.nrows, backend(A.device).xp, A.device
+    batch = max(64, TABLE // max(n, 1) // 64 * 64)
+    parts, counts = [xp.empty(0, np.int32)], [xp.zeros(1, np.int64)]
+    for first in range(0, n, batch):
+        found = levels(A, np.arange(first, min(first + batch, n)), dtype="INT32")
+        rows, columns = (found >= 0).nonzero()
+        parts.append(columns.astype(np.int32))
+        counts.append(xp.bincount(rows, minlength=found.shape[0]))
+    ends = xp.concatenate(counts).cumsum(dtype=np.int64)
+    indices = xp.concatenate(parts)
+    narrow = np.int32 if indices.size < 2**31 else np.int64
+    true = xp.broadcast_to(xp.ones(1, bool), indices.shape)
+    return Matrix._of(
+        MatrixForms(device, BOOL, Csr(n, n, ends.astype(narrow), indices, true), None)
+    )
 
 
 def as_matrix(

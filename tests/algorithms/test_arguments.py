@@ -76,10 +76,10 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
     algorithm(A, np.uint8(1))
 
 
-@pytest.mark.parametrize(("limit", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
 def test_a_limit_that_makes_no_sense_is_refused(limit, kind):
-    with pytest.raises(kind, match="limit"):
-        bfs(gl.Matrix(int, 3, 3), 0, limit=limit)
+    with pytest.raises(kind, match="cutoff"):
+        bfs(gl.Matrix(int, 3, 3), 0, cutoff=limit)
 
 
 @from_a_source

@@ -41,11 +41,11 @@ def test_push_equals_pull(rooted):
 
 
 @given(rooted, st.integers(0, 5))
-def test_a_limit_keeps_the_levels_up_to_it(rooted, limit):
+def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
     graph, source = rooted
-    levels, parents = bfs(graph.matrix(), source, limit=limit)
+    levels, parents = bfs(graph.matrix(), source, cutoff=cutoff)
     whole = bfs(graph.matrix(), source).levels.to_dict()
-    assert levels.to_dict() == {v: level for v, level in whole.items() if level <= limit}
+    assert levels.to_dict() == {v: level for v, level in whole.items() if level <= cutoff}
     assert parents.to_dict().keys() == levels.to_dict().keys()
 
 
@@ -116,7 +116,7 @@ def test_a_level_beyond_one_byte_is_refused():
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     with pytest.raises(OverflowError, match="254"):
         bfs(A, 0, levels="UINT8")
-    levels = bfs(A, 0, levels="UINT8", limit=254).levels
+    levels = bfs(A, 0, levels="UINT8", cutoff=254).levels
     assert levels.to_dict() == {v: v for v in range(255)}
 
 

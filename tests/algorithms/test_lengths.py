@@ -10,26 +10,26 @@ import graphla as gl
 from graphla import algorithms
 from graphla.algorithms import all_pairs_lengths, bfs, bfs_levels, closeness, eccentricity
 
-limits = st.none() | st.integers(0, 4)
+cutoffs = st.none() | st.integers(0, 4)
 
 
 def table(levels) -> np.ndarray:
     return gl.backends.backend(gl.config.device).to_host(levels)
 
 
-@given(graphs(), limits, st.data())
-def test_levels_are_those_of_a_search_from_each_source(graph, limit, data):
+@given(graphs(), cutoffs, st.data())
+def test_levels_are_those_of_a_search_from_each_source(graph, cutoff, data):
     A = graph.matrix()
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=8))
     allowed = data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), unique=True))
     mask = None if allowed is None else gl.Vector.from_coo(allowed, True, bool, size=graph.n).S
-    found = table(bfs_levels(A, sources, limit=limit, mask=mask))
-    narrow = table(bfs_levels(A, sources, limit=limit, mask=mask, dtype="UINT8"))
+    found = table(bfs_levels(A, sources, cutoff=cutoff, mask=mask))
+    narrow = table(bfs_levels(A, sources, cutoff=cutoff, mask=mask, dtype="UINT8"))
     assert found.shape == narrow.shape == (len(sources), graph.n)
     assert found.dtype == np.int32 and narrow.dtype == np.uint8
     assert (found.astype(np.uint8) == narrow).all()
     for row, source in zip(found, sources, strict=True):
-        levels = bfs(A, source, limit=limit, mask=mask).levels.to_dict()
+        levels = bfs(A, source, cutoff=cutoff, mask=mask).levels.to_dict()
         assert row.tolist() == [levels.get(v, -1) for v in range(graph.n)]
 
 
@@ -51,11 +51,11 @@ def test_a_level_that_a_byte_does_not_hold_is_refused():
         bfs_levels(A, [0], dtype="UINT8")
 
 
-@given(graphs(), limits)
-def test_lengths_of_all_pairs_are_those_of_networkx(graph, limit):
+@given(graphs(), cutoffs)
+def test_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
-    lengths = dict(nx.all_pairs_shortest_path_length(graph.networkx(), cutoff=limit))
-    found = all_pairs_lengths(graph.matrix(), limit=limit)
+    lengths = dict(nx.all_pairs_shortest_path_length(graph.networkx(), cutoff=cutoff))
+    found = all_pairs_lengths(graph.matrix(), cutoff=cutoff)
     assert found.shape == (graph.n, graph.n)
     assert found.to_dicts() == {v: dict(sorted(row.items())) for v, row in lengths.items()}
 

@@ -31,11 +31,11 @@ def best(graph, source, start, join, better):
 
 
 @given(with_source(graphs()), st.none() | st.integers(0, 3))
-def test_what_is_reached_is_what_networkx_reaches(rooted, limit):
+def test_what_is_reached_is_what_networkx_reaches(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
-    lengths = nx.single_source_shortest_path_length(graph.networkx(), source, cutoff=limit)
-    found = reachable(graph.matrix(), source, limit=limit)
+    lengths = nx.single_source_shortest_path_length(graph.networkx(), source, cutoff=cutoff)
+    found = reachable(graph.matrix(), source, cutoff=cutoff)
     assert found.to_dict() == dict.fromkeys(lengths, True)
     assert found.dtype == "BOOL"
 

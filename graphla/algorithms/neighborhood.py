@@ -1,0 +1,55 @@
+"""The neighbourhood of a vertex: all within a radius, counted in edges or by their weights.
+
+NetworkX has the graph that they induce, `ego_graph`; that is `A[v, v]` for the v of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from graphla.algorithms import arguments
+from graphla.algorithms.reachable import reachable
+from graphla.algorithms.sssp import sssp
+from graphla.sparse import Matrix, Vector
+from semirings import binary, unary
+
+
+@arguments.of_graph(vertices=("n",))
+def neighborhood(
+    A: Matrix,
+    n: Any,
+    radius: float = 1,
+    *,
+    center: bool = True,
+    undirected: bool = False,
+    distance: bool | str | None = None,
+) -> Vector:
+    """r(v) = d(n, v) ≤ radius: true at each vertex at most so far away from vertex n.
+
+    The parameters are those of `networkx.ego_graph`. `n` is a vertex, or several: then what is
+    within the radius of one of them. With `undirected` edges lead both ways (of two weights the
+    smaller counts); without `center` n itself is left out. With `distance` the weights of A, which
+    must not be below 0, are the lengths of its edges; else each has length 1.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import neighborhood
+    >>> A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1, nrows=5, ncols=5)
+    >>> neighborhood(A, 1).to_dict()
+    {1: True, 2: True}
+    >>> neighborhood(A, 1, 2, center=False, undirected=True).to_dict()
+    {0: True, 2: True, 3: True}
+    """
+    radius = arguments.real("radius", radius, low=0)
+    weighs = arguments.weighs("distance", distance)
+    if undirected and not A._forms.is_symmetric:
+        # A = A min Aᵀ, or A any Aᵀ
+        A = (binary.min if weighs else binary.any)(A | A.T).new()
+    if weighs:
+        within = unary.one["BOOL"](sssp(A, n, cutoff=radius)).new()
+    else:
+        within = reachable(A, n, cutoff=None if math.isinf(radius) else int(radius))
+    if not center:
+        # r⟨¬s, r⟩ = r
+        within = within.dup(mask=~arguments.starts(n, A, True, "BOOL").S)
+    return within

@@ -1,0 +1,92 @@
+"""A shortest path from one vertex to another, and its length.
+
+The parents of a traversal from the source form a tree P, in which an edge leads from each vertex to
+its parent. What is reached in it from the target is the path, and its level there is the place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.algorithms import arguments
+from graphla.algorithms.bellman_ford import bellman_ford
+from graphla.algorithms.bfs import bfs
+from graphla.algorithms.sssp import sssp
+from graphla.sparse import Matrix, Vector
+from semirings.exceptions import GraphblasException, InvalidValue
+
+
+class NoPath(GraphblasException, ValueError):
+    """No path leads from the one vertex to the other."""
+
+
+@arguments.of_graph(vertices=("source", "target"))
+def shortest_path(
+    A: Matrix,
+    source: Any,
+    target: Any,
+    weight: bool | str | None = None,
+    method: str = "dijkstra",
+) -> list[int]:
+    """t, p(t), p(p(t)), ... backwards: the vertices of a shortest path, both ends among them.
+
+    Of several shortest paths it is any. Edges count 1 each, or, with `weight`, their values in A,
+    which may lie below 0 with the method "bellman-ford". NoPath is raised where there is none.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import shortest_path
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+    >>> shortest_path(A, 0, 2)
+    [0, 2]
+    >>> shortest_path(A, 0, 2, weight=True)
+    [0, 1, 2]
+    """
+    source, target = arguments.vertex(source, A.nrows), arguments.vertex(target, A.nrows)
+    lengths, parents = _traversed(A, source, weight, method, parents=True)
+    _length(lengths, source, target)
+    # P(v, p(v)) = true
+    vertices, before = parents.to_coo(copy=False)
+    P = Matrix.from_coo(vertices, before, True, bool, nrows=A.nrows, ncols=A.nrows)
+    steps, place = bfs(P, target, parents=False).levels.to_coo()
+    return steps[place.argsort()[::-1]].tolist()
+
+
+@arguments.of_graph(vertices=("source", "target"))
+def shortest_path_length(
+    A: Matrix,
+    source: Any,
+    target: Any,
+    weight: bool | str | None = None,
+    method: str = "dijkstra",
+) -> float:
+    """d(t), where d = d min (d min.+ A) and d(s) = 0: how long a shortest path is.
+
+    As `shortest_path` otherwise. From one vertex to all: `sssp`, or the levels of `bfs`.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import shortest_path_length
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+    >>> shortest_path_length(A, 0, 2), shortest_path_length(A, 0, 2, weight=True)
+    (1, 3)
+    """
+    source, target = arguments.vertex(source, A.nrows), arguments.vertex(target, A.nrows)
+    lengths, _ = _traversed(A, source, weight, method, parents=False)
+    return _length(lengths, source, target)
+
+
+def _traversed(A: Matrix, source: int, weight: Any, method: Any, *, parents: bool) -> Any:
+    """(lengths, parents) of the paths from the source."""
+    if method not in ("dijkstra", "bellman-ford"):
+        raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
+    if not arguments.weighs("weight", weight):
+        return bfs(A, source, parents=parents)
+    paths = sssp if method == "dijkstra" else bellman_ford
+    found = paths(A, source, parents=parents)
+    return found if parents else (found, None)
+
+
+def _length(lengths: Vector, source: int, target: int) -> Any:
+    length = lengths.get(target)
+    if length is None:
+        raise NoPath(f"A has no path from {source} to {target}")
+    return length
