@@ -1,11 +1,14 @@
 """Connected components: which vertices a path joins, whatever the direction of its edges.
 
-FastSV: Y. Zhang, A. Azad and Z. Hu, *FastSV: A Distributed-Memory Connected Component Algorithm
-with Fast Convergence*, 2020, which LAGraph uses too. Each component grows into a tree of parents
-whose root is its least vertex; trees hook onto each other and are made shallow, all at once, so
-that a dozen rounds do where labels passed along edges would need as many as the longest path.
+A backend finds them by union-find over a sample of the edges first (M. Sutton, T. Ben-Nun and A.
+Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018). Their
+definition is FastSV: Y. Zhang, A. Azad and Z. Hu, *FastSV: A Distributed-Memory Connected Component
+Algorithm with Fast Convergence*, 2020, which LAGraph uses too. Each component grows into a tree of
+parents whose root is its least vertex; trees hook onto each other and are made shallow, all at
+once, so that a dozen rounds do where labels passed along edges would need as many as the longest
+path.
 
-Invariants, at the head of each round:
+Invariants, at the head of each round of FastSV:
 - parent is full, parent(i) <= i lies in the component of i, and never grows: so there is no cycle;
 - grandparent(i) = parent(parent(i)).
 With no grandparent changed by a round, each vertex points at the least vertex of its component.
@@ -17,11 +20,13 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.sparse import Matrix, Vector
-from semirings import binary
+from graphla.traversal import parts
+from semirings import binary, indexunary
+from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.beside_its_graph
+@arguments.of_graph(gives=("",))
 def connected_components(A: Matrix) -> Vector:
     """f(i) = the least j that some path joins with i: a label per vertex, one per component.
 
@@ -34,7 +39,39 @@ def connected_components(A: Matrix) -> Vector:
     >>> connected_components(A).to_dense().tolist()
     [0, 1, 2, 1, 1]
     """
-    A = arguments.adjacency(A)
+    found = parts.components(A)
+    return definition(A) if found is None else found
+
+
+@arguments.of_graph()
+def component_count(A: Matrix) -> int:
+    """|{i : f(i) = i}|: how many components there are, weak ones for a directed graph.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import component_count
+    >>> component_count(Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5))
+    3
+    """
+    return roots(connected_components(A))
+
+
+@arguments.of_graph()
+def is_connected(A: Matrix) -> bool:
+    """Whether a path joins any two vertices, whatever the direction of its edges.
+
+    A graph without vertices is refused, as NetworkX refuses it.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import is_connected
+    >>> is_connected(Matrix.from_coo([0, 2], [1, 1], 1, nrows=3, ncols=3))
+    True
+    """
+    not_empty(A)
+    return component_count(A) == 1
+
+
+def definition(A: Matrix) -> Vector:
+    """The same, by rounds of products."""
     n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
@@ -44,7 +81,7 @@ def connected_components(A: Matrix) -> Vector:
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
         # f(f(i)) = f(f(i)) min u(i): trees hook onto trees, by their roots where trees are shallow
-        parent(binary.min) << min_first(least @ _selection(parent))
+        parent(binary.min) << min_first(least @ selection(parent))
         # f = f min u min g: vertices hook too, and the trees become shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
@@ -55,7 +92,20 @@ def connected_components(A: Matrix) -> Vector:
     return parent
 
 
-def _selection(parent: Vector) -> Matrix:
+def selection(parent: Vector) -> Matrix:
     """P with P(i, parent(i)) = 1 alone: uP scatters u along the parents."""
     n = parent.size
     return Matrix.from_csr(np.arange(n + 1), parent.to_dense(), True, ncols=n)
+
+
+def roots(labels: Vector) -> int:
+    """How many vertices are their own label: one in each part."""
+    # r = labels⟨labels(i) = i⟩
+    own = binary.eq(labels & indexunary.rowindex(labels).new()).new()
+    return own.select("==", True).nvals
+
+
+def not_empty(A: Matrix) -> None:
+    """Refuse a graph of which no connectedness can be said."""
+    if A.nrows == 0:
+        raise InvalidValue("A has no vertex, but connectedness is said of graphs that have one")

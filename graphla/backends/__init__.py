@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
+from graphla.backends.components import Components
 from graphla.backends.traversals import Closed, Lengths, Level, Reach, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Backend",
     "Closed",
+    "Components",
     "Costs",
     "Lengths",
     "Level",
@@ -77,8 +79,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Traversals, Protocol):
-    """What each backend computes; whole traversals are said in `traversals`.
+class Backend(Traversals, Components, Protocol):
+    """What each backend computes; `traversals` and `components` say the rest.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """

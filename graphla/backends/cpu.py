@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from graphla.backends import Costs, Lengths, Reach, counting
+from graphla.backends import Costs, Lengths, Reach, counting, csgraph
 from graphla.backends.arrays import (
     building,
     entries,
@@ -29,8 +29,10 @@ from graphla.backends.compiled import (
     many,
     matrices,
     reductions,
+    sets,
     vectors,
 )
+from graphla.backends.compiled import components as parts_of_graphs
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
@@ -429,3 +431,43 @@ def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
 
 def _planned(out: Csr, into: Csr, full: bool) -> Plan:
     return replace(searches.plan(out, into, full, config.threads), is_full=full)
+
+
+# --- the parts of a graph -----------------------------------------------------------------------
+
+
+def components(out: Csr, into: Csr | None) -> Array:
+    """The least vertex of each one's weak component."""
+    if _compiles(out.nvals, size=out.nrows):
+        return parts_of_graphs.components(out, into)
+    return csgraph.components(out, "weak")
+
+
+def strong_components(out: Csr) -> Array:
+    """The least vertex of each one's strong component."""
+    return csgraph.components(out, "strong")
+
+
+def cores(out: Csr, into: Csr) -> Array | None:
+    """The core number of each vertex; None without a compiled loop."""
+    return parts_of_graphs.cores(out, into) if _compiles(out.nvals, size=out.nrows) else None
+
+
+def least_forest(upper: Csr, greatest: bool) -> Array | None:
+    """The entries of a spanning forest; None without a compiled loop."""
+    if _compiles(upper.nvals, size=upper.nrows):
+        return parts_of_graphs.least_forest(upper, greatest)
+    return None
+
+
+# --- sets of vertices and of edges; None says that the algorithm's definition is to serve -----------
+
+
+def coloured(a: Csr, numbers: Array) -> Array | None:
+    """The least colour that no neighbour of a greater number has, int32."""
+    return sets.coloured(a, numbers) if _compiles(a.nvals, size=a.nrows) else None
+
+
+def matched(a: Csr, words: Array) -> Array | None:
+    """The mate of each vertex, int32, or -1."""
+    return sets.matched(a, words) if _compiles(a.nvals, size=a.nrows) else None

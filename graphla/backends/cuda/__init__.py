@@ -10,6 +10,12 @@ import numpy as np
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.closing import closure
 from graphla.backends.cuda.compaction import keep, select
+from graphla.backends.cuda.components import (
+    components,
+    cores,
+    least_forest,
+    strong_components,
+)
 from graphla.backends.cuda.dense import combine
 from graphla.backends.cuda.frontiers import costs, filled, longest, reached
 from graphla.backends.cuda.gathering import extract_matrix, extract_vector, find
@@ -46,6 +52,8 @@ __all__ = [
     "cast",
     "closure",
     "combine",
+    "components",
+    "cores",
     "costs",
     "extract_matrix",
     "extract_vector",
@@ -54,6 +62,7 @@ __all__ = [
     "intersection",
     "keep",
     "kronecker",
+    "least_forest",
     "levels_of_many",
     "longest",
     "merge",
@@ -72,6 +81,7 @@ __all__ = [
     "select",
     "set_element",
     "sort",
+    "strong_components",
     "to_bitmap",
     "to_host",
     "to_sparse",

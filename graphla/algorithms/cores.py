@@ -1,0 +1,116 @@
+"""Cores: what is left of a graph when vertices of few edges go, one after another.
+
+S. Seidman, *Network Structure and Minimum Degree*, 1983. On the CPU they go in order of degree (V.
+Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003), on a card
+in rounds within one launch; the definition is rounds of products.
+
+Invariants, at the head of each round:
+- left has an entry at each vertex that is left: its edges to vertices that are left;
+- core(i), of a vertex gone, is its core number, at most k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.algorithms import arguments
+from graphla.graph import facts
+from graphla.sparse import Matrix, Vector
+from graphla.traversal import parts
+from semirings import binary, monoid
+from semirings.exceptions import DimensionMismatch, InvalidValue
+from semirings.semiring import plus_pair
+
+
+@arguments.of_graph()
+def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
+    """c(i) = the greatest k such that i is in a part of the graph with degrees of at least k in it.
+
+    An edge is an entry of A, whatever its value. The degree of a vertex of a directed graph is that
+    of its in-edges and out-edges together; a symmetric Matrix is an undirected graph, unless
+    `directed` says otherwise. Self-loops are refused. The vector is full.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import core_numbers
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=5, ncols=5)
+    >>> core_numbers(binary.any(A | A.T)).to_dense().tolist()
+    [2, 2, 2, 1, 0]
+    """
+    directed = _checked(A, directed)
+    found = parts.cores(A, directed)
+    return definition(A, directed=directed) if found is None else found
+
+
+@arguments.of_graph(keyed=("core_number",))
+def k_core(
+    A: Matrix,
+    k: int | None = None,
+    core_number: Vector | None = None,
+    *,
+    directed: bool | None = None,
+) -> Matrix:
+    """C⟨c(i) >= k and c(j) >= k⟩ = A: the edges of the greatest part whose degrees are all >= k.
+
+    A Matrix of A's size, in which other vertices are isolated. k is the greatest core number if it
+    is not given; `core_number`, what `core_numbers` gave, if it is there already.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import k_core
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+    >>> k_core(binary.any(A | A.T)).to_coo()[0].tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    if core_number is None:
+        core_number = core_numbers(A, directed=directed)
+    elif not isinstance(core_number, Vector):
+        core_number = Vector.from_dict(dict(core_number), "INT64", size=A.nrows)
+    elif core_number.size != A.nrows:
+        raise DimensionMismatch(
+            f"core_number has size {core_number.size}, but A has {A.nrows} vertices"
+        )
+    if k is None:
+        k = int(core_number.reduce(monoid.max).get(0)) if A.nrows else 0
+    else:
+        k = arguments.count("k", k, least=0)
+    # v = core_number⟨core_number >= k⟩
+    v = core_number.select(">=", k).new()
+    # C(i, j) = A(i, j), where v(i) and v(j) are
+    return binary.second(v & binary.first(A & v).new()).new()
+
+
+def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
+    """The core numbers, by rounds of products."""
+    directed = _checked(A, directed)
+    n, k = A.nrows, 0
+    core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
+    # d = A plus.pair 1, ⊕ 1 plus.pair A
+    left = Vector.from_dense(np.zeros(n, np.int64))
+    left(binary.plus) << plus_pair["INT64"](A @ ones)
+    if directed:
+        left(binary.plus) << plus_pair["INT64"](ones @ A)
+    while left.nvals:
+        # k = max(k, min d); g = d⟨d <= k⟩: they go
+        k = max(k, int(left.reduce(monoid.min).get(0)))
+        gone = left.select("<=", k).new()
+        # core⟨g⟩ = k; d⟨¬g, r⟩ = d
+        core(gone.S) << k
+        left(~gone.S, replace=True) << left
+        # d⟨d⟩ = d - A plus.pair g, for each edge of theirs
+        left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
+        if directed:
+            left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)
+    return core
+
+
+def _checked(A: Matrix, directed: bool | None) -> bool:
+    """Whether edges have a direction, of a graph without self-loops."""
+    if facts.self_loops(A):
+        i = int(facts.loops(A).to_coo()[0][0])
+        raise InvalidValue(
+            f"A has a self-loop at vertex {i}, but cores are of graphs without: "
+            f"select.offdiag(A) leaves them out"
+        )
+    symmetric = facts.is_symmetric(A)
+    if directed is False and not symmetric:
+        arguments.symmetric(A)
+    return not symmetric if directed is None else bool(directed)

@@ -1,0 +1,102 @@
+"""Spanning forest: of the edges of a graph those of least weight that join what all of them join.
+
+O. Borůvka, *O jistém problému minimálním*, 1926: in each round every tree takes the least edge that
+leaves it. Edges are numbered in order of (weight, vertices), so that no two weigh the same and no
+cycle can close.
+
+Invariants, at the head of each round of the definition:
+- the edges of F are in every spanning forest of least numbers, and make no cycle;
+- label(i) is the least vertex of i's tree in F; S holds the edges between different trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.algorithms import arguments
+from graphla.algorithms.components import connected_components, selection
+from graphla.backends import backend
+from graphla.sparse import Matrix
+from graphla.traversal import parts
+from semirings import binary, monoid, select, unary
+from semirings.exceptions import InvalidValue
+from semirings.semiring import min_first, min_second
+
+
+@arguments.of_graph(undirected=True)
+def spanning_forest(
+    A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
+) -> Matrix:
+    """F⟨T⟩ = A, for the T ⊆ A without cycles that joins what A joins, of least Σ A(i, j).
+
+    A tree for each component, as a symmetric Matrix of its edges with their weights. The graph is
+    undirected, and the weight of {i, j} is what A has above its diagonal; without `weight` each
+    edge counts 1. Of edges of equal weight the first in order of (i, j) is taken. `maximum` asks
+    for the greatest weight. A weight that is not a number is refused, or left out by `ignore_nan`.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import spanning_forest
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [5, 1, 3], nrows=3, ncols=3)
+    >>> spanning_forest(binary.any(A | A.T)).to_dicts()
+    {0: {2: 1}, 1: {2: 3}, 2: {0: 1, 1: 3}}
+    """
+    U = _weighed(A, ignore_nan)
+    W = U if arguments.weighs("weight", weight) else unary.one["BOOL"](U).new()
+    found = parts.least_forest(W, bool(maximum))
+    if found is None:
+        found = definition(W, maximum=bool(maximum))
+    # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ
+    F = U.dup(mask=found.S)
+    return binary.any(F | F.T).new()
+
+
+def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
+    """The edges of an upper triangle that make the forest, by rounds of products."""
+    n = U.nrows
+    R = _numbered(U, maximum)
+    S, F = R, Matrix(bool, n, n)
+    while S.nvals:
+        P = selection(connected_components(F))
+        # e = ⊕min S: the least edge of each vertex; c = e min.first P: of each tree
+        c = min_first(S.reduce_rowwise(monoid.min).new() @ P).new()
+        # T = S⟨S(i, j) = (Pc)(i)⟩: the edges that their trees take
+        T = binary.eq(min_second(P @ c).new() & S).new().select("==", True).new()
+        # F = F ⊕ T ⊕ Tᵀ
+        F = binary.any(F | binary.any(T | T.T).new()).new()
+        # S = S⟨label(i) ≠ label(j)⟩
+        label = connected_components(F)
+        T = binary.ne(label & binary.second(S & label).new()).new().select("==", True).new()
+        S = S.dup(mask=T.S)
+    return U.dup(mask=F.S)
+
+
+def _numbered(U: Matrix, maximum: bool) -> Matrix:
+    """R with R(i, j) = R(j, i) = which edge of all it is, by weight and place."""
+    xp = backend(U.device).xp
+    rows, columns, weights = U.to_coo()
+    order = xp.unique(weights, return_inverse=True)[1] if weights.size else weights
+    order = xp.argsort(-order if maximum else order, kind="stable")
+    number = xp.empty(order.size, np.int64)
+    number[order] = xp.arange(order.size)
+    R = Matrix.from_coo(rows, columns, number, "INT64", nrows=U.nrows, ncols=U.ncols)
+    return binary.any(R | R.T).new()
+
+
+def _weighed(A: Matrix, ignore_nan: bool) -> Matrix:
+    """The edges above the diagonal, without those whose weight is not a number."""
+    U = select.triu(A, 1).new()
+    if not arguments.is_floating(A) or not U.nvals:
+        return U
+    wrong = select.valueeq(U.apply(unary.isnan), True).new()
+    if not wrong.nvals:
+        return U
+    if not ignore_nan:
+        rows, columns, _ = wrong.to_coo(values=False)
+        i, j = int(rows[0]), int(columns[0])
+        raise InvalidValue(
+            f"A has weight nan on edge {i} -> {j}, but must have numbers: "
+            f"ignore_nan=True leaves such edges out"
+        )
+    return U.dup(mask=~wrong.S)

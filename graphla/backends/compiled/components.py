@@ -1,0 +1,58 @@
+"""Components, cores and forests: the host side of `loops/components`, `loops/cores` and
+`loops/forest`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.backends.compiled.parts import values_of
+from graphla.kernels import specialise
+from graphla.kernels.compiled import load
+from graphla.storage import Array, Csr
+
+NOTHING = (specialise.nothing,)
+
+
+def components(out: Csr, into: Csr | None) -> Array:
+    """int64[n]: the least vertex of each one's component."""
+    n = out.nrows
+    parent, tally = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
+    labels = np.empty(n, np.int64)
+    other = out if into is None else into
+    rows = (out.indptr, out.indices, other.indptr, other.indices)
+    arrays = (*rows, parent, tally, labels)
+    load("components.weak", NOTHING, arrays)(*arrays, int(other is not out), int(into is not None))
+    return labels
+
+
+def cores(out: Csr, into: Csr) -> Array:
+    """int64[n]: the core number of each vertex."""
+    n = out.nrows
+    degrees = np.diff(out.indptr).astype(np.int64)
+    both = into is not out
+    if both:
+        degrees += np.diff(into.indptr)
+    most = int(degrees.max(initial=0))
+    bins = np.zeros(most + 2, np.int64)
+    np.cumsum(np.bincount(degrees, minlength=most + 1), out=bins[1:])
+    order = np.argsort(degrees, kind="stable").astype(np.int32)
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n, dtype=np.int32)
+    rows = (out.indptr, out.indices, into.indptr, into.indices)
+    arrays = (*rows, degrees, bins, order, place)
+    load("cores.peel", NOTHING, arrays)(*arrays, int(both))
+    return degrees
+
+
+def least_forest(upper: Csr, greatest: bool) -> Array:
+    """bool[nvals]: the entries of the forest."""
+    n, m = upper.nrows, upper.nvals
+    values, step = values_of(upper.values)
+    flags = np.zeros(m, np.bool_)
+    rows, places = np.empty(m, np.int32), np.empty(m, np.int64)
+    arrays = (
+        *(upper.indptr, upper.indices, values, flags, rows, places),
+        *(np.empty(n, np.int64), np.empty(n, np.int32), np.arange(n, dtype=np.int32)),
+    )
+    load("forest.grow", NOTHING, arrays)(*arrays, step, int(greatest))
+    return flags

@@ -1,0 +1,138 @@
+// Weak components, by union-find over a sample of the edges, then over those of the vertices that
+// the sample left out of the largest component (M. Sutton, T. Ben-Nun and A. Barak, *Optimizing
+// Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
+//
+// The kernels run in the order below, none of which tells the host anything. An edge may be passed
+// over where both its ends are in the largest component as they are looked at: of the others, one
+// end at least goes through its row. So each edge must be in the rows of both ends (a symmetric
+// matrix, or rows and columns one after the other), or nothing is passed over.
+#include "components.cuh"
+
+namespace graphla {
+
+constexpr i32 LONG_ROW = 256;   // entries of a row that is left to warps, a part each: as the host has it
+constexpr i32 PART_ENTRIES = 512;
+constexpr int SAMPLES = 1024;  // vertices, a thread each
+
+/// parent[v] = the first neighbour of v, or v itself, whichever is less.
+template <class Op, class Offset>
+__global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 *parent) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    const Offset begin = indptr[v];
+    parent[v] = begin < indptr[v + 1] ? least(i32(v), indices[begin]) : i32(v);
+  }
+}
+
+/// Each vertex is joined with the neighbour at one place of its row, and at the first with the first
+/// neighbour too, where that was not hooked onto.
+template <class Op, class Offset>
+__global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 place,
+                             i32 *parent) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    const Offset begin = indptr[v], end = indptr[v + 1];
+    if (place == 1 && begin < end && indices[begin] > i32(v)) join(parent, i32(v), indices[begin]);
+    if (begin + place < end) {
+      const i32 u = indices[begin + place];
+      if (load_relaxed(&parent[u]) != load_relaxed(&parent[v])) join(parent, i32(v), u);
+    }
+  }
+}
+
+/// parent[v] = the root of v.
+template <class Op> __global__ void shorten(i64 n, i32 *parent) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    const i32 above = load_relaxed(&parent[v]);
+    if (above == i32(v)) continue;
+    const i32 root = root_of(parent, above);
+    if (root != above) store_relaxed(&parent[v], root);
+  }
+}
+
+/// Of sampled vertices the most frequent root, below how often it was met: by one block.
+template <class Op> __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
+  SHARED(i32, roots, SAMPLES);
+  const int k = int(threadIdx.x);
+  roots[k] = parent[i64((u64(k + 1) * 0x9e3779b97f4a7c15ull >> 32) % u64(n))];
+  __syncthreads();
+  u32 same = 0;
+  for (int i = 0; i < SAMPLES; ++i) same += roots[i] == roots[k];
+  u64 best = u64(same) << 32 | u32(roots[k]);
+  for (int delta = WARP / 2; delta; delta /= 2) best = greatest(best, shuffle_down(best, delta));
+  if (lane() == 0) atomicMax(largest, best);
+}
+
+/// Whether v is, now, in the component that the sample found largest.
+DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
+  if (!(largest >> 32)) return false;
+  const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
+  return above == root || root_of(parent, above) == root_of(parent, root);
+}
+
+/// Entry e of the rows of a warp's vertices, counted row after row: in which lane's row it is.
+/// Every lane calls; `sum` is the entries up to this lane's own.
+template <class Count> DEVICE int lane_of(Count e, Count sum) {
+  int before = 0;
+  for (int step = WARP / 2; step; step /= 2) {
+    if (shuffle(sum, before + step - 1) <= e) before += step;
+  }
+  return before;
+}
+
+/// The vertices outside the largest component are joined with all their neighbours: 32 rows to a warp,
+/// long ones listed in parts (vertex, and which part).
+template <class Op, class Offset>
+__global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, const u64 *largest,
+                          i32 *parent, u64 *parts, u64 *count) {
+  const i64 warps = threads_in_grid() / WARP;
+  const u64 whole = *largest;
+  for (i64 group = thread_in_grid() / WARP; group * WARP < n; group += warps) {
+    const i64 v = group * WARP + lane();
+    Offset begin = 0;
+    i64 entries = 0;
+    if (v < n) {
+      begin = indptr[v];
+      entries = i64(indptr[v + 1] - begin);
+      if (entries && is_inside(parent, i32(v), whole)) entries = 0;
+    }
+    if (entries > LONG_ROW) {
+      const u64 wanted = u64((entries + PART_ENTRIES - 1) / PART_ENTRIES), first = atomicAdd(count, wanted);
+      for (u64 k = 0; k < wanted; ++k) parts[first + k] = u64(v) << 32 | k;
+      entries = 0;
+    }
+    const i32 sum = warp_inclusive_sum(i32(entries)), total = shuffle(sum, WARP - 1);
+    for (i32 base = 0; base < total; base += WARP) {
+      const i32 e = base + lane();
+      const int owner = least(lane_of(e, sum), WARP - 1);
+      const Offset place = shuffle(begin, owner) + Offset(e - shuffle(sum - i32(entries), owner));
+      if (e >= total) continue;
+      const i32 u = i32(group * WARP + owner), w = indices[place];
+      if (load_relaxed(&parent[u]) != load_relaxed(&parent[w])) join(parent, u, w);
+    }
+    __syncwarp();
+  }
+}
+
+/// The same for the parts of long rows: a warp each.
+template <class Op, class Offset>
+__global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const u64 *parts,
+                           const u64 *count, i32 *parent) {
+  const i64 warps = threads_in_grid() / WARP, all = i64(*count);
+  for (i64 k = thread_in_grid() / WARP; k < all; k += warps) {
+    const i32 u = i32(parts[k] >> 32);
+    const Offset begin = indptr[u] + Offset(u32(parts[k])) * PART_ENTRIES;
+    const Offset end = least(indptr[u + 1], Offset(begin + PART_ENTRIES));
+    for (Offset place = begin + lane(); place < end; place += WARP) {
+      const i32 w = indices[place];
+      if (load_relaxed(&parent[u]) != load_relaxed(&parent[w])) join(parent, u, w);
+    }
+  }
+}
+
+/// labels[v] = the root of v, the least vertex of its component.
+template <class Op> __global__ void name_components(i64 n, i32 *parent, i64 *__restrict__ labels) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    labels[v] = root_of(parent, load_relaxed(&parent[v]));
+  }
+}
+
+}  // namespace graphla

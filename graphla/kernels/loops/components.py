@@ -1,0 +1,58 @@
+"""Weak components: union-find over the first entries of each row, then over what these leave.
+
+parent(v) <= v lies in the component of v: the root of a tree is its least vertex. Once most
+vertices are in one tree, an edge inside it says nothing: rows of its vertices are passed over, as
+whoever is outside goes through a row that holds the edge too.
+"""
+
+import numpy as np
+
+SAMPLED = 2  # entries of each row
+SAMPLES = 1024  # vertices
+
+
+def join(kept_parent, u, v):
+    """The trees of u and v become one (M. Rem's way, in E. Dijkstra, *A Discipline of Programming*,
+    1976): both paths are gone up at once, and each step hooks a vertex onto a lesser one."""
+    above, other = kept_parent[np.uint64(u)], kept_parent[np.uint64(v)]
+    while above != other:
+        if above < other:
+            u, v = v, u
+            above, other = other, above
+        kept_parent[np.uint64(u)] = other
+        if above == u:
+            break
+        u = above
+        above = kept_parent[np.uint64(u)]
+
+
+def weak(
+    a_indptr, a_indices, b_indptr, b_indices, kept_parent, kept_tally, out_labels, both, skips
+):
+    """The least vertex of each one's component; `both`: columns are to be gone through too."""
+    n = a_indptr.size - 1
+    for place in range(SAMPLED):
+        for v in range(n):
+            p = np.uint64(a_indptr[v]) + np.uint64(place)
+            if p < np.uint64(a_indptr[v + 1]):
+                join(kept_parent, np.int32(v), a_indices[p])
+    for v in range(n):  # parents come before their children
+        kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
+    whole, most = np.int32(-1), 0
+    if skips:
+        for k in range(SAMPLES):
+            v = kept_parent[np.uint64((k * 0x9E3779B1) % n)]
+            kept_tally[np.uint64(v)] += 1
+            if kept_tally[np.uint64(v)] > most:
+                whole, most = v, kept_tally[np.uint64(v)]
+    for v in range(n):
+        if kept_parent[v] == whole:
+            continue
+        for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + 1])):
+            join(kept_parent, np.int32(v), a_indices[p])
+        if both:
+            for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + 1])):
+                join(kept_parent, np.int32(v), b_indices[p])
+    for v in range(n):
+        kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
+        out_labels[v] = kept_parent[v]

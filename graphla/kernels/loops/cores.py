@@ -1,0 +1,46 @@
+"""Core numbers: vertices go in order of the degree that is left them (V. Batagelj and M. Zaversnik,
+*An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
+
+The vertices lie in `order` by degree, v at order(place(v)); those of degree d begin at bins(d).
+"""
+
+import numpy as np
+
+
+def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
+    """u loses an edge: it changes places with the first of its degree."""
+    degree = kept_degrees[np.uint64(u)]
+    p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
+    w = kept_order[np.uint64(q)]
+    kept_order[np.uint64(p)] = w
+    kept_order[np.uint64(q)] = u
+    kept_place[np.uint64(w)] = p
+    kept_place[np.uint64(u)] = q
+    kept_bins[np.uint64(degree)] = q + 1
+    kept_degrees[np.uint64(u)] = degree - 1
+
+
+def peel(
+    a_indptr,
+    a_indices,
+    b_indptr,
+    b_indices,
+    kept_degrees,
+    kept_bins,
+    kept_order,
+    kept_place,
+    both,
+):
+    """The degrees become core numbers; `both`: an edge is in the row of one end alone."""
+    for t in range(kept_order.size):
+        v = np.uint64(kept_order[t])
+        core = kept_degrees[v]
+        for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])):
+            u = a_indices[p]
+            if kept_degrees[np.uint64(u)] > core:
+                lower(kept_degrees, kept_bins, kept_order, kept_place, u)
+        if both:
+            for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + np.uint64(1)])):
+                u = b_indices[p]
+                if kept_degrees[np.uint64(u)] > core:
+                    lower(kept_degrees, kept_bins, kept_order, kept_place, u)

@@ -1,0 +1,66 @@
+"""A spanning forest of least weight, by O. Borůvka's rounds: each tree takes its least edge.
+
+Edges are the entries of an upper triangle, of equal weights the first. Those left in a round, with
+their rows, lie in `rows` and `places`; parent(v) <= v leads to the root of v's tree.
+"""
+
+import numpy as np
+
+
+def grow(
+    a_indptr,
+    a_indices,
+    a_values,
+    out_flags,
+    kept_rows,
+    kept_places,
+    kept_best,
+    kept_from,
+    kept_parent,
+    step,
+    greatest,
+):
+    """Flags the entries of the forest."""
+    n = a_indptr.size - 1
+    left = 0
+    for v in range(n):
+        for p in range(a_indptr[v], a_indptr[v + 1]):
+            kept_rows[left] = v
+            kept_places[left] = p
+            left += 1
+    while left:
+        for v in range(n):
+            kept_best[v] = -1
+        kept = 0
+        for e in range(left):
+            i, p = kept_rows[e], kept_places[e]
+            u = kept_parent[np.uint64(i)]
+            v = kept_parent[np.uint64(a_indices[np.uint64(p)])]
+            if u == v:
+                continue
+            kept_rows[kept], kept_places[kept] = i, p
+            kept += 1
+            w = a_values[np.uint64(p * step)]
+            for _ in range(2):
+                q = kept_best[np.uint64(u)]
+                if q >= 0:
+                    best = a_values[np.uint64(q * step)]
+                if q < 0 or (w > best if greatest else w < best):
+                    kept_best[np.uint64(u)] = p
+                    kept_from[np.uint64(u)] = i
+                u = v
+        left = kept
+        for r in range(n):
+            p = kept_best[r]
+            if p < 0:
+                continue
+            u, v = kept_from[r], a_indices[np.uint64(p)]
+            while kept_parent[np.uint64(u)] != u:
+                u = kept_parent[np.uint64(u)]
+            while kept_parent[np.uint64(v)] != v:
+                v = kept_parent[np.uint64(v)]
+            if u != v:
+                out_flags[np.uint64(p)] = True
+                kept_parent[np.uint64(max(u, v))] = min(u, v)
+        for v in range(n):  # parents come before their children
+            kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
