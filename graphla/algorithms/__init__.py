@@ -4,14 +4,15 @@ from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.bfs import Traversal, bfs
 from graphla.algorithms.closeness import closeness
-from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.clustering import average_clustering, clustering, transitivity
+from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.components import component_count, connected_components, is_connected
 from graphla.algorithms.cores import core_numbers, k_core
 from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.iterations import ConvergenceError
+from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
 from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
 from graphla.algorithms.matching import maximal_matching
@@ -22,8 +23,8 @@ from graphla.algorithms.path_count import path_count
 from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reliable import most_reliable_path
 from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
-from graphla.algorithms.spanning_forest import spanning_forest
 from graphla.algorithms.similarity import cosine, jaccard, overlap
+from graphla.algorithms.spanning_forest import spanning_forest
 from graphla.algorithms.squares import square_clustering
 from graphla.algorithms.sssp import sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
@@ -57,6 +58,7 @@ __all__ = [
     "k_core",
     "k_truss",
     "layers",
+    "label_propagation",
     "maximal_independent_set",
     "maximal_matching",
     "minimax_path",

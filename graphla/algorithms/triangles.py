@@ -1,9 +1,9 @@
-"""Triangle counting: how many triples of vertices are joined by three edges.
+"""Triangles: triples of vertices joined by three edges; how many in all, and at each vertex.
 
-Each triangle is found once, from its edge between the two vertices of lesser degree (T. Schank and
-D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005). The masked product
-is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting and Enumeration Using
-Matrix Algebra*, 2015.
+To count them all, each triangle is found once, from its edge between the two vertices of lesser
+degree (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*,
+2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting
+and Enumeration Using Matrix Algebra*, 2015.
 
 Invariant: each edge {i, j} of the graph is one entry of L, below the diagonal once the vertices are
 numbered by falling degree: from the lesser degree to the greater; so a row of L has at most
@@ -12,15 +12,17 @@ sqrt(2 · edges) entries, hubs included, and its columns lie near each other, at
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from graphla.algorithms import arguments
-from graphla.sparse import Matrix
+from graphla.algorithms import arguments, wedges
+from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_pair
 
 
-@arguments.beside_its_graph
+@arguments.of_graph(undirected=True)
 def triangle_count(A: Matrix) -> int:
     """Σ (L plus.pair Lᵀ)⟨L⟩: the number of triangles of an undirected graph.
 
@@ -32,12 +34,29 @@ def triangle_count(A: Matrix) -> int:
     >>> triangle_count(binary.any(A | A.T))
     1
     """
-    A = arguments.adjacency(A)
-    arguments.symmetric(A)
     L = _lower(A)
     # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the third vertices that both its ends point at
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
+
+
+@arguments.of_graph(vertices=("nodes",), undirected=True)
+def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
+    """t = ½ Σ (N plus.pair N)⟨N⟩ by rows: the number of triangles that each vertex is a corner of.
+
+    Of all vertices, or a Vector with entries at the `nodes` listed; of one vertex a number. An edge
+    is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import triangles
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+    >>> A = binary.any(A | A.T).new()
+    >>> triangles(A).to_dense().tolist(), triangles(A, 3)
+    ([1, 1, 1, 0], 0)
+    """
+    chosen = wedges.chosen(nodes, A.nrows)
+    N = wedges.pattern(wedges.loopless(A), symmetric=True)
+    return wedges.answer(wedges.at_corners(N, chosen), chosen, nodes, A.nrows)
 
 
 def _lower(A: Matrix) -> Matrix:

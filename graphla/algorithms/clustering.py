@@ -1,0 +1,119 @@
+"""Clustering: how many of the pairs of a vertex's neighbours are neighbours of each other.
+
+D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998; with weights the
+geometric mean of each triangle's (J.-P. Onnela and others, *Intensity and Coherence of Motifs in
+Weighted Complex Networks*, 2005); directed, G. Fagiolo, *Clustering in Complex Directed Networks*,
+2007, whose formula says the same of a symmetric A as those of the undirected graph do.
+
+Invariants, of an A without self-loops:
+- S = W + Wᵀ is symmetric, where W has the cube root of each weight, or 1
+- total is the number of edges out of a vertex and into it, mutual that of its both ways
+- twice t(v), the triangles around v by S, is at most 2 (total (total - 1) - 2 mutual)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.algorithms import arguments, wedges
+from graphla.graph import facts
+from graphla.sparse import Matrix, Vector
+from semirings import binary, monoid, unary
+from semirings.exceptions import InvalidValue
+from semirings.semiring import plus_pair
+
+
+@arguments.of_graph(vertices=("nodes",))
+def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
+    """c = t / (total (total - 1) - 2 mutual): the share of a vertex's neighbours that are joined.
+
+    0 where there is no triangle. Of all vertices, or a Vector with entries at the `nodes` listed;
+    of one vertex a number. With `weight` a triangle counts the cube root of the product of its
+    weights, each divided by the greatest weight of A. An A that is not symmetric is a directed
+    graph, where triangles of all directions count. Self-loops do not count.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import clustering
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+    >>> clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
+    [1.0, 1.0, 0.33, 0.0]
+    """
+    chosen = wedges.chosen(nodes, A.nrows)
+    N = wedges.loopless(A)
+    degree, is_weighted = wedges.degrees(N), arguments.weighs("weight", weight)
+    if facts.is_symmetric(N) and not is_weighted:
+        t = 2 * wedges.at_corners(wedges.pattern(N, symmetric=True), chosen)
+        pairs = degree * (degree - 1)
+    else:
+        # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
+        W = _roots(N, A) if is_weighted else wedges.pattern(N)
+        S = binary.plus["FP64"](W | W.T).new()
+        S = wedges.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
+        t = wedges.at_corners(S, chosen, weighted=True)
+        total = degree + wedges.degrees(N.T.new())
+        mutual = wedges.degrees(binary.pair(N & N.T).new())
+        pairs = total * (total - 1) - 2 * mutual
+    if chosen is not None:
+        pairs = pairs[chosen]
+    c = t / np.where(t == 0, 1, pairs)
+    return wedges.answer(c, chosen, nodes, A.nrows)
+
+
+@arguments.of_graph(vertices=("nodes",))
+def average_clustering(
+    A: Matrix, nodes: Any = None, weight: Any = None, count_zeros: bool = True
+) -> float:
+    """Σ c / n: the mean of `clustering`, of all vertices or of `nodes`.
+
+    Without `count_zeros` it is that of the vertices whose clustering is not 0. A mean of no vertex
+    is refused.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import average_clustering
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+    >>> round(average_clustering(binary.any(A | A.T)), 4)
+    0.5833
+    """
+    listed = nodes if nodes is None or np.ndim(nodes) else [nodes]
+    c = clustering(A, listed, weight)
+    if not count_zeros:
+        c = c.select("!=", 0).new()
+    if not c.nvals:
+        which = "no vertex" if count_zeros else "no vertex whose clustering is not 0"
+        raise InvalidValue(f"A has {which}, but a mean needs one")
+    return c.reduce(monoid.plus).get(0) / c.nvals
+
+
+@arguments.of_graph()
+def transitivity(A: Matrix) -> float:
+    """Σ (N plus.pair Nᵀ)⟨N⟩ / Σ degree (degree - 1): the share of all wedges that are closed.
+
+    Three times the triangles by the wedges of an undirected graph; of a directed one, among the
+    pairs of out-edges of a vertex, those whose ends are joined (as NetworkX has it). 0 where no
+    wedge is closed. Self-loops do not count.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import transitivity
+    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+    >>> transitivity(binary.any(A | A.T))
+    0.6
+    """
+    N = wedges.pattern(wedges.loopless(A))
+    degree = wedges.degrees(N)
+    F = wedges.hub_first(N, degree)
+    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ): for each edge, as often as F has it
+    T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
+    closed = T.reduce_scalar(monoid.plus).get(0)
+    return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0
+
+
+def _roots(N: Matrix, A: Matrix) -> Matrix:
+    """∛(N / max A), FP64."""
+    if not N.nvals:
+        return N
+    greatest = float(A.reduce_scalar(monoid.max).get(0))
+    if greatest == 0:
+        raise InvalidValue("A has no weight above 0, but weights are divided by the greatest")
+    return unary.cbrt["FP64"](binary.truediv["FP64"](N, greatest)).new()

@@ -1,0 +1,98 @@
+"""Square clustering: how many of the squares that a vertex could be a corner of there are.
+
+P. Lind, M. González and H. Herrmann, *Cycles and Clustering in Bipartite Networks*, 2005; what
+squares there could be is counted as in P. Zhang and others, *Clustering Coefficient and Community
+Structure of Bipartite Networks*, 2008. Each square is found once, from the wedges out of its corner
+of greatest degree (K. Wang and others, *Vertex Priority Based Butterfly Counting*, 2019).
+
+Invariants, with the vertices numbered by falling degree:
+- F = triu(N): from each vertex its neighbours of lesser degree
+- P(u, w), for w > u, is the number of wedges u - v - w with v > u: two of them are a square, of
+  which u is the least corner and w the one opposite
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphla.algorithms import arguments, wedges
+from graphla.backends import backend
+from graphla.sparse import Matrix, Vector
+from semirings import monoid, select
+from semirings.semiring import plus_first, plus_pair, plus_second
+
+WEDGES = 1 << 24
+"""Wedges whose ends are listed at a time: at most 16 bytes each, beside those of one vertex."""
+
+
+@arguments.of_graph(vertices=("nodes",), undirected=True)
+def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
+    """c = squares / (Σ (degree u + degree w - 2) - 2 triangles - squares), over pairs u, w joined.
+
+    The sum is over the pairs u, w of a vertex's neighbours, and takes what could be the fourth
+    corner for each; c is 0 where nothing could. Of all vertices, or a Vector with entries at the
+    `nodes` listed; of one vertex a number. A must be symmetric, and self-loops do not count.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import square_clustering
+    >>> A = Matrix.from_coo([0, 1, 2, 3, 3], [1, 2, 3, 0, 4], 1, nrows=5, ncols=5)
+    >>> square_clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
+    [0.5, 1.0, 0.5, 0.33, 0.0]
+    """
+    chosen = wedges.chosen(nodes, A.nrows)
+    N = wedges.pattern(wedges.loopless(A), symmetric=True)
+    degree = wedges.degrees(N)
+    t = wedges.at_corners(N, chosen)
+    squares = _squares(N, degree) if chosen is None else _squares_of(N, degree, chosen)
+    # s(v) = Σ of the degrees of the neighbours of v
+    s = wedges.filled(plus_second["INT64"](N @ Vector.from_dense(degree, copy=False)))
+    if chosen is not None:
+        s, degree = s[chosen], degree[chosen]
+    possible = (s - degree) * (degree - 1) - 2 * t - squares
+    c = squares * (possible > 0) / np.maximum(possible, 1)
+    return wedges.answer(c, chosen, nodes, A.nrows)
+
+
+def _squares(N: Matrix, degree: Any) -> Any:
+    """How many squares each vertex is a corner of."""
+    order = np.argsort(-degree, kind="stable")
+    N = wedges.pattern(N[order, order].new(), symmetric=True)
+    F = select.triu(N, 1).new()
+    squares = np.zeros_like(degree)
+    for rows in _parts(F, degree[order]):
+        G = F[rows, :].new()
+        # P = triu(F plus.pair N)
+        P = select.triu(plus_pair["INT64"](G @ N), rows.start + 1).new()
+        p = P.to_csr(copy=False)[2]
+        corners = wedges.pattern(P, p * (p - 1) // 2)
+        squares[order[rows]] += wedges.filled(corners.reduce_rowwise(monoid.plus))
+        squares[order] += wedges.filled(corners.reduce_columnwise(monoid.plus))
+        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w is in a square with each other one
+        between = plus_first["INT64"](wedges.pattern(P, p - 1) @ N).new(mask=G.S)
+        squares[order] += wedges.filled(between.reduce_columnwise(monoid.plus))
+    return squares
+
+
+def _squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
+    """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
+    vertices = backend(N.device).asarray(chosen)
+    R = N[chosen, :].new()
+    squares = np.zeros_like(degree, shape=chosen.size)
+    for rows in _parts(R, degree):
+        P = plus_pair["INT64"](R[rows, :].new() @ N).new()
+        row, column, p = P.to_coo(copy=False)
+        others = p * (column != vertices[rows][row])
+        squares[rows] = wedges.filled(wedges.pattern(P, others * (p - 1) // 2).reduce_rowwise())
+    return squares
+
+
+def _parts(F: Matrix, degree: Any) -> Iterator[slice]:
+    """Rows of F whose wedges, F plus.second degree in all, are about as many as WEDGES."""
+    counts = plus_second["INT64"](F @ Vector.from_dense(degree, copy=False)).new()
+    ends = np.cumsum(counts.to_dense(0))
+    total = int(ends[-1]) if ends.size else 0
+    cuts = np.searchsorted(ends, np.arange(WEDGES, total, WEDGES), side="right")
+    yield from map(slice, np.append(0, cuts), np.append(cuts, F.nrows))

@@ -1,0 +1,100 @@
+"""Wedges: two edges that meet. A third edge closes one to a triangle, two more to a square.
+
+The wedges that join u and v are their common neighbours: (N plus.pair Nᵀ)(u, v), which costs the
+degree of that one of the two which is not the row of the mask. So a mask names each pair once, in
+the row of the greater degree. The cost of all edges is then Σ min(degree, degree), at most edges ·
+sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph Listing Algorithms*, 1985).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.algorithms import arguments
+from graphla.graph import facts
+from graphla.sparse import Matrix, Vector
+from semirings import binary, monoid, select
+from semirings.semiring import plus_pair, plus_times
+
+
+def loopless(A: Matrix) -> Matrix:
+    """A without its self-loops."""
+    return select.offdiag(A).new() if facts.self_loops(A) else A
+
+
+def pattern(A: Matrix, values: Any = True, *, symmetric: bool = False) -> Matrix:
+    """`values`, or true, where A has an entry; `symmetric` vouches that Aᵀ has the same."""
+    indptr, columns, _ = A.to_csr(copy=False)
+    shape: dict[str, Any] = {"ncols": A.ncols, "symmetric": symmetric, "copy": False}
+    return Matrix.from_csr(indptr, columns, values, **shape)
+
+
+def degrees(A: Matrix) -> Any:
+    """The number of entries in each row: an INT64 array of the device of A."""
+    return facts.degrees(A).to_dense(copy=False)
+
+
+def each_once(N: Matrix, degree: Any) -> Matrix:
+    """F: of a symmetric pattern the entries (u, v) in the row of the greater degree."""
+    return pattern(_led(N, degree, True))
+
+
+def hub_first(pairs: Matrix, degree: Any) -> Matrix:
+    """F(u, v) = how many of (u, v) and (v, u) are pairs, u being that of the greater degree."""
+    straight, reverse = (pattern(_led(pairs, degree, way)) for way in (True, False))
+    return binary.plus["INT64"](straight | reverse.T).new()
+
+
+def _led(pairs: Matrix, degree: Any, by_row: bool) -> Matrix:
+    """The pairs (u, v) of which u has the greater degree, or the lesser number; or all others."""
+    rows, columns, _ = pairs.to_coo(values=False, copy=False)
+    of_row, of_column = degree[rows], degree[columns]
+    leads = (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
+    return select.valueeq(pattern(pairs, leads), by_row).new()
+
+
+def on_edges(N: Matrix, F: Matrix) -> Matrix:
+    """T⟨F⟩ = N plus.pair N: on how many triangles each edge lies, where it lies on any."""
+    return plus_pair["INT64"](N @ N.T).new(mask=F.S)
+
+
+def at_corners(S: Matrix, chosen: np.ndarray | None, *, weighted: bool = False) -> Any:
+    """t(v) = Σ over the triangles {v, j, k} of S(v, j) S(j, k) S(k, v), or of 1: an array.
+
+    S is symmetric, in its values too, without self-loops, and known to be by its forms.
+    """
+    R = S if chosen is None else S[chosen, :].new()
+    M = each_once(S, degrees(S)) if chosen is None else R
+    # T⟨M⟩ = S plus.pair S, or S ∘ (S plus.times S): what there is on each edge
+    if weighted:
+        T = plus_times["FP64"](R @ S.T).new(mask=M.S)
+        T = binary.times(T & R).new()
+    else:
+        T = plus_pair["INT64"](R @ S.T).new(mask=M.S)
+    # A triangle lies on two edges of each of its corners
+    both_ends = filled(T.reduce_rowwise(monoid.plus))
+    if chosen is None:
+        both_ends = both_ends + filled(T.reduce_columnwise(monoid.plus))
+    return both_ends / 2 if weighted else both_ends // 2
+
+
+def filled(v: Any) -> Any:
+    """The values of a vector, 0 where there is none: an array of its device."""
+    return v.new().to_dense(0, copy=False)
+
+
+def chosen(nodes: Any, n: int) -> np.ndarray | None:
+    """The vertices that `nodes` names, one or a list, in order and once each; None for None."""
+    if nodes is None:
+        return None
+    listed = [arguments.vertex(nodes, n)] if np.ndim(nodes) == 0 else nodes
+    return np.unique(arguments.vertices("nodes", listed, n))
+
+
+def answer(values: Any, chosen: np.ndarray | None, nodes: Any, n: int) -> Any:
+    """The value of one vertex; or a Vector, of all or with entries at those chosen."""
+    if chosen is None:
+        return Vector.from_dense(values, copy=False)
+    return values[0].item() if np.ndim(nodes) == 0 else Vector.from_coo(chosen, values, size=n)

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import Edges, graphs, with_order
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import (
+    average_clustering,
+    clustering,
+    cosine,
+    jaccard,
+    k_truss,
+    overlap,
+    square_clustering,
+    squares,
+    transitivity,
+    triangle_count,
+    triangles,
+    truss_numbers,
+)
+
+nx = pytest.importorskip("networkx")
+undirected = graphs(undirected=True)
+weighted = graphs(weights=st.sampled_from([1.0, 0.5, 3.0, -2.0, 7.25]), dtype="FP64")
+
+
+def some_of(data, graph):
+    """None, or a list of vertices that may be empty, or name one twice."""
+    return data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), max_size=5))
+
+
+def agree(found, expected):
+    """A Vector has the entries of NetworkX's dictionary, up to rounding."""
+    values = found.to_dict()
+    assert values.keys() == expected.keys()
+    assert np.allclose([values[v] for v in expected], list(expected.values()), atol=1e-12)
+
+
+@given(undirected, st.data())
+def test_triangles_and_squares_of_each_vertex_are_those_of_networkx(graph, data):
+    A, G, nodes = graph.matrix(), graph.networkx(), some_of(data, graph)
+    agree(triangles(A, nodes), nx.triangles(G, nodes))
+    agree(square_clustering(A, nodes), nx.square_clustering(G, nodes))
+    assert triangles(A).reduce().get(0) == 3 * triangle_count(A)
+    v = data.draw(st.integers(0, graph.n - 1))
+    assert triangles(A, v) == nx.triangles(G, v)
+    assert square_clustering(A, v) == pytest.approx(nx.square_clustering(G, v))
+
+
+@given(undirected)
+def test_squares_are_found_in_parts_too(graph):
+    A = graph.matrix()
+    whole, before = square_clustering(A), squares.WEDGES
+    squares.WEDGES = 5
+    try:
+        assert square_clustering(A).isequal(whole)
+        agree(
+            square_clustering(A, range(0, graph.n, 2)),
+            {v: whole[v].value for v in range(0, graph.n, 2)},
+        )
+    finally:
+        squares.WEDGES = before
+
+
+@given(graphs() | weighted, st.data())
+def test_clustering_is_that_of_networkx_directed_and_weighted_too(graph, data):
+    A, G, nodes = graph.matrix(), graph.networkx(), some_of(data, graph)
+    v = data.draw(st.integers(0, graph.n - 1))
+    assert transitivity(A) == pytest.approx(nx.transitivity(G))
+    for weight in (None, "weight"):
+        if weight and max(graph.weights, default=1) <= 0:
+            continue
+        agree(clustering(A, nodes, weight), nx.clustering(G, nodes, weight))
+        assert clustering(A, v, weight) == pytest.approx(nx.clustering(G, v, weight))
+        mean = nx.average_clustering(G, weight=weight)
+        assert average_clustering(A, weight=weight) == pytest.approx(mean)
+
+
+@given(undirected, st.integers(0, 6))
+def test_the_truss_is_that_of_networkx(graph, k):
+    A, G = graph.matrix(), graph.networkx()
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    truss = k_truss(A, k)
+    edges = {frozenset(end) for end in truss.to_edgelist()[0].tolist()}
+    assert edges == {frozenset(end) for end in nx.k_truss(G, k).edges}
+    assert truss.isequal(A.dup(mask=truss.S))
+
+
+@given(undirected)
+def test_truss_numbers_say_in_which_trusses_an_edge_is(graph):
+    A = graph.matrix()
+    numbers = truss_numbers(A)
+    assert numbers.isequal(numbers.T.new())
+    for k in range(2, 2 + max(3, graph.n)):
+        in_truss = numbers.select(">=", k).new()
+        truss = k_truss(A, k)
+        assert truss.nvals == in_truss.nvals == truss.dup(mask=in_truss.S).nvals
+
+
+@given(undirected, st.data())
+def test_jaccard_coefficients_are_those_of_networkx(graph, data):
+    A, G = graph.matrix(), graph.networkx()
+    vertex = st.integers(0, graph.n - 1)
+    pairs = data.draw(st.lists(st.tuples(vertex, vertex), max_size=8))
+    expected = {(u, v): p for u, v, p in nx.jaccard_coefficient(G, pairs)}
+    found = jaccard(A, pairs)
+    assert found.nvals == len(expected)
+    for place, value in expected.items():
+        assert found[place].value == pytest.approx(value)
+    every = jaccard(A)
+    assert every.isclose(jaccard(A, every))
+    for u, v, value in nx.jaccard_coefficient(G, [(u, v) for u in G for v in G if u != v]):
+        assert every.get(u, v, 0) == pytest.approx(value)
+
+
+@given(graphs(), st.sampled_from([(overlap, min), (cosine, lambda a, b: (a * b) ** 0.5)]))
+def test_overlap_and_cosine_are_of_the_neighbours_in_common(graph, measure):
+    by, below = measure
+    after = [{j for i, j in graph.ends if i == v} for v in range(graph.n)]
+    found = by(graph.matrix())
+    for u in range(graph.n):
+        for v in range(graph.n):
+            common = len((after[u] & after[v]) - {u, v})
+            value = common / below(len(after[u]), len(after[v])) if common else 0
+            assert found.get(u, v, 0) == pytest.approx(value if u != v else 0)
+
+
+@given(with_order(graphs(undirected=True, weights=st.integers(1, 9))))
+def test_relabelled_vertices_keep_their_cohesion(ordered):
+    graph, order = ordered
+    A, B = graph.matrix(), graph.relabelled(order).matrix()
+    assert np.allclose(
+        clustering(B, weight=True).to_dense()[order], clustering(A, weight=True).to_dense()
+    )
+    for of_vertices in (triangles, square_clustering):
+        assert np.allclose(of_vertices(B).to_dense()[order], of_vertices(A).to_dense())
+    for of_edges in (truss_numbers, jaccard):
+        assert of_edges(B)[order, order].new().isclose(of_edges(A))
+
+
+@given(undirected)
+def test_an_isolated_vertex_more_changes_nothing_else(graph):
+    A = graph.matrix()
+    B = Edges(graph.n + 1, graph.ends, graph.weights, True).matrix()
+    for of_vertices in (triangles, clustering, square_clustering):
+        assert of_vertices(B).to_dense().tolist() == [*of_vertices(A).to_dense().tolist(), 0]
+    assert transitivity(B) == transitivity(A)
+    assert k_truss(B, 3).nvals == k_truss(A, 3).nvals
+    assert cosine(B).nvals == cosine(A).nvals
+
+
+@given(graphs(undirected=False, weights=st.integers(1, 9)))
+def test_the_reverse_graph_has_the_same_clustering(graph):
+    A = graph.matrix()
+    for weight in (False, True):
+        assert clustering(A.T.new(), weight=weight).isclose(clustering(A, weight=weight))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_graphs_too_small_for_a_triangle(n):
+    A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # self-loops alone
+    for of_vertices in (triangles, clustering, square_clustering):
+        assert of_vertices(A).to_dense().tolist() == [0] * n
+    assert transitivity(A) == 0
+    assert k_truss(A, 3).nvals == truss_numbers(A).nvals == jaccard(A).nvals == 0
+
+
+def test_a_mean_of_no_vertex_is_refused():
+    with pytest.raises(ValueError, match="A has no vertex, but a mean needs one"):
+        average_clustering(gl.Matrix(bool, 0, 0))
+    with pytest.raises(ValueError, match="A has no vertex whose clustering is not 0, but"):
+        average_clustering(gl.Matrix(bool, 3, 3), count_zeros=False)
+
+
+def test_weights_of_which_none_is_above_zero_are_refused_where_they_count():
+    A = Edges(2, ((0, 1), (1, 0)), (0.0, 0.0)).matrix()
+    assert clustering(A).to_dense().tolist() == [0, 0]
+    with pytest.raises(ValueError, match="A has no weight above 0, but weights are divided by"):
+        clustering(A, weight=True)
+
+
+def test_what_names_no_vertices_is_refused():
+    A = gl.Matrix(bool, 3, 3)
+    with pytest.raises(IndexError, match="nodes has 3, but the vertices are 0 to 2"):
+        triangles(A, [0, 3])
+    with pytest.raises(IndexError, match="ebunch has 5, but the vertices are 0 to 2"):
+        jaccard(A, [(0, 5)])
+    with pytest.raises(TypeError, match="ebunch must be a list of pairs of vertices"):
+        jaccard(A, [0, 1])
+    with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
+        k_truss(A, -1)
