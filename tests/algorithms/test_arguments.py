@@ -77,9 +77,9 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
 
 
 @pytest.mark.parametrize(("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
-def test_a_limit_that_makes_no_sense_is_refused(limit, kind):
+def test_a_cutoff_that_makes_no_sense_is_refused(cutoff, kind):
     with pytest.raises(kind, match="cutoff"):
-        bfs(gl.Matrix(int, 3, 3), 0, cutoff=limit)
+        bfs(gl.Matrix(int, 3, 3), 0, cutoff=cutoff)
 
 
 @from_a_source

@@ -85,7 +85,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
             yield bfs(known.A, source).levels, levels
         elif turn % 5 == 3:
             near = levels.select("<=", turn % 7).new()
-            yield bfs(known.A, source, limit=turn % 7).levels, near
+            yield bfs(known.A, source, cutoff=turn % 7).levels, near
     if turn % 5 == 4:
         yield sssp(known.A, source), distances
 

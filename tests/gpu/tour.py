@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,11 @@ RAN = "ran: "
 
 def matrix(dtype: str = "FP32", seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
     """Entries at random, many of them in a few rows and columns."""
+    return _matrix(gl.config.device, dtype, seed, n, entries).dup()
+
+
+@lru_cache(maxsize=9)
+def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Matrix:
     rng = np.random.default_rng(seed)
     i, j = (np.minimum(rng.geometric(0.01, entries), n) - 1 for _ in range(2))
     i[: entries // 2], j[: entries // 2] = rng.integers(0, n, (2, entries // 2))
@@ -43,6 +49,11 @@ def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
 
 def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
     """A list of entries, a bitmap, and one that is full."""
+    return [u.dup() for u in _vectors(gl.config.device, dtype, n)]
+
+
+@lru_cache(maxsize=9)
+def _vectors(_device: str, dtype: str, n: int) -> list[gl.Vector]:
     rng = np.random.default_rng(3)
     kept = gl.dtypes.lookup_dtype(dtype).np_type
     found = []
@@ -95,7 +106,7 @@ def products() -> None:
                     op(A @ u).new()
                     op(u @ A).new()
         u, m, _ = vectors(dtype)
-        for mask in (*masks(m), u.S, ~u.S):
+        for mask in (*masks(m), u.S, ~u.S)[:: 1 if name == "plus_times" else 3]:
             for towards in ("push", "pull"):
                 with gl.direction(towards):
                     op(A @ u).new(mask=mask)
@@ -143,9 +154,13 @@ def matrix_products() -> None:
         A, B, op = matrix(dtype), matrix(dtype, 1), getattr(gl.semiring, name)
         op(A @ B).new()
         op(A @ B.T).new()
-        for mask in masks(matrix("INT8", 2)):
+        for mask in tuple(masks(matrix("INT8", 2)))[:: 1 if name == "plus_times" else 4]:
             op(A @ B).new(mask=mask)
             op(A @ B.T).new(mask=mask)
+
+
+def matrix_products_of_patterns() -> None:
+    """Triangles; rows without gaps; kronecker."""
     L = gl.select.tril(pattern(), -1).new()
     gl.semiring.plus_pair(L @ L.T).new(mask=L.S)
     dense = gl.Matrix.from_dense(np.arange(1.0, 8101).reshape(90, 90))
@@ -252,11 +267,12 @@ def indices() -> None:
 
 def writes() -> None:
     """C⟨mask, replace⟩ = accum(C, T), with all of its parts in turn."""
+    targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
-        for C_of, mask_of in itertools.product(range(3), vectors("INT8")):
+        for C_of, mask_of in zip(range(3), vectors("INT8"), strict=True):
             for mask in masks(mask_of):
-                C, (accum, replace) = vectors()[(C_of + k) % 3], next(turns)
+                C, (accum, replace) = targets[(C_of + k) % 3].dup(), next(turns)
                 given = {"mask": mask, "accum": accum, "replace": replace and mask is not None}
                 C(**{name: x for name, x in given.items() if x is not None}) << T
     sparse = [vectors(dtype, 1 << 20)[0] for dtype in ("FP32", "INT16", "INT8")]
@@ -331,12 +347,12 @@ def searches() -> None:
     for constants, towards in itertools.product(lowered, ("auto", "push", "pull")):
         with (
             settings("persistent", MOST_BLOCKS=FEW_BLOCKS),
-            settings("searching", **constants),
+            settings("searching", CLUSTER=1, **constants),
             gl.direction(towards),
         ):
-            algorithms.bfs(directed, [3, 4], limit=3)
+            algorithms.bfs(directed, [3, 4], cutoff=3)
             algorithms.bfs(A, 1, mask=~few.S)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
         for given in RESULTS:
             algorithms.bfs(A, 0, **given)
         algorithms.bfs(mesh, 7)
@@ -347,14 +363,14 @@ def searches_with_plans() -> None:
     from graphla import algorithms
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
         for given, B in zip(RESULTS, (A.optimize(), directed.optimize(), A), strict=True):
             algorithms.bfs(B, 0, **given)
-        with settings("searching", ALONE_EDGES=0, GRID_EDGES=0):
+        with settings("searching", CLUSTER=1, ALONE_EDGES=0, GRID_EDGES=0):
             for towards in ("push", "pull"):
                 with gl.direction(towards):
                     algorithms.bfs(A, 0)
-                    algorithms.bfs(directed, [3, 4], limit=3)
+                    algorithms.bfs(directed, [3, 4], cutoff=3)
 
 
 def searches_in_clusters() -> None:
@@ -362,9 +378,9 @@ def searches_in_clusters() -> None:
     from graphla import algorithms
 
     mesh = gl.generators.grid(9, 9)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=2):
+    with settings("persistent", MOST_BLOCKS=2), settings("searching", CLUSTER=2):
         algorithms.bfs(mesh, 7)
-        algorithms.bfs(mesh, [0, 80], limit=9, parents=False)
+        algorithms.bfs(mesh, [0, 80], cutoff=9, parents=False)
 
 
 def steps() -> None:
@@ -381,7 +397,7 @@ def algorithms() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
         algorithms.bfs(A, 0)
         algorithms.connected_components(A)
         algorithms.triangle_count(A)
@@ -397,13 +413,20 @@ def many_searches() -> None:
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
     with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
         algorithms.bfs_levels(A, np.arange(A.nrows).repeat(2))
-        algorithms.bfs_levels(A, [3, 3], dtype="UINT8", limit=2)
+        algorithms.bfs_levels(A, [3, 3], dtype="UINT8", cutoff=2)
 
 
 STAGES: tuple[Callable[[], None], ...] = (
     *(building, maps, entry_by_entry, reductions, indices, writes, products),
     *(products_that_keep_hubs, products_in_one_order),
-    *(matrix_products, matrix_products_of_large_ones, plans, closures, other_closures),
+    *(
+        matrix_products,
+        matrix_products_of_patterns,
+        matrix_products_of_large_ones,
+        plans,
+        closures,
+        other_closures,
+    ),
     *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
 )
 
