@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,41 @@ def test_routes(tmp_path):
     assert "shortest          800 m  by depot - market - bridge - harbour" in text
     assert "most reliable  0.9411    by depot - mill - school - harbour" in text
     assert text.count("if it must not be by the market") == 4
+
+
+# Each script, what it says, and the name of its picture.
+SCRIPTS = [
+    ("arbitrage.py", ["no way round is worth it", "1,000 SEK have become 1,003.99"], None),
+    ("cheapest_network.py", ["10,531 km join all 32"], "cheapest_network"),
+    ("chip.py", ["19 of 22 nets are wired, with 1,596 cells"], "chip"),
+    ("cores.py", ["the heart: 79 vertices of core 44"], "cores"),
+    ("cpu_and_gpu.py", ["16,384 vertices, 213,166 edges", "triangles"], None),
+    ("isochrones.py", ["60 minutes:   61,265 crossings,  23.2%"], "isochrones"),
+    (
+        "mountain_pass.py",
+        ["shortest  12.59 km, and up to 2,209 m", "lowest    13.95 km, and up to 1,481 m"],
+        "mountain_pass",
+    ),
+    ("resilience.py", ["hubs: 2,019 vertices", "   25%                    80.6%"], "resilience"),
+    ("six_degrees.py", ["   1.00%              8.56               16       0.647"], "six_degrees"),
+    ("timetable.py", ["60 courses, 526 clashing pairs", "11 hours are enough"], "timetable"),
+]
+
+
+@pytest.mark.parametrize(
+    ("script", "said", "picture"), SCRIPTS, ids=[script for script, _, _ in SCRIPTS]
+)
+def test_a_script_answers_its_question(tmp_path, script, said, picture):
+    text = run(script, cwd=tmp_path)
+    assert all(line in text for line in said), text
+    if picture and find_spec("matplotlib"):
+        assert (tmp_path / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_script_is_run():
+    named = (ROOT / "tests" / "test_examples.py").read_text(encoding="utf-8")
+    scripts = {path.name for path in (ROOT / "examples").glob("*.py")} - {"picture.py"}
+    assert all(f'"{script}"' in named for script in scripts)
 
 
 def test_the_demo_searches_a_graph_with_few_levels_and_draws_rings(tmp_path):

@@ -1,0 +1,44 @@
+"""Can one get rich by changing money round and round? A cycle of negative weight.
+
+A rate multiplies, and logarithms turn products into sums: let an edge weigh -log(rate). A way round
+that ends with more than it began with has rates that multiply to more than 1, so weights that add
+up to less than 0. Bellman and Ford find one, or, where there is none, the best way from one money
+to another. The rates are made up, one of them wrong by a little.
+
+python examples/arbitrage.py
+"""
+
+from itertools import pairwise
+from math import exp, log
+
+from graphla import Graph
+from graphla.algorithms import bellman_ford, negative_cycle
+
+WORTH = {"EUR": 1.0, "USD": 0.92, "GBP": 1.17, "CHF": 1.04, "JPY": 0.0061, "SEK": 0.087}
+FEE = 0.001
+
+
+def rates(mistake: float) -> dict[tuple[str, str], float]:
+    fair = {(a, b): WORTH[a] / WORTH[b] * (1 - FEE) for a in WORTH for b in WORTH if a != b}
+    fair["CHF", "SEK"] *= 1 + mistake
+    return fair
+
+
+for mistake in (0.002, 0.006):
+    rate = rates(mistake)
+    G = Graph.from_edges([(a, b, -log(value)) for (a, b), value in rate.items()], directed=True)
+    print(f"\nCHF to SEK is {mistake:.1%} too good:")
+    cycle = negative_cycle(G)
+    if cycle is None:
+        # d = d min (d min.+ A)
+        distance = bellman_ford(G, "EUR").to_dict()
+        print("  no way round is worth it; 100 EUR buy at best")
+        for money, d in distance.items():
+            direct = 100 * rate.get(("EUR", money), 1)
+            print(f"  {100 * exp(-d):12,.2f} {money}, {direct:12,.2f} at once")
+        continue
+    purse = 1000.0
+    for a, b in pairwise(cycle):
+        purse *= rate[a, b]
+        print(f"  {a} to {b}: {purse:12,.2f} {b}")
+    print(f"  1,000 {cycle[0]} have become {purse:,.2f}")

@@ -1,0 +1,50 @@
+"""Where is the heart of a network? Cores and trusses of a scale-free graph, peeled.
+
+A k-core is what remains when members with fewer than k friends leave, and leave, until nobody does.
+A k-truss asks more: each friendship must be part of k - 2 triangles. Both leave a small heart of a
+large graph.
+
+python examples/cores.py
+"""
+
+import numpy as np
+import picture
+
+import graphla as gl
+from graphla.algorithms import core_numbers, k_core, k_truss, triangle_count
+
+A = gl.generators.kronecker(12, edge_factor=8, seed=2)
+core = core_numbers(A).to_dense()
+print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges, {triangle_count(A):,} triangles\n")
+
+
+def size(S: gl.Matrix) -> tuple[int, int]:
+    """Vertices that have an edge, and edges."""
+    rows, _, _ = S.to_coo(values=False)
+    return np.unique(rows).size, S.nvals // 2
+
+
+print(f"{'k':>4}{'k-core: vertices':>18}{'edges':>10}{'k-truss: vertices':>20}{'edges':>10}")
+for k in range(2, int(core.max()) + 1, 6):
+    inner, tight = size(k_core(A, k)), size(k_truss(A, k))
+    print(f"{k:>4}{inner[0]:>18,}{inner[1]:>10,}{tight[0]:>20,}{tight[1]:>10,}")
+
+deepest = np.flatnonzero(core == core.max())
+inside = A[deepest, deepest].new()
+full = deepest.size * (deepest.size - 1)
+print(f"\nthe heart: {deepest.size} vertices of core {core.max()},")
+print(f"of all friendships that are possible among them {inside.nvals / full:.0%} are there")
+
+
+def draw(axes):
+    degrees = np.diff(A.to_csr()[0])
+    axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLOURS[1], alpha=0.3)
+    axes.set_xlabel("degree")
+    axes.set_ylabel("core number")
+    axes.set_title(
+        "Nobody is deeper in than their friends are: degree and core number", color=picture.INK
+    )
+    axes.grid(color=picture.LIGHT)
+
+
+picture.save("cores", draw)

@@ -1,0 +1,52 @@
+"""How far does one get in n minutes? Isochrones on the road network of New York City.
+
+The data say which crossings a road joins, not how long it takes: each road is given 10 to 40
+seconds, drawn at random. What is asked is one row of shortest distances, cut into bands.
+
+python examples/isochrones.py [MINUTES]
+"""
+
+import sys
+
+import numpy as np
+import picture
+from demo import map_of
+
+import graphla as gl
+from graphla import Matrix, binary
+from graphla.algorithms import bfs, sssp
+
+minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+roads = gl.datasets.load("road-NY")
+n = roads.nrows
+rows, columns, _ = roads.to_coo(values=False)
+once = rows < columns
+rows, columns = rows[once], columns[once]
+seconds = np.random.default_rng(1).integers(10, 40, rows.size, endpoint=True)
+A = Matrix.from_coo(rows, columns, seconds, nrows=n, ncols=n)
+A << binary.any(A | A.T)  # both ways
+
+home = 140960  # the crossing of most roads
+# d = d min (d min.+ A)
+minute = sssp(A, home).to_dense() / 60
+print(f"from crossing {home}, in")
+for band in np.linspace(minutes / 6, minutes, 6):
+    inside = np.count_nonzero(minute <= band)
+    print(f"{band:5.0f} minutes: {inside:>8,} crossings, {inside / n:6.1%}")
+
+
+def draw(axes):
+    from matplotlib.collections import LineCollection
+
+    points = map_of(roads, bfs(roads, home).levels)
+    axes.plot(*points[minute > minutes].T, ",", color="#d4d8de")
+    near = np.flatnonzero(np.maximum(minute[rows], minute[columns]) <= minutes)
+    lines = list(np.stack([points[rows[near]], points[columns[near]]], axis=1))
+    shades = {"array": minute[rows[near]], "cmap": "turbo_r", "clim": (0, minutes)}
+    drawn = axes.add_collection(LineCollection(lines, linewidths=0.5, **shades))
+    axes.plot(*points[home], "o", color="black", markersize=5)
+    axes.figure.colorbar(drawn, ax=axes, label="minutes", shrink=0.5)
+    picture.bare(axes, f"New York, {minutes:g} minutes from one crossing (on a map made up too)")
+
+
+picture.save("isochrones", draw, wide=9, high=6.6)

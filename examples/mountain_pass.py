@@ -1,0 +1,66 @@
+"""Over which pass? The way whose highest point is lowest, beside the shortest way, on a terrain.
+
+A step from a cell to its neighbour is an edge. For the walker who wants the fewest metres it weighs
+its length, and lengths add up: min.+. For the one who gets dizzy it weighs the greater height of
+its ends, and of a way the greatest counts: min.max. That walker then takes the shortest way under
+the mask of the cells that are no higher than the pass.
+
+python examples/mountain_pass.py
+"""
+
+import numpy as np
+import picture
+
+import graphla as gl
+from graphla import Matrix, Vector
+from graphla.algorithms import minimax_path, sssp
+
+SIDE, STEP = 240, 25.0  # cells along an edge of the map, metres between two of them
+
+
+def terrain(rng: np.random.Generator) -> np.ndarray:
+    """Heights in metres: waves of all lengths, the long ones the highest."""
+    frequency = np.hypot(*np.meshgrid(np.fft.fftfreq(SIDE), np.fft.rfftfreq(SIDE), indexing="ij"))
+    spectrum = np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) / np.maximum(frequency, 1 / SIDE) ** 1.9
+    height = np.fft.irfft2(spectrum, (SIDE, SIDE))
+    return 400 + 2600 * (height - height.min()) / np.ptp(height)
+
+
+height = terrain(np.random.default_rng(16))
+z = height.ravel()
+n = z.size
+rows, columns, _ = gl.generators.grid(SIDE, SIDE).to_coo(values=False)
+start, goal = 8 * SIDE + 8, n - 8 * SIDE - 9
+length = np.hypot(STEP, z[rows] - z[columns])
+A = Matrix.from_coo(rows, columns, length, nrows=n, ncols=n)
+H = Matrix.from_coo(rows, columns, np.maximum(z[rows], z[columns]), nrows=n, ncols=n)
+
+# h = h min (h min.max H): the height of the pass
+highest = minimax_path(H, start)[goal].value
+not_higher = Vector.from_dense(z <= highest)
+
+ways = {}
+for what, mask in (("shortest", None), ("lowest", not_higher.V)):
+    # d⟨z ≤ h⟩ = d min (d min.+ A)
+    distance, parents = sssp(A, start, parents=True, mask=mask)
+    way = [goal]
+    while way[-1] != start:
+        way.append(parents[way[-1]].value)
+    ways[what] = way
+    metres = distance[goal].value
+    print(f"{what:<9}{metres / 1000:6.2f} km, and up to {z[way].max():,.0f} m")
+
+
+def draw(axes):
+    axes.imshow(height, cmap="terrain", vmin=-600, vmax=3100)
+    axes.contour(height, levels=12, colors="black", linewidths=0.3)
+    for (what, way), colour in zip(ways.items(), ("black", "crimson"), strict=True):
+        y, x = np.divmod(way, SIDE)
+        top = int(z[way].argmax())
+        axes.plot(x, y, color=colour, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
+        axes.plot(x[top], y[top], "^", color=colour, markersize=10)
+    axes.legend(loc="lower left")
+    picture.bare(axes, "Two best ways over the same mountains")
+
+
+picture.save("mountain_pass", draw, wide=7.5, high=7.5)

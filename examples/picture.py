@@ -1,0 +1,35 @@
+"""Where the picture of an example goes: out/NAME.png, if matplotlib is there to draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+INK, GREY, LIGHT = "#222831", "#8a93a6", "#e8ebf0"
+COLOURS = ("#ef476f", "#118ab2", "#ffb703", "#06a77d", "#8338ec", "#fb8500", "#073b4c", "#b5179e")
+
+
+def save(name: str, draw: Callable[[Any], None], *, wide: float = 8, high: float = 6) -> None:
+    """Let `draw` paint on matplotlib axes, and keep what it painted."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("picture   none: it needs matplotlib (pip install graphla[plot])")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(wide, high), layout="constrained")
+    draw(axes)
+    path = Path("out") / f"{name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    print(f"picture   {path}")
+
+
+def bare(axes: Any, title: str) -> None:
+    """A picture in the plane: no frame, no ticks, as long as it is wide."""
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(title, color=INK)

@@ -1,0 +1,65 @@
+"""What fails when parts fail? A power-like grid and a net of hubs, hit by chance and on purpose.
+
+Vertices are taken away, a few per cent at a time, and what counts is the share of those left that
+still hang together: the largest connected component. The grid comes apart by chance too, at a
+third or so. The network with hubs shrugs off chance, and is gone when somebody has picked its hubs
+(R. Albert, H. Jeong and A.-L. Barabási, *Error and attack tolerance of complex networks*, 2000).
+
+python examples/resilience.py
+"""
+
+import numpy as np
+import picture
+
+import graphla as gl
+from graphla.algorithms import connected_components
+
+SHARES = np.arange(0, 0.51, 0.05)
+
+
+def connected(A: gl.Matrix) -> gl.Matrix:
+    """The largest component of A, and nothing else."""
+    labels = connected_components(A).to_dense()
+    inside = np.flatnonzero(labels == np.bincount(labels).argmax())
+    return A[inside, inside].new()
+
+
+def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
+    """The largest component when the first of `order` are gone, as a share of those left."""
+    left = np.sort(order[int(share * order.size) :])
+    sizes = np.bincount(connected_components(A[left, left].new()).to_dense())
+    return sizes.max() / left.size
+
+
+networks = {
+    "grid": connected(gl.generators.grid(60, 60, drop=0.2, seed=3)),
+    "hubs": connected(gl.generators.kronecker(12, edge_factor=2, seed=3)),
+}
+rng = np.random.default_rng(5)
+lines = {}
+for name, A in networks.items():
+    degrees = np.diff(A.to_csr()[0])
+    print(f"{name}: {A.nrows:,} vertices, {A.nvals // 2:,} edges, up to {degrees.max()} at one")
+    for by, order in (
+        ("by chance", rng.permutation(A.nrows)),
+        ("the busiest first", np.argsort(-degrees, kind="stable")),
+    ):
+        lines[name, by] = [giant(A, order, share) for share in SHARES]
+
+print(f"\n{'gone':>6}" + "".join(f"{name + ', ' + by:>25}" for name, by in lines))
+for row, share in enumerate(SHARES):
+    print(f"{share:6.0%}" + "".join(f"{line[row]:25.1%}" for line in lines.values()))
+
+
+def draw(axes):
+    for ((name, by), line), style in zip(lines.items(), ("-o", "--o", "-s", "--s"), strict=True):
+        colour = picture.COLOURS[name == "hubs"]
+        axes.plot(100 * SHARES, 100 * np.array(line), style, color=colour, label=f"{name}, {by}")
+    axes.set_xlabel("per cent of the vertices gone")
+    axes.set_ylabel("per cent of those left that hang together")
+    axes.set_title("Chance and intent", color=picture.INK)
+    axes.grid(color=picture.LIGHT)
+    axes.legend()
+
+
+picture.save("resilience", draw)

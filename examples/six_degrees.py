@@ -1,0 +1,53 @@
+"""Why is everybody six handshakes away? Distances in a small world, against how much is rewired.
+
+People stand in a ring, and each knows the ten nearest: friends of friends are friends, and it is
+far to the other side. Now let a few of the edges lead anywhere. Long before friends of friends stop
+being friends, the way to anybody is short (D. J. Watts and S. H. Strogatz, *Collective dynamics of
+"small-world" networks*, 1998).
+
+python examples/six_degrees.py
+"""
+
+import numpy as np
+import picture
+
+from graphla import Matrix, binary, monoid
+from graphla.algorithms import average_clustering, average_path_length, bfs
+
+PEOPLE, FRIENDS = 1000, 10
+REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+def small_world(share: float, rng: np.random.Generator) -> Matrix:
+    """A ring in which each edge has been given another end with that probability."""
+    one = np.repeat(np.arange(PEOPLE), FRIENDS // 2)
+    other = (one + np.tile(np.arange(1, FRIENDS // 2 + 1), PEOPLE)) % PEOPLE
+    moved = rng.random(one.size) < share
+    other[moved] = (one[moved] + rng.integers(1, PEOPLE, moved.sum())) % PEOPLE
+    A = Matrix.from_coo(one, other, True, nrows=PEOPLE, ncols=PEOPLE, dup_op="any")
+    return binary.any(A | A.T).new()  # who knows somebody is known by them
+
+
+rng = np.random.default_rng(6)
+lengths, clusterings = [], []
+print(f"{'rewired':>8}{'average distance':>18}{'farthest from 0':>17}{'clustering':>12}")
+for share in REWIRED:
+    A = small_world(share, rng)
+    lengths.append(average_path_length(A))
+    clusterings.append(average_clustering(A))
+    farthest = bfs(A, 0).levels.reduce(monoid.max).value
+    print(f"{share:8.2%}{lengths[-1]:18.2f}{farthest:17}{clusterings[-1]:12.3f}")
+
+
+def draw(axes):
+    for line, mark, what in ((lengths, "o", "average distance"), (clusterings, "s", "clustering")):
+        axes.plot(REWIRED[1:], np.array(line[1:]) / line[0], f"-{mark}", label=what)
+    axes.set_xscale("log")
+    axes.set_xlabel("share of the edges that lead anywhere")
+    axes.set_ylabel("of what it is in the ring")
+    axes.set_title("A small world: near, and still clustered", color=picture.INK)
+    axes.grid(color=picture.LIGHT)
+    axes.legend()
+
+
+picture.save("six_degrees", draw)

@@ -1,0 +1,60 @@
+"""How many hours does an examination take? Colours of a graph of clashes.
+
+Who takes what is a matrix E of students by courses. Two courses clash where some student takes
+both, which is where EᵀE has an entry. A colour is an hour; no courses of one colour may clash.
+
+python examples/timetable.py
+"""
+
+import numpy as np
+import picture
+
+from graphla import Matrix, select
+from graphla.algorithms import greedy_color
+from graphla.semiring import plus_pair
+
+STUDENTS, COURSES, EACH, SUBJECTS = 400, 60, 4, 6
+
+rng = np.random.default_rng(7)
+subject = rng.integers(0, SUBJECTS, STUDENTS)
+courses = np.arange(COURSES)
+taken = [
+    rng.choice(courses, EACH, replace=False, p=likely / likely.sum())
+    for likely in (np.where(courses % SUBJECTS == own, 1.0, 0.01) for own in subject)
+]
+students = np.repeat(np.arange(STUDENTS), EACH)
+E = Matrix.from_coo(students, np.concatenate(taken), True, nrows=STUDENTS, ncols=COURSES)
+
+# C = Eᵀ plus.pair E, off the diagonal: how many students take both
+clashes = select.offdiag(plus_pair(E.T @ E)).new()
+hour = greedy_color(clashes).to_dense()
+hours = int(hour.max()) + 1
+
+rows, columns, both = clashes.to_coo()
+assert (hour[rows] != hour[columns]).all()
+print(
+    f"{COURSES} courses, {clashes.nvals // 2:,} clashing pairs, up to {both.max()} students in one"
+)
+print(f"{hours} hours are enough:")
+for h in range(hours):
+    print(f"{h + 1:>3}  " + " ".join(f"{course:>2}" for course in np.flatnonzero(hour == h)))
+
+
+def draw(axes):
+    order = np.argsort(hour, kind="stable")
+    place = np.argsort(order)
+    axes.scatter(place[columns], place[rows], 6, both, cmap="viridis_r")
+    for h in range(hours):
+        first, size = np.searchsorted(hour[order], h), np.count_nonzero(hour == h)
+        axes.add_patch(square(first - 0.5, size))
+    axes.invert_yaxis()
+    picture.bare(axes, "Clashes, courses by their hours: no dot is in a square")
+
+
+def square(corner: float, size: float):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLOURS[0])
+
+
+picture.save("timetable", draw, wide=7, high=7)
