@@ -1,0 +1,166 @@
+"""Eccentricities, and what they come to; the average length of a path."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from graphs import Edges, graphs, halves, integers
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import (
+    all_pairs_lengths,
+    average_path_length,
+    center,
+    diameter,
+    eccentricity,
+    periphery,
+    radius,
+)
+
+EXTREMES = [diameter, radius, center, periphery]
+
+
+@st.composite
+def joined(draw: st.DrawFn, edges: st.SearchStrategy[Edges]) -> Edges:
+    """A graph in which each vertex reaches all others, as a cycle leads through all of them."""
+    graph = draw(edges)
+    order = draw(st.permutations(range(graph.n)))
+    weights = dict(zip(graph.ends, graph.weights, strict=True))
+    one = graph.weights[0] if graph.weights else 1
+    for u, v in zip(order, order[1:] + order[:1], strict=True):
+        if u != v:
+            w = weights.setdefault((u, v), one)
+            if graph.undirected:
+                weights[v, u] = w
+    return Edges(graph.n, tuple(weights), tuple(weights.values()), graph.undirected, graph.dtype)
+
+
+connected = joined(graphs())
+weighted = joined(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
+
+
+def plain(found):
+    """A set of vertices as NetworkX has it: a list."""
+    return list(found.to_dict()) if isinstance(found, gl.Vector) else found
+
+
+@given(connected, st.booleans())
+def test_distances_are_those_of_networkx(graph, usebounds):
+    nx = pytest.importorskip("networkx")
+    A, G = graph.matrix(), graph.networkx()
+    for find in EXTREMES:
+        assert plain(find(A, usebounds=usebounds)) == getattr(nx, find.__name__)(G)
+    assert eccentricity(A).to_dict() == nx.eccentricity(G)
+    assert average_path_length(A) == pytest.approx(nx.average_shortest_path_length(G))
+
+
+@given(weighted, st.booleans())
+def test_weighted_distances_are_those_of_networkx(graph, usebounds):
+    nx = pytest.importorskip("networkx")
+    A, G = graph.matrix(), graph.networkx()
+    for find in EXTREMES:
+        expected = getattr(nx, find.__name__)(G, weight="weight")
+        assert plain(find(A, usebounds=usebounds, weight="weight")) == expected
+    assert eccentricity(A, weight=True).to_dict() == nx.eccentricity(G, weight="weight")
+    expected = pytest.approx(nx.average_shortest_path_length(G, weight="weight"))
+    assert average_path_length(A, weight=True) == expected
+    assert average_path_length(A, weight=True, method="bellman-ford") == expected
+
+
+@given(weighted)
+def test_eccentricities_that_are_known_are_taken(graph):
+    A = graph.matrix()
+    e = eccentricity(A)
+    lengths = all_pairs_lengths(A)
+    assert eccentricity(A, sp=lengths).isequal(e)
+    assert eccentricity(A, [0], sp=lengths).to_dict() == {0: e[0].value}
+    for find in EXTREMES:
+        assert plain(find(A, e)) == plain(find(A)) == plain(find(A, e.to_dict()))
+
+
+@given(connected, st.data())
+def test_relabelled_vertices_keep_their_distances(graph, data):
+    order = data.draw(st.permutations(range(graph.n)))
+    A, B = graph.matrix(), graph.relabelled(order).matrix()
+    assert diameter(A) == diameter(B)
+    assert radius(A) == radius(B)
+    assert average_path_length(A) == average_path_length(B)
+    for find in (center, periphery):
+        assert sorted(order[v] for v in find(A).to_dict()) == list(find(B).to_dict())
+
+
+@given(connected)
+def test_the_reverse_graph_has_the_diameter_and_the_average(graph):
+    A = graph.matrix()
+    assert diameter(A.T.new()) == diameter(A)
+    assert average_path_length(A.T.new()) == average_path_length(A)
+
+
+@given(graphs(), st.booleans())
+def test_of_one_vertex_it_is_a_number(graph, weight):
+    A = graph.matrix()
+    whole = eccentricity(A, weight=weight).to_dict()
+    for v in range(graph.n):
+        assert eccentricity(A, v, weight=weight) == whole.get(v)
+        assert eccentricity(A, [v], weight=weight).to_dict().get(v) == whole.get(v)
+
+
+@pytest.mark.parametrize("find", [*EXTREMES, average_path_length])
+def test_a_graph_of_parts_is_refused(find):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="A has no path from 1 to 0, but"):
+        find(A)
+    with pytest.raises(ValueError, match="A has no path from 0 to 1, but"):
+        find(A.T.new())
+    with pytest.raises(ValueError, match="A has no vertex, and so no"):
+        find(gl.Matrix(int, 0, 0))
+    assert plain(find(gl.Matrix(int, 1, 1))) in (0, [0])
+
+
+def test_a_graph_that_few_searches_do_not_settle_is_searched_from_the_rest():
+    module = sys.modules["graphla.algorithms.eccentricity"]
+    n, pivots = 40, module.PIVOTS
+    around = np.arange(n)
+    A = gl.Matrix.from_coo(around, (around + 1) % n, 1, nrows=n, ncols=n)
+    A = gl.binary.any(A | A.T).new()
+    module.PIVOTS = 3
+    try:
+        assert eccentricity(A).to_dense().tolist() == [n // 2] * n
+        assert (diameter(A), radius(A), center(A).nvals) == (n // 2, n // 2, n)
+    finally:
+        module.PIVOTS = pivots
+
+
+def test_lengths_without_end_are_eccentricities():
+    inf = float("inf")
+    A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, inf, inf], nrows=3, ncols=3)
+    assert eccentricity(A, weight=True).to_dict() == {0: inf, 1: inf, 2: inf}
+    assert (diameter(A, weight=True), radius(A, weight=True)) == (inf, inf)
+
+
+def test_a_random_graph_of_thousands_of_edges_has_its_distances_rightly():
+    nx = pytest.importorskip("networkx")
+    A = gl.generators.kronecker(8, seed=7)
+    G = nx.from_edgelist(zip(*(each.tolist() for each in A.to_coo(values=False)[:2]), strict=True))
+    members = sorted(max(nx.connected_components(G), key=len))
+    G = nx.convert_node_labels_to_integers(G.subgraph(members), ordering="sorted")
+    A = A[members, members].new()
+    for find in EXTREMES:
+        expected = getattr(nx, find.__name__)(G)
+        assert plain(find(A)) == (sorted(expected) if isinstance(expected, list) else expected)
+
+
+def test_what_makes_no_sense_is_refused():
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [-1, -1], nrows=2, ncols=2)
+    with pytest.raises(ValueError, match="A has weight -1 on edge"):
+        diameter(A, weight=True)
+    with pytest.raises(
+        ValueError, match="method must be one of unweighted, dijkstra, bellman-ford"
+    ):
+        average_path_length(A, method="floyd")
+    with pytest.raises(gl.exceptions.IndexOutOfBound):
+        eccentricity(A, 2)

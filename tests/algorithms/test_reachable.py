@@ -1,0 +1,163 @@
+"""Layers, neighbourhoods and the transitive closure."""
+
+from __future__ import annotations
+
+import pytest
+from graphs import graphs, halves, integers, with_order, with_source
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import layers, neighborhood, reachable, transitive_closure
+from graphla.algorithms.reachable import definition
+
+rooted = with_source(graphs())
+weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
+
+
+# --- layers ---------------------------------------------------------------------------------------
+
+
+@given(graphs(), st.data())
+def test_layers_are_those_of_networkx(graph, data):
+    nx = pytest.importorskip("networkx")
+    sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3))
+    found = layers(graph.matrix(), sources)
+    assert found == [sorted(layer) for layer in nx.bfs_layers(graph.networkx(), set(sources))]
+
+
+@given(with_order(graphs()), st.data())
+def test_relabelled_vertices_keep_their_layers(ordered, data):
+    graph, order = ordered
+    source = data.draw(st.integers(0, graph.n - 1))
+    found = layers(graph.relabelled(order).matrix(), order[source])
+    assert found == [sorted(order[v] for v in layer) for layer in layers(graph.matrix(), source)]
+
+
+def test_without_sources_there_are_no_layers():
+    assert layers(gl.Matrix(int, 3, 3), []) == []
+    assert layers(gl.Matrix(int, 3, 3), 2) == [[2]]
+
+
+# --- neighbourhoods -------------------------------------------------------------------------------
+
+
+@given(rooted, st.integers(0, 3), st.booleans(), st.booleans())
+def test_a_neighbourhood_is_networkx_ego_graph(rooted, radius, center, undirected):
+    nx = pytest.importorskip("networkx")
+    graph, n = rooted
+    ego = nx.ego_graph(graph.networkx(), n, radius, center=center, undirected=undirected)
+    found = neighborhood(graph.matrix(), n, radius, center=center, undirected=undirected)
+    assert found.to_dict() == dict.fromkeys(sorted(ego), True)
+
+
+@given(weighted, st.integers(0, 30).map(lambda k: k / 2), st.booleans())
+def test_a_radius_may_be_in_weights(rooted, radius, center):
+    nx = pytest.importorskip("networkx")
+    graph, n = rooted
+    ego = nx.ego_graph(graph.networkx(), n, radius, center=center, distance="weight")
+    found = neighborhood(graph.matrix(), n, radius, center=center, distance="weight")
+    assert found.to_dict() == dict.fromkeys(sorted(ego), True)
+
+
+@given(weighted)
+def test_of_two_weights_between_two_vertices_the_smaller_counts(rooted):
+    graph, n = rooted
+    A = graph.matrix()
+    both = gl.binary.min(A | A.T).new()
+    found = neighborhood(A, n, 5, undirected=True, distance=True)
+    assert found.isequal(neighborhood(both, n, 5, distance=True))
+
+
+@given(graphs(), st.data())
+def test_the_neighbourhood_of_several_is_the_union(graph, data):
+    A = graph.matrix()
+    some = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3, unique=True))
+    each = {v for n in some for v in neighborhood(A, n, 2).to_dict()}
+    assert neighborhood(A, some, 2).to_dict().keys() == each
+    assert neighborhood(A, some, 2, center=False).to_dict().keys() == each - set(some)
+
+
+def test_a_radius_without_end_is_all_that_is_reached():
+    A = gl.Matrix.from_coo([0, 1, 3], [1, 2, 0], 1, nrows=4, ncols=4)
+    assert neighborhood(A, 0, float("inf")).isequal(reachable(A, 0))
+    assert neighborhood(A, 0, 1.5).to_dict() == {0: True, 1: True}
+
+
+def test_a_radius_below_zero_and_a_negative_distance_are_refused():
+    A = gl.Matrix.from_coo([0], [1], [-1], nrows=2, ncols=2)
+    with pytest.raises(ValueError, match="radius is -1, but must lie between 0 and inf"):
+        neighborhood(A, 0, -1)
+    with pytest.raises(ValueError, match="A has weight -1 on edge 0 -> 1"):
+        neighborhood(A, 0, 1, distance=True)
+    with pytest.raises(gl.exceptions.IndexOutOfBound):
+        neighborhood(A, 2)
+
+
+# --- the transitive closure -----------------------------------------------------------------------
+
+
+def expected_closure(graph, reflexive):
+    import networkx as nx
+
+    G = nx.transitive_closure(nx.DiGraph(graph.networkx()), reflexive)
+    return {v: dict.fromkeys(sorted(G[v]), True) for v in sorted(G) if G[v]}
+
+
+@given(graphs(), st.sampled_from([True, False, None]))
+def test_the_transitive_closure_is_that_of_networkx(graph, reflexive):
+    pytest.importorskip("networkx")
+    found = transitive_closure(graph.matrix(), reflexive)
+    assert found.dtype == "BOOL"
+    assert found.to_dicts() == expected_closure(graph, reflexive)
+
+
+@given(graphs())
+def test_searches_from_all_vertices_equal_repeated_squaring(graph):
+    A = graph.matrix()
+    assert transitive_closure(A, reflexive=True).isequal(definition(A))
+
+
+@given(graphs())
+def test_the_closure_of_the_reverse_is_the_reverse_of_the_closure(graph):
+    A = graph.matrix()
+    reverse = transitive_closure(A.T.new())
+    assert reverse.isequal(transitive_closure(A).T.new())
+
+
+@given(graphs())
+def test_a_closure_is_its_own_closure_and_its_rows_are_what_is_reached(graph):
+    A = graph.matrix()
+    R = transitive_closure(A, True)
+    assert transitive_closure(R, True).isequal(R)
+    assert R.to_dicts() == {v: reachable(A, v).to_dict() for v in range(graph.n)}
+
+
+def test_a_closure_is_put_together_from_batches():
+    from graphla.traversal import many
+
+    n, table = 150, many.TABLE
+    A = gl.Matrix.from_coo(range(n - 1), range(1, n), 1, nrows=n, ncols=n)
+    many.TABLE = 64 * n
+    try:
+        R = transitive_closure(A, True)
+    finally:
+        many.TABLE = table
+    assert R.nvals == n * (n + 1) // 2
+    assert R.isequal(gl.select.triu(R).new())
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_the_smallest_closures(n):
+    A = gl.Matrix(bool, n, n)
+    assert transitive_closure(A).nvals == transitive_closure(A, None).nvals == 0
+    assert transitive_closure(A, True).nvals == n
+    loop = gl.Matrix.from_coo([0], [0], 5, nrows=1, ncols=1)
+    assert all(
+        transitive_closure(loop, r).to_dicts() == {0: {0: True}} for r in (True, False, None)
+    )
+
+
+def test_what_reflexive_is_not():
+    with pytest.raises(ValueError, match="reflexive must be True, False or None, not 'no'"):
+        transitive_closure(gl.Matrix(bool, 2, 2), "no")

@@ -1,0 +1,271 @@
+"""Paths from one vertex to another, negative weights, counts of paths, and weighted pairs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from graphs import Edges, graphs, halves, integers, with_order, with_source
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import (
+    NoPath,
+    all_pairs_lengths,
+    bellman_ford,
+    negative_cycle,
+    path_count,
+    shortest_path,
+    shortest_path_length,
+    sssp,
+)
+from graphla.algorithms.lengths import definition
+
+signed = st.integers(-3, 9)
+signed_halves = signed.map(lambda k: k / 2)
+weighted = st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64"))
+directed = st.one_of(
+    graphs(undirected=False, weights=signed),
+    graphs(undirected=False, weights=signed_halves, dtype="FP64"),
+)
+
+
+def length_along(graph, path):
+    weights = {(u, v): w for u, v, w in graph}
+    return sum(weights[edge] for edge in pairwise(path))
+
+
+# --- one path -------------------------------------------------------------------------------------
+
+
+@given(weighted, st.data())
+def test_a_shortest_path_is_a_path_as_short_as_networkx_finds(graph, data):
+    nx = pytest.importorskip("networkx")
+    vertices = st.integers(0, graph.n - 1)
+    s, t = data.draw(vertices), data.draw(vertices)
+    A, G = graph.matrix(), graph.networkx()
+    if not nx.has_path(G, s, t):
+        with pytest.raises(NoPath, match=f"A has no path from {s} to {t}"):
+            shortest_path(A, s, t)
+        with pytest.raises(NoPath):
+            shortest_path_length(A, s, t, weight=True)
+        return
+    path = shortest_path(A, s, t)
+    assert (path[0], path[-1]) == (s, t)
+    assert set(pairwise(path)) <= set(graph.ends)
+    assert len(path) - 1 == shortest_path_length(A, s, t) == nx.shortest_path_length(G, s, t)
+    for method in ("dijkstra", "bellman-ford"):
+        path = shortest_path(A, s, t, "weight", method)
+        assert (path[0], path[-1]) == (s, t)
+        length = nx.shortest_path_length(G, s, t, "weight")
+        assert length_along(graph, path) == length
+        assert shortest_path_length(A, s, t, "weight", method) == length
+
+
+def test_a_path_that_is_long():
+    n = 300
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 2, nrows=n, ncols=n)
+    assert shortest_path(A, 0, n - 1) == list(range(n))
+    assert shortest_path(A, 5, 5) == [5]
+    assert shortest_path_length(A, 0, n - 1, weight=True) == 2 * (n - 1)
+
+
+def test_what_a_path_may_not_be_asked():
+    A = gl.Matrix.from_coo([0], [1], [-1], nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="A has weight -1 on edge 0 -> 1"):
+        shortest_path(A, 0, 1, weight=True)
+    assert shortest_path(A, 0, 1, True, "bellman-ford") == [0, 1]
+    with pytest.raises(
+        ValueError, match='method must be "dijkstra" or "bellman-ford", not .a-star.'
+    ):
+        shortest_path(A, 0, 1, method="a-star")
+    with pytest.raises(gl.exceptions.IndexOutOfBound):
+        shortest_path(A, 0, 3)
+
+
+@given(with_source(weighted), st.integers(0, 20))
+def test_a_cutoff_keeps_the_distances_up_to_it(rooted, cutoff):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    A, G = graph.matrix(), graph.networkx()
+    expected = nx.single_source_dijkstra_path_length(G, source, cutoff)
+    assert sssp(A, source, cutoff=cutoff).to_dict() == dict(sorted(expected.items()))
+    distances, parents = sssp(A, source, cutoff=cutoff, parents=True)
+    assert distances.to_dict().keys() == parents.to_dict().keys() == expected.keys()
+    expected = nx.single_source_shortest_path_length(G, source, cutoff)
+    assert sssp(A, source, weight=None, cutoff=cutoff).to_dict() == expected
+
+
+# --- weights below zero ---------------------------------------------------------------------------
+
+
+@given(with_source(directed))
+def test_distances_by_negative_weights_are_those_of_networkx(rooted):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    A, G = graph.matrix(), graph.networkx()
+    try:
+        expected = nx.single_source_bellman_ford_path_length(G, source)
+    except nx.NetworkXUnbounded:
+        with pytest.raises(ValueError, match="A has a cycle of negative weight through vertex"):
+            bellman_ford(A, source)
+        verify_cycle(graph, negative_cycle(A, source))
+        assert negative_cycle(A) is not None
+        return
+    assert negative_cycle(A, source) is None
+    distances, parents = bellman_ford(A, source, parents=True)
+    assert distances.to_dict() == dict(sorted(dict(expected).items()))
+    assert bellman_ford(A, source).isequal(distances)
+    d, p = distances.to_dict(), parents.to_dict()
+    weights = {(u, v): w for u, v, w in graph}
+    assert p[source] == source
+    for v in p.keys() - {source}:
+        assert d[v] == d[p[v]] + weights[p[v], v]
+        assert shortest_path(A, source, v, True, "bellman-ford")[0] == source
+
+
+def verify_cycle(graph, cycle):
+    assert cycle[0] == cycle[-1]
+    assert len(set(cycle)) == len(cycle) - 1
+    assert length_along(graph, cycle) < 0
+
+
+@given(directed)
+def test_a_negative_cycle_is_found_wherever_it_is(graph):
+    nx = pytest.importorskip("networkx")
+    cycle = negative_cycle(graph.matrix())
+    assert (cycle is not None) == nx.negative_edge_cycle(graph.networkx())
+    if cycle is not None:
+        verify_cycle(graph, cycle)
+
+
+@given(with_source(weighted))
+def test_where_no_weight_is_negative_it_is_sssp(rooted):
+    graph, source = rooted
+    A = graph.matrix()
+    assert bellman_ford(A, source).isequal(sssp(A, source))
+    assert bellman_ford(A, source, weight=None).isequal(sssp(A, source, weight=None))
+    assert negative_cycle(A) is None
+
+
+def test_a_long_negative_cycle_is_found_and_a_long_way_downhill_is_none():
+    n = 2000
+    rows, columns = np.arange(n), np.r_[np.arange(1, n), 0]
+    weights = np.full(n, -1)
+    weights[-1] = n - 1
+    A = gl.Matrix.from_coo(rows, columns, weights, nrows=n, ncols=n)
+    assert negative_cycle(A) is None
+    assert bellman_ford(A, 0).to_dense().tolist() == [-v for v in range(n)]
+    weights[-1] = n - 2
+    A = gl.Matrix.from_coo(rows, columns, weights, nrows=n, ncols=n)
+    cycle = negative_cycle(A, 7)
+    assert len(cycle) == n + 1
+    assert sorted(cycle[1:]) == list(range(n))
+
+
+def test_what_is_no_number_is_refused():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
+        bellman_ford(A, 0)
+    with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
+        negative_cycle(A)
+
+
+# --- all pairs ------------------------------------------------------------------------------------
+
+
+@given(st.one_of(weighted, directed), st.none() | st.integers(0, 12))
+def test_weighted_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
+    nx = pytest.importorskip("networkx")
+    A, G = graph.matrix(), graph.networkx()
+    if nx.negative_edge_cycle(G):
+        with pytest.raises(ValueError, match="A has a cycle of negative weight through vertex"):
+            all_pairs_lengths(A, weight=True)
+        return
+    rows = dict(nx.all_pairs_bellman_ford_path_length(G))
+    expected = {
+        u: {v: d for v, d in sorted(row.items()) if cutoff is None or d <= cutoff}
+        for u, row in rows.items()
+    }
+    found = all_pairs_lengths(A, cutoff=cutoff, weight="weight")
+    assert found.to_dicts() == expected
+    some = sorted({0, graph.n - 1, graph.n // 2}, reverse=True)
+    assert all_pairs_lengths(A, some, cutoff=cutoff, weight=True).isequal(found[some, :].new())
+
+
+@given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
+def test_lengths_of_all_pairs_are_those_by_squaring(graph):
+    A = graph.matrix()
+    assert all_pairs_lengths(A, weight=True).isequal(definition(A))
+
+
+# --- how many -------------------------------------------------------------------------------------
+
+
+@given(with_source(graphs()))
+def test_shortest_paths_are_as_many_as_networkx_lists(rooted):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    ways = nx.single_source_all_shortest_paths(graph.networkx(), source)
+    expected = {v: len(list(paths)) for v, paths in ways}
+    found = path_count(graph.matrix(), source)
+    assert found.dtype == "INT64"
+    assert found.to_dict() == dict(sorted(expected.items()))
+    assert path_count(graph.matrix(), source, dtype="FP64").dup("INT64").isequal(found)
+
+
+positive = st.integers(1, 4)
+
+
+@given(
+    with_source(
+        st.one_of(
+            graphs(weights=positive), graphs(weights=positive.map(lambda k: k / 2), dtype="FP64")
+        )
+    )
+)
+def test_by_weights_they_are_as_many_as_networkx_lists(rooted):
+    nx = pytest.importorskip("networkx")
+    graph, source = rooted
+    ways = nx.single_source_all_shortest_paths(graph.networkx(), source, weight="weight")
+    expected = {v: len(list(paths)) for v, paths in ways}
+    found = path_count(graph.matrix(), source, weight=True)
+    assert found.to_dict() == dict(sorted(expected.items()))
+
+
+@given(with_order(graphs(weights=positive)), st.booleans(), st.data())
+def test_relabelled_vertices_keep_their_counts(ordered, weight, data):
+    graph, order = ordered
+    source = data.draw(st.integers(0, graph.n - 1))
+    found = path_count(graph.matrix(), source, weight=weight).to_dict()
+    relabelled = path_count(graph.relabelled(order).matrix(), order[source], weight=weight)
+    assert relabelled.to_dict() == {order[v]: count for v, count in found.items()}
+
+
+def ladder(rungs):
+    """3 ways from each rung to the next: 3^rungs from end to end."""
+    ends, n = [], 4 * rungs + 1
+    for k in range(0, n - 1, 4):
+        ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]
+    return Edges(n, tuple(ends), (1,) * len(ends)).matrix(), n - 1
+
+
+@pytest.mark.parametrize("weight", [None, True])
+def test_counts_are_exact_up_to_what_int64_holds(weight):
+    A, end = ladder(39)
+    assert path_count(A, 0, weight=weight)[end].value == 3**39 > 2**53
+    A, end = ladder(40)
+    with pytest.raises(OverflowError, match="which INT64 cannot hold"):
+        path_count(A, 0, weight=weight)
+    found = path_count(A, 0, weight=weight, dtype="FP64")
+    assert found[end].value == pytest.approx(3.0**40, rel=1e-12)
+
+
+def test_a_cycle_of_no_weight_has_no_count():
+    A = Edges(3, ((0, 1), (1, 2), (2, 1), (2, 2)), (1, 0, 0, 0)).matrix()
+    with pytest.raises(ValueError, match="A has a cycle of weight 0"):
+        path_count(A, 0, weight=True)
+    A = Edges(3, ((0, 1), (1, 2), (2, 2)), (1, 0, 0)).matrix()
+    assert path_count(A, 0, weight=True).to_dict() == {0: 1, 1: 1, 2: 1}
