@@ -75,12 +75,12 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 def _numbered(U: Matrix, maximum: bool) -> Matrix:
     """R with R(i, j) = R(j, i) = which edge of all it is, by weight and place."""
     xp = backend(U.device).xp
-    rows, columns, weights = U.to_coo()
+    indptr, indices, weights = U.to_csr(copy=False)
     order = xp.unique(weights, return_inverse=True)[1] if weights.size else weights
     order = xp.argsort(-order if maximum else order, kind="stable")
     number = xp.empty(order.size, np.int64)
     number[order] = xp.arange(order.size)
-    R = Matrix.from_coo(rows, columns, number, "INT64", nrows=U.nrows, ncols=U.ncols)
+    R = Matrix.from_csr(indptr, indices, number, ncols=U.ncols)
     return binary.any(R | R.T).new()
 
 

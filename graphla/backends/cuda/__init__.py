@@ -7,16 +7,14 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.closing import closure
 from graphla.backends.cuda.compaction import keep, select
-from graphla.backends.cuda.components import (
-    components,
-    cores,
-    least_forest,
-    strong_components,
-)
+from graphla.backends.cuda.components import components, strong_components
+from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.dense import combine
+from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.frontiers import costs, filled, longest, reached
 from graphla.backends.cuda.gathering import extract_matrix, extract_vector, find
 from graphla.backends.cuda.launching import rows_of as row_of_entry
@@ -55,6 +53,7 @@ __all__ = [
     "components",
     "cores",
     "costs",
+    "dependencies",
     "extract_matrix",
     "extract_vector",
     "filled",

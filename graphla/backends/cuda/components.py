@@ -56,11 +56,3 @@ def _join_rest(a: Csr, parent: Array, largest: Array, listed: Array) -> None:
 
 def strong_components(out: Csr) -> None:
     """By the algebra."""
-
-
-def cores(out: Csr, into: Csr) -> None:
-    """By the algebra."""
-
-
-def least_forest(upper: Csr, greatest: bool) -> None:
-    """By the algebra."""

@@ -1,0 +1,44 @@
+"""Core numbers, in one launch. Kernel: cores.cu, on persistent.cuh. Waits: for the launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.launching import INT32_END, NULL, size
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import Array, Csr
+
+BLOCK = 512
+EACH = 2
+"""Blocks of a multiprocessor."""
+ALONE_EDGES = 4096
+"""Entries of a round that one block takes by itself."""
+
+
+def cores(out: Csr, into: Csr) -> Array | None:
+    """int64[n]: the core number of each vertex; None where entries are too many to be counted."""
+    n, both = out.nrows, into is not out
+    if out.nvals >= INT32_END:
+        return None
+    left = xp.diff(out.indptr).astype(np.int32)
+    if both:
+        left += xp.diff(into.indptr).astype(np.int32)
+    if not n:
+        return left.astype(np.int64)
+    rows: tuple[Any, ...] = (out.indptr, out.indices)
+    rows += (into.indptr, into.indices) if both else (NULL, NULL)
+    lists, queue = xp.empty(2 * n, np.int32), xp.empty(n << both, np.uint64)
+    kernel = load("cores.cu", "peel_cores", NOTHING, out.indptr.dtype)
+    wanted = max(out.nvals // (8 * BLOCK), n // (8 * BLOCK), 1)
+    persistent.run(
+        kernel,
+        min(persistent.grid(kernel, BLOCK, each=EACH), wanted),
+        BLOCK,
+        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES)),
+        results=1,
+    )
+    return left.astype(np.int64)

@@ -1,0 +1,45 @@
+"""Spanning forests by Borůvka's rounds. Kernels: forest.cu. Waits: once a round, for the edges
+between trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.launching import BLOCK, INT32_END, blocks, rows_of, size
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import Array, Csr, is_iso
+
+NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+def least_forest(upper: Csr, greatest: bool) -> Array:
+    """bool[nvals]: which entries are edges of the forest."""
+    n, indices, offset = upper.nrows, upper.indices, upper.indptr.dtype
+    step, values = size(0 if is_iso(upper.values) else 1), upper.values
+    wide = values.dtype.itemsize == 8 or upper.nvals >= 2 * INT32_END
+    flags = xp.zeros(upper.nvals, bool)
+    rows, places = rows_of(upper), xp.arange(upper.nvals, dtype=offset)
+    label = xp.arange(n, dtype=np.int32)
+    bits = NONE if wide else np.uint64(0xFFFFFFFF)
+
+    def launch(name: str, items: int, *args: Any, types: tuple[Any, ...] = ()) -> None:
+        load("forest.cu", name, NOTHING, *types)(blocks(items), BLOCK, *args)
+
+    while rows.size:
+        best = first = xp.full(n, NONE, np.uint64)
+        edges = (rows, places, size(rows.size), indices, values, step, np.bool_(greatest), label)
+        launch("find_least", rows.size, *edges, best, types=(offset, values.dtype, wide))
+        if wide:
+            first = xp.full(n, NONE, np.uint64)
+            launch("find_first", rows.size, *edges, best, first, types=(offset, values.dtype))
+        parent = label.copy()
+        tree = (upper.indptr, size(n), indices, first, bits, label, parent, flags)
+        launch("hook_trees", n, *tree, types=(offset,))
+        launch("climb", n, size(n), parent)
+        label = parent
+        apart = label[rows] != label[indices[places]]
+        rows, places = rows[apart], places[apart]
+    return flags

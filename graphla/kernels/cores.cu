@@ -1,0 +1,179 @@
+// Core numbers, in one launch: at level k vertices of degree k go, and what falls to k with them.
+//
+// left[v] is the edges of v to vertices that are left, and, once it has gone, its core number. A round
+// takes the rows of the vertices that have gone in the round before, edge by edge, cut evenly among
+// all warps; or, at the head of a level, it looks for those of degree k among the vertices that are
+// left, and lists the others anew. Rounds of few edges are one block's, by its own barrier.
+//
+// Invariants: left[v] >= k for every vertex that has not gone; it is less for a moment alone, while a
+// thread takes back what it took too much. Counts of round r lie in slot r % 3: those of the round
+// before are read while they grow, and those of the next are zeroed.
+#include "persistent.cuh"
+
+namespace graphla {
+
+constexpr u32 OF_COLUMNS = u32(1) << 31;  // in a place: an entry of the columns
+
+/// What a round finds, in control memory: three of them.
+struct Found {
+  u64 queued;  // rows, and below them their entries
+  u64 kept;    // vertices left
+  u64 lowest;  // ~0 less the least degree among them
+  u64 begin;   // where the queue of one block's last round begins
+};
+
+/// A graph, the rows that have gone, and the degrees.
+///
+/// The queue holds, for a row whose entries come after `ends` others of its round, the place of its
+/// first entry less that number, above that number.
+template <class Offset> struct Peeling {
+  const Offset *a_indptr, *b_indptr;  // b: the columns, or null
+  const i32 *a_indices, *b_indices;
+  i32 *left;
+  u64 *queue;
+
+  /// Queues the rows of v for each lane where `goes`, from `begin` on; the whole warp calls.
+  DEVICE void push(bool goes, i32 v, u64 begin, u64 *queued) const {
+    if (!__any_sync(ALL_LANES, goes)) return;
+    u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
+    if (goes) {
+      a_place = u32(a_indptr[v]), a_entries = u32(a_indptr[v + 1]) - a_place;
+      if (b_indptr) b_place = u32(b_indptr[v]), b_entries = u32(b_indptr[v + 1]) - b_place;
+    }
+    const u64 mine = u64((a_entries != 0) + (b_entries != 0)) << 32 | (a_entries + b_entries);
+    const u64 sum = warp_inclusive_sum(mine);
+    u64 first = 0;
+    if (lane() == WARP - 1) first = atomicAdd(queued, sum);
+    first = shuffle(first, WARP - 1) + sum - mine;
+    u64 slot = begin + (first >> 32);
+    const u32 ends = u32(first);
+    if (a_entries) queue[slot++] = u64(a_place - ends) << 32 | ends;
+    if (b_entries) queue[slot] = u64((b_place | OF_COLUMNS) - (ends + a_entries)) << 32 | (ends + a_entries);
+  }
+
+  /// Entries `from` to `to` of the rows queue[begin], ... of which there are `rows`: their vertices
+  /// lose an edge. One warp.
+  DEVICE void peel(u64 begin, u32 rows, u32 from, u32 to, i32 k, u64 next, u64 *queued) const {
+    const u64 *const items = queue + begin;
+    u32 low = 0, high = rows;  // the row of entry `from` is the last that begins at it or before
+    while (high - low > 1) {
+      const u32 middle = low + (high - low) / 2;
+      if (u32(items[middle]) <= from) low = middle;
+      else high = middle;
+    }
+    for (u32 base = from; base < to; base += WARP) {
+      const u32 e = base + u32(lane()), after = low + 1 + u32(lane());
+      const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
+      int before = 0;
+      for (int step = WARP / 2; step; step /= 2) {
+        if (shuffle(starts, before + step - 1) <= e) before += step;
+      }
+      bool goes = false;
+      i32 v = 0;
+      if (e < to) {
+        const u32 place = e + u32(items[low + before] >> 32);
+        v = place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
+        if (load_relaxed(&left[v]) > k) {
+          const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
+          goes = degree == k + 1;
+          if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
+        }
+      }
+      push(goes, v, next, queued);
+      low += u32(shuffle(before, WARP - 1));
+    }
+  }
+};
+
+/// left: degrees, which become core numbers. lists: room for 2n vertices. control: a word for the
+/// tickets, then three `Found`.
+template <class Op, class Offset>
+__global__ void __launch_bounds__(512) peel_cores(
+    u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+    i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
+    i32 *left, i32 *lists, u64 *queue, u32 alone_edges) {
+  SHARED(u64, own, 2);
+  Grid grid(control);
+  grid.begin(tickets);
+  StopFlag stop(host, patience);
+  const Peeling<Offset> peeling = {a_indptr, b_indptr, a_indices, b_indices, left, queue};
+  Found *const slots = (Found *)(control + 1);
+  const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
+  const u32 own_warps = blockDim.x / WARP;
+  u64 begin = 0, queued = 0;
+  i64 alive = n;
+  i32 k = 0;
+  u32 turn = 0, levels = 0;
+  bool leaves = false, wishes = false;
+  while (alive && !leaves) {
+    // A level begins.
+    Found *found = &slots[turn % 3];
+    const i32 *const from = lists + (levels & 1) * n;
+    i32 *const to = lists + (~levels & 1) * n;
+    for (i64 group = warp; group * WARP < alive; group += warps) {
+      const i64 i = group * WARP + lane();
+      const bool is_there = i < alive;
+      const i32 v = is_there ? (levels ? from[i] : i32(i)) : 0;
+      const i32 degree = is_there ? load_relaxed(&left[v]) : -1;
+      const u32 stays = __ballot_sync(ALL_LANES, degree > k);
+      if (stays) {
+        u64 at = 0;
+        if (lane() == 0) at = atomicAdd(&found->kept, u64(__popc(stays)));
+        at = shuffle(at, 0);
+        if (degree > k) to[at + u64(__popc(stays & ((1u << lane()) - 1)))] = v;
+        u32 lowest = degree > k ? u32(degree) : ~u32(0);
+        for (int delta = WARP / 2; delta; delta /= 2) lowest = least(lowest, shuffle_down(lowest, delta));
+        if (lane() == 0 && ~u64(lowest) > load_relaxed(&found->lowest)) atomicMax(&found->lowest, ~u64(lowest));
+      }
+      if (k) peeling.push(degree == k, v, begin, &found->queued);
+    }
+    if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0, 0};
+    leaves = grid.meet(threadIdx.x == 0 && stop.is_up());
+    queued = load_relaxed(&found->queued);
+    alive = i64(load_relaxed(&found->kept));
+    const i32 lowest = i32(~load_relaxed(&found->lowest));
+    ++turn, ++levels;
+    const bool is_empty = queued == 0;
+    // Rounds, until no vertex falls to k any more.
+    while (queued && !leaves) {
+      found = &slots[turn % 3];
+      const u32 rows = u32(queued >> 32), entries = u32(queued);
+      const bool is_alone = entries <= alone_edges;
+      if (is_alone && blockIdx.x == 0) {
+        u64 at = begin, now = queued;
+        while (now && u32(now) <= alone_edges && !wishes) {
+          if (threadIdx.x == 0) own[0] = 0, own[1] = stop.is_up();
+          __syncthreads();
+          wishes = own[1];
+          const u32 share = (u32(now) + own_warps * WARP - 1) / (own_warps * WARP) * WARP;
+          const u32 first = least(u32(threadIdx.x / WARP) * share, u32(now)), last = least(first + share, u32(now));
+          if (first < last) peeling.peel(at, u32(now >> 32), first, last, k, at + (now >> 32), &own[0]);
+          __syncthreads();
+          at += now >> 32;
+          now = own[0];
+          __syncthreads();
+        }
+        if (threadIdx.x == 0) store_relaxed(&found->queued, now), store_relaxed(&found->begin, at);
+      } else if (!is_alone) {
+        const u32 share = u32((entries + warps * WARP - 1) / (warps * WARP)) * WARP;
+        const u64 first = u64(warp) * share;
+        if (first < entries) {
+          const u32 last = u32(least(first + share, u64(entries)));
+          peeling.peel(begin, rows, u32(first), last, k, begin + rows, &found->queued);
+        }
+      }
+      if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0, 0};
+      leaves = grid.meet(wishes || (threadIdx.x == 0 && stop.is_up()));
+      begin = is_alone ? load_relaxed(&found->begin) : begin + rows;
+      queued = load_relaxed(&found->queued);
+      ++turn;
+    }
+    if (alive) k = is_empty ? lowest : k + 1;
+  }
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(host, launch, HOST_RESULTS, turn);
+    tell_host(host, launch, HOST_STATUS, leaves ? STOPPED : FINISHED);
+  }
+}
+
+}  // namespace graphla

@@ -1,0 +1,91 @@
+// A spanning forest by Borůvka's rounds: the least edge that leaves each tree, by keys that no two
+// edges share; trees hooked along these; paths to the root made short. The host drops what lies
+// inside a tree between rounds.
+//
+// Edges are entries of an upper triangle: the row of each, and its place, which says its column and
+// weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r] is
+// the least key at root r, ~0 where none was met.
+#include "device.cuh"
+
+namespace graphla {
+
+/// A number that is less where the value is; where the greatest is sought, where it is greater.
+template <class T> DEVICE u64 key_of(T x, bool greatest) {
+  constexpr int bits = 8 * sizeof(T);
+  u64 key;
+  if constexpr (is_float<T>::value) {
+    x = x == T(0) ? T(0) : x;  // -0 equals 0
+    u64 held = 0;
+    memcpy(&held, &x, sizeof(T));
+    const u64 top = u64(1) << (bits - 1);
+    key = held & top ? ~held : held | top;
+  } else {
+    key = u64(x);
+    if (T(-1) < T(0)) key ^= u64(1) << (bits - 1);
+  }
+  const u64 all = ~u64(0) >> (64 - bits);
+  return (greatest ? ~key : key) & all;
+}
+
+/// The key of an edge at a place. WIDE: of its weight alone; else its place is in the lower half.
+template <bool WIDE, class T> DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
+  const u64 key = key_of(values[place * step], greatest);
+  if constexpr (WIDE) return key;
+  else return key << 32 | u64(place);
+}
+
+/// best[r] = the least key of the edges that leave the tree of r.
+template <class Op, class Offset, class T, bool WIDE>
+__global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places, i64 edges,
+                           const i32 *__restrict__ indices, const T *__restrict__ values, i64 step, bool greatest,
+                           const i32 *__restrict__ label, u64 *best) {
+  for (i64 e = thread_in_grid(); e < edges; e += threads_in_grid()) {
+    const i64 place = i64(places[e]);
+    const i32 r = label[rows[e]], s = label[indices[place]];
+    if (r == s) continue;
+    const u64 key = edge_key<WIDE>(values, step, place, greatest);
+    if (key < load_relaxed(&best[r])) atomicMin(&best[r], key);
+    if (key < load_relaxed(&best[s])) atomicMin(&best[s], key);
+  }
+}
+
+/// first[r] = the first place of those with the key best[r].
+template <class Op, class Offset, class T>
+__global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places, i64 edges,
+                           const i32 *__restrict__ indices, const T *__restrict__ values, i64 step, bool greatest,
+                           const i32 *__restrict__ label, const u64 *__restrict__ best, u64 *first) {
+  for (i64 e = thread_in_grid(); e < edges; e += threads_in_grid()) {
+    const u64 place = u64(places[e]);
+    const i32 r = label[rows[e]], s = label[indices[place]];
+    if (r == s) continue;
+    const u64 key = edge_key<true>(values, step, i64(place), greatest);
+    if (key == best[r] && place < load_relaxed(&first[r])) atomicMin(&first[r], place);
+    if (key == best[s] && place < load_relaxed(&first[s])) atomicMin(&first[s], place);
+  }
+}
+
+/// Each root hooks onto the tree at the other end of its edge, of two with the same edge the less does
+/// not; flags[place] of the edge. `first` holds places in its lower `bits`.
+template <class Op, class Offset>
+__global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *__restrict__ indices,
+                           const u64 *__restrict__ first, u64 bits, const i32 *__restrict__ label, i32 *parent,
+                           bool *flags) {
+  for (i64 r = thread_in_grid(); r < n; r += threads_in_grid()) {
+    if (label[r] != i32(r) || first[r] == ~u64(0)) continue;
+    const i64 place = i64(first[r] & bits);
+    const i32 one = label[segment_of(indptr, n, place)], other = one == i32(r) ? label[indices[place]] : one;
+    flags[place] = true;
+    const bool is_mutual = first[other] != ~u64(0) && i64(first[other] & bits) == place;
+    if (!is_mutual || other < i32(r)) parent[r] = other;
+  }
+}
+
+/// parent[v] = the root of v, by all vertices at once.
+template <class Op> __global__ void climb(i64 n, i32 *parent) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    i32 above = load_relaxed(&parent[v]);
+    for (i32 next; (next = load_relaxed(&parent[above])) != above; above = next) store_relaxed(&parent[v], next);
+  }
+}
+
+}  // namespace graphla
