@@ -15,9 +15,11 @@ from graphla.algorithms.iterations import ConvergenceError
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
 from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
+from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import minimax_path
 from graphla.algorithms.neighborhood import neighborhood
+from graphla.algorithms.modularity import modularity
 from graphla.algorithms.pagerank import pagerank
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.reachable import reachable, transitive_closure
@@ -59,9 +61,11 @@ __all__ = [
     "k_truss",
     "layers",
     "label_propagation",
+    "louvain",
     "maximal_independent_set",
     "maximal_matching",
     "minimax_path",
+    "modularity",
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
 from graphla.backends.components import Components
+from graphla.backends.groups import Groups
 from graphla.backends.traversals import Closed, Lengths, Level, Reach, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
@@ -79,8 +80,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Traversals, Components, Protocol):
-    """What each backend computes; `traversals` and `components` say the rest.
+class Backend(Traversals, Components, Groups, Protocol):
+    """What each backend computes; `traversals`, `components` and `groups` say the rest.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """

@@ -25,6 +25,7 @@ from graphla.backends.arrays import (
 )
 from graphla.backends.compiled import (
     closures,
+    communities,
     entrywise,
     many,
     matrices,
@@ -33,6 +34,7 @@ from graphla.backends.compiled import (
     vectors,
 )
 from graphla.backends.compiled import components as parts_of_graphs
+from graphla.backends.compiled import betweenness as brandes
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
@@ -55,7 +57,7 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 if TYPE_CHECKING:
     from graphla.backends import Side
-    from graphla.backends.traversals import Closed, How, Towards, Tree
+    from graphla.backends.traversals import Closed, Dependencies, How, Towards, Tree
 
 V = TypeVar("V", SparseVector, Csr)
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
@@ -460,7 +462,25 @@ def least_forest(upper: Csr, greatest: bool) -> Array | None:
     return None
 
 
-# --- sets of vertices and of edges; None says that the algorithm's definition is to serve -----------
+# --- communities and sets; None says that the algorithm's definition is to serve ------------------
+
+
+def propagated(links: Csr, labels: Array, rounds: int) -> Array | None:
+    """Labels after so many rounds of label propagation."""
+    if _compiles(links.nvals, size=links.nrows):
+        return communities.propagated(links, labels, rounds, config.threads)
+    return None
+
+
+def moved(links: Csr, out: Array, into: Array, factor: float, words: Array) -> Array | None:
+    """The community of each vertex after moves, one by one."""
+    if _compiles(links.nvals, size=links.nrows):
+        return communities.moved(links, out, into, factor, words)
+    return None
+
+
+def wished(*_: Any) -> None:
+    """None: the definition is to serve, where there is no loop that moves vertices one by one."""
 
 
 def coloured(a: Csr, numbers: Array) -> Array | None:
@@ -471,3 +491,22 @@ def coloured(a: Csr, numbers: Array) -> Array | None:
 def matched(a: Csr, words: Array) -> Array | None:
     """The mate of each vertex, int32, or -1."""
     return sets.matched(a, words) if _compiles(a.nvals, size=a.nrows) else None
+
+
+# --- centrality ---------------------------------------------------------------------------------
+
+
+def dependencies(
+    out: Csr,
+    sources: Array,
+    *,
+    is_weighted: bool,
+    of_edges: bool,
+    reach: bool,
+    plan: Plan | None,
+) -> Dependencies | None:
+    """What the shortest paths from some sources depend on; None where no loop is compiled."""
+    if not _compiles(sources.size * out.nvals, size=out.nrows):
+        return None
+    options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
+    return brandes.dependencies(out, sources, threads=config.threads, **options)

@@ -11,6 +11,7 @@ from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.closing import closure
 from graphla.backends.cuda.compaction import keep, select
+from graphla.backends.cuda.communities import moved, propagated, wished
 from graphla.backends.cuda.components import components, strong_components
 from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.dense import combine
@@ -34,6 +35,7 @@ from graphla.backends.cuda.pulling import pull
 from graphla.backends.cuda.pushing import push
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.searching import bfs
+from graphla.backends.cuda.sets import coloured, matched
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
 from graphla.storage import Array
@@ -49,6 +51,7 @@ __all__ = [
     "build_vector",
     "cast",
     "closure",
+    "coloured",
     "combine",
     "components",
     "cores",
@@ -64,12 +67,15 @@ __all__ = [
     "least_forest",
     "levels_of_many",
     "longest",
+    "matched",
     "merge",
+    "moved",
     "mxm",
     "one_entry",
     "owns",
     "plan",
     "price_of_plan",
+    "propagated",
     "pull",
     "push",
     "reach_of_many",
@@ -87,6 +93,7 @@ __all__ = [
     "transpose",
     "turned",
     "union",
+    "wished",
     "write_matrix",
     "write_vector",
     "xp",

@@ -1,0 +1,215 @@
+"""Communities by Louvain's method: moves that raise the modularity, on ever smaller graphs.
+
+V. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, *Fast Unfolding of Communities in Large
+Networks*, 2008; for directed graphs N. Dugué and A. Perez, *Directed Louvain*, 2015. Vertices move
+to the community around them that raises the modularity most, until none does; then communities
+become the vertices of the next level, by the product SᵀLS with their membership S. One by one where
+a compiled loop does it, with those around whom something moved in a queue (as V. Traag has it in
+*Faster Unfolding of Communities*, 2015); else in rounds of all at once: `definition`.
+
+Invariants, at the head of each level:
+- L is symmetric, of whole numbers (`weights.whole`), so that sums are exact in any order;
+- out and into are what the edges out of and into each vertex of the level weigh;
+- labels has, for each vertex of A, the vertex of the level that it has become part of.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphla import agg
+from graphla.algorithms import arguments, chance, weights
+from graphla.algorithms.modularity import membership
+from graphla.backends import backend
+from graphla.forms import MatrixForms
+from graphla.operations.operation import perform
+from graphla.sparse import Matrix, Vector
+from graphla.storage import Array
+from semirings import binary, monoid, select
+from semirings.semiring import min_first, plus_first, plus_second
+
+LEVELS = 100
+"""More than there are: a level has mostly less than half the vertices of the one before."""
+MARGIN = 1e-12
+"""What a move must gain, as a share of the edges of its vertex: more than rounding feigns."""
+ROUNDS, PATIENCE, RISE = 100, 4, 1e-6
+"""Of all at once: how many at most, and how many on end that do not raise the modularity by RISE."""
+
+
+@arguments.of_graph(gives=("",))
+def louvain(
+    A: Matrix,
+    weight: Any = True,
+    resolution: float = 1,
+    threshold: float = 1e-7,
+    max_level: int | None = None,
+    seed: Any = None,
+    *,
+    directed: bool | None = None,
+) -> Vector:
+    """l(i) = the least vertex of the community of i, where no single move raises the modularity.
+
+    Weights are the values of A, nowhere below 0, or 1 each if `weight` is False; `resolution` above
+    1 makes communities smaller. The last level is `max_level`, or the first to raise the modularity
+    by no more than `threshold`. `seed`, of which None is 0, says in which order vertices move; for
+    one seed the answer is the same each time, but on a GPU, or without Numba, where many move at
+    once, it is another than on the CPU, and about as good. For `directed` see `modularity`.
+
+    >>> from graphla import Matrix, binary
+    >>> from graphla.algorithms import louvain
+    >>> A = Matrix.from_coo([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], 1, nrows=6, ncols=6)
+    >>> louvain(binary.any(A | A.T).new()).to_dense().tolist()
+    [0, 0, 0, 3, 3, 3]
+    """
+    n, drawn = A.nrows, chance.seeded(seed)
+    resolution = arguments.real("resolution", resolution, low=0)
+    threshold = arguments.real("threshold", threshold, low=0)
+    last = LEVELS if max_level is None else arguments.count("max_level", max_level, least=1)
+    L, out, into, total = _linked(A, arguments.weighs("weight", weight), directed)
+    if not total:
+        return Vector.from_dense(np.arange(n))
+    labels, factor = None, resolution / (2 * total)
+    before = _quality(L, out, into, factor)
+    for k in range(last):
+        community = moved(L, out, into, factor, chance.mixed(drawn + k))
+        community, parts = perform("number", _numbered, L._forms, community)
+        if parts == L.nrows:
+            break
+        S = membership(community, parts)
+        # L = SᵀLS: what links communities
+        L = plus_second(S.T @ plus_first(L @ S).new()).new()
+        # out = out S, into = into S
+        out, into = plus_first(out @ S).new(), plus_first(into @ S).new()
+        # l(i) = the community of l(i)
+        labels = (
+            community
+            if labels is None
+            else perform("follow", _followed, L._forms, community, labels)
+        )
+        quality = _quality(L, out, into, factor)
+        if quality - before <= threshold * total:
+            break
+        before = quality
+    if labels is None:
+        return Vector.from_dense(np.arange(n))
+    # least = the least i of each community
+    least = min_first(Vector.from_dense(np.arange(n)) @ membership(labels, L.nrows)).new()
+    return least[labels].new()
+
+
+def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
+    """The community of each vertex of a level, after moves that raise the modularity."""
+    words = perform("words", _words, L._forms, seed)
+    degrees = out.to_dense(copy=False), into.to_dense(copy=False)
+    found = perform("move", _one_by_one, L._forms, degrees, factor, words)
+    if found is None:
+        found = in_rounds(L, degrees, factor, seed)
+    return found
+
+
+def in_rounds(L: Matrix, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
+    """The same by rounds: of those who would gain, each time about half move, as chance has it.
+
+    The state of the greatest modularity is kept, and a few rounds that raise it no more end it.
+    """
+    L, n = select.offdiag(L).new(), L.nrows
+    xp = backend(L.device).xp
+    community = kept = xp.arange(n, dtype=xp.int32)
+    best, patience, rise = -math.inf, PATIENCE, RISE * float(degrees[0].sum())
+    for k in range(ROUNDS):
+        totals = [xp.bincount(community, each, n) for each in degrees]
+        wished, inside = wishes(L, degrees, totals, community, factor)
+        quality = float(inside) - 2 * factor * float((totals[0] * totals[1]).sum())
+        patience = PATIENCE if quality > best + rise else patience - 1
+        if quality > best:
+            best, kept = quality, community
+        wants = wished != community
+        if not patience or not wants.any():
+            break
+        coin = _words(L._forms, chance.mixed(seed + k)) >> np.uint64(63) != 0
+        community = xp.where(wants & coin, wished, community)
+    return kept
+
+
+def wishes(
+    L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
+) -> tuple[Array, Any]:
+    """Where each vertex gains most, its own community if nowhere; and what links it to that now.
+
+    gain(i, c) = L(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), without i itself.
+    """
+    found = perform("wish", _wished, L._forms, degrees, totals, community, factor)
+    return definition(L, degrees, totals, community, factor) if found is None else found
+
+
+def definition(
+    L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
+) -> tuple[Array, Any]:
+    """The same by a product."""
+    n, xp = L.nrows, backend(L.device).xp
+    (out, into), (outs, intos) = degrees, totals
+    # C = L plus.first S: what links each vertex to each community
+    i, c, linked = plus_first(L @ membership(community, n)).new().to_coo()
+    own = c == community[i]
+    gain = linked - factor * (
+        out[i] * (intos[c] - xp.where(own, into[i], 0))
+        + into[i] * (outs[c] - xp.where(own, out[i], 0))
+    )
+    stay = -factor * (out * (intos[community] - into) + into * (outs[community] - out))
+    stay[i[own]] = gain[own]
+    # the first c of the greatest gain(i, c), of those that are not i's own
+    away = Matrix.from_coo(i[~own], c[~own], gain[~own], "FP64", nrows=n, ncols=n)
+    most = away.reduce_rowwise(monoid.max).new().to_dense(-math.inf, copy=False)
+    first = away.reduce_rowwise(agg.argmax).new().to_dense(0, copy=False)
+    better = most > stay + MARGIN * (out + into)
+    return xp.where(better, first.astype(np.int32), community), linked[own].sum()
+
+
+def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vector, Vector, float]:
+    """L = (A + Aᵀ) / 2 in whole numbers; what the edges out of and into each vertex weigh; and what
+    all do."""
+    B, is_symmetric = weights.of_edges(A, weight)
+    if is_symmetric if directed is None else not directed:
+        B = weights.with_loops_twice(B)
+    B, total = weights.whole(B)
+    out, into = Vector.from_scalar(0.0, A.nrows), Vector.from_scalar(0.0, A.nrows)
+    # out = B plus, into = Bᵀ plus
+    out(binary.plus) << B.reduce_rowwise(monoid.plus)
+    into(binary.plus) << B.reduce_columnwise(monoid.plus)
+    return B if is_symmetric else weights.both_ways(B), out, into, total
+
+
+def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
+    """Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity, times the sum of all weights."""
+    inside = L.diag().reduce(monoid.plus).get(0)
+    return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
+
+
+def _words(l: MatrixForms, seed: int) -> Array:
+    return chance.words(backend(l.device).xp, l.nrows, seed)
+
+
+def _one_by_one(
+    l: MatrixForms, degrees: tuple[Array, Array], factor: float, words: Array
+) -> Array | None:
+    return backend(l.device).moved(l.csr, *degrees, factor, words)
+
+
+def _wished(l: MatrixForms, *state: Any) -> tuple[Array, Any] | None:
+    return backend(l.device).wished(l.csr, *state)
+
+
+def _numbered(l: MatrixForms, community: Array) -> tuple[Array, int]:
+    """The communities that there are, numbered 0, 1, ... in their order; and how many."""
+    xp = backend(l.device).xp
+    there = xp.zeros(l.nrows, bool)
+    there[community] = True
+    numbers = xp.cumsum(there) - 1
+    return numbers[community].astype(np.int32), int(numbers[-1]) + 1
+
+
+def _followed(_: MatrixForms, community: Array, labels: Array) -> Array:
+    return community[labels]

@@ -1,0 +1,55 @@
+"""Links of a graph for its communities: symmetric, and weighed in whole numbers.
+
+Sums of whole numbers below 2^53 are exact in a float, in whatever order they are added: so what
+rests on such sums is the same on every device, and for any number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+
+from graphla.algorithms import arguments
+from graphla.graph import facts
+from graphla.sparse import Matrix
+from semirings import binary, monoid, unary
+from semirings.exceptions import InvalidValue
+
+EXACT = 52
+"""Bits of the sum of all weights."""
+
+
+def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
+    """The values of A, or ones, FP64; and whether they are the same in both directions.
+
+    Refused are weights below 0, or that are no number.
+    """
+    if weight:
+        arguments.nonnegative(A)
+    W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
+    return W, facts.is_symmetric(A) and (not weight or W.isequal(W.T.new()))
+
+
+def both_ways(W: Matrix) -> Matrix:
+    """(W + Wᵀ) / 2."""
+    return binary.times(binary.plus(W | W.T).new(), 0.5).new()
+
+
+def with_loops_twice(W: Matrix) -> Matrix:
+    """W + diag(W): of an undirected graph, in which a self-loop ends at its vertex twice."""
+    loops = W.diag()
+    return binary.plus(W | loops.diag()).new() if loops.nvals else W
+
+
+def whole(W: Matrix) -> tuple[Matrix, float]:
+    """W times a power of 2, without what is left below the point; and what that adds up to.
+
+    What it adds up to has 52 bits: each weight is as exact as its share of the sum of all.
+    """
+    total = float(W.reduce_scalar(monoid.plus).get(0))
+    if not total < math.inf:
+        raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
+    if total == 0:
+        return W, 0.0
+    scale = math.ldexp(1.0, min(EXACT - math.frexp(total)[1], 1000))
+    W = unary.trunc(binary.times(W, scale).new()).new()
+    return W, float(W.reduce_scalar(monoid.plus).get(0))
