@@ -82,6 +82,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, sent, CLUSTER + 2);
   SHARED(u32, few, 3);  // far rows, whether one is found, vertices buffered
+  if constexpr (CLUSTER > 1) cluster_meet<CLUSTER>();  // all of it is there: see `in_block`
 
   // Shared memory: `pool` words for the lists of pulls and the buffer behind them, or for the
   // queues of one block; then the map of one block.
