@@ -14,7 +14,7 @@ import picture
 from graphla import Matrix, binary, monoid
 from graphla.algorithms import average_clustering, average_path_length, bfs
 
-PEOPLE, FRIENDS = 1000, 10
+PEOPLE, FRIENDS = 500, 10
 REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
