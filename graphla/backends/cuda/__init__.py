@@ -10,14 +10,13 @@ import numpy as np
 from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.closing import closure
-from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.communities import moved, propagated, wished
-from graphla.backends.cuda.components import components, strong_components
-from graphla.backends.cuda.cores import cores
+from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.frontiers import costs, filled, longest, reached
 from graphla.backends.cuda.gathering import extract_matrix, extract_vector, find
+from graphla.backends.cuda.joining import components, strong_components
 from graphla.backends.cuda.launching import rows_of as row_of_entry
 from graphla.backends.cuda.layout import (
     MERGE_PRICE,
@@ -30,6 +29,7 @@ from graphla.backends.cuda.many import levels_of_many, reach_of_many
 from graphla.backends.cuda.maps import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.merging import intersection, merge, union
 from graphla.backends.cuda.mxm import kronecker, mxm
+from graphla.backends.cuda.peeling import cores
 from graphla.backends.cuda.planning import plan, price_of_plan, turned
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.cuda.pushing import push
