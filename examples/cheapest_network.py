@@ -55,7 +55,7 @@ def draw(axes):
         axes.plot(*line, color=picture.COLOURS[1], linewidth=2, zorder=1)
     axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLOURS[0], zorder=2)
     for name, place in places.items():
-        below = name in ("Bratislava", "Zagreb", "Skopje")
+        below = name in ("Bratislava", "Zagreb", "Tirana")
         axes.annotate(name, place, (4, -11 if below else 4), textcoords="offset points", size=8)
     picture.bare(axes, f"The cheapest network of {len(G)} capitals: {total:,.0f} km")
 

@@ -54,6 +54,11 @@ SCRIPTS = [
     ("arbitrage.py", ["no way round is worth it", "1,000 SEK have become 1,003.99"], None),
     ("cheapest_network.py", ["10,531 km join all 32"], "cheapest_network"),
     ("chip.py", ["19 of 22 nets are wired, with 1,596 cells"], "chip"),
+    (
+        "clubs.py",
+        ["4 groups, modularity 0.419", "the real split 2 groups, modularity 0.358"],
+        "clubs",
+    ),
     ("cores.py", ["the heart: 79 vertices of core 44"], "cores"),
     ("cpu_and_gpu.py", ["16,384 vertices, 213,166 edges", "triangles"], None),
     ("isochrones.py", ["60 minutes:   61,265 crossings,  23.2%"], "isochrones"),
