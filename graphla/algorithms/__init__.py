@@ -2,6 +2,7 @@
 
 from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
+from graphla.algorithms.betweenness import betweenness, edge_betweenness
 from graphla.algorithms.bfs import Traversal, bfs
 from graphla.algorithms.closeness import closeness
 from graphla.algorithms.clustering import average_clustering, clustering, transitivity
@@ -18,8 +19,8 @@ from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import minimax_path
-from graphla.algorithms.neighborhood import neighborhood
 from graphla.algorithms.modularity import modularity
+from graphla.algorithms.neighborhood import neighborhood
 from graphla.algorithms.pagerank import pagerank
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.reachable import reachable, transitive_closure
@@ -42,6 +43,7 @@ __all__ = [
     "average_clustering",
     "average_path_length",
     "bellman_ford",
+    "betweenness",
     "bfs",
     "bfs_levels",
     "center",
@@ -53,14 +55,15 @@ __all__ = [
     "cosine",
     "diameter",
     "eccentricity",
+    "edge_betweenness",
     "greedy_color",
     "is_connected",
     "is_strongly_connected",
     "jaccard",
     "k_core",
     "k_truss",
-    "layers",
     "label_propagation",
+    "layers",
     "louvain",
     "maximal_independent_set",
     "maximal_matching",

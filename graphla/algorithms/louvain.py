@@ -36,7 +36,7 @@ LEVELS = 100
 MARGIN = 1e-12
 """What a move must gain, as a share of the edges of its vertex: more than rounding feigns."""
 ROUNDS, PATIENCE, RISE = 100, 4, 1e-6
-"""Of all at once: how many at most, and how many on end that do not raise the modularity by RISE."""
+"""Of all at once: how many at most, and how many on end that raise nothing by RISE."""
 
 
 @arguments.of_graph(gives=("",))

@@ -23,6 +23,7 @@ from graphla.backends.arrays import (
 from graphla.backends.arrays import (
     mxm as products_of_matrices,
 )
+from graphla.backends.compiled import betweenness as brandes
 from graphla.backends.compiled import (
     closures,
     communities,
@@ -34,7 +35,6 @@ from graphla.backends.compiled import (
     vectors,
 )
 from graphla.backends.compiled import components as parts_of_graphs
-from graphla.backends.compiled import betweenness as brandes
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed

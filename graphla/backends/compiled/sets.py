@@ -24,7 +24,7 @@ def coloured(a: Csr, numbers: Array) -> Array:
 
 
 def matched(a: Csr, words: Array) -> Array:
-    """The mate of each vertex, int32, or -1: dearest edges first, `words` deciding between equals."""
+    """The mate of each vertex, int32, or -1: dearest edges first."""
     n = a.nrows
     mates, wanted, path = np.full(n, FREE, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     values, step = values_of(a.values)
