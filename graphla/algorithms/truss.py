@@ -7,14 +7,21 @@ K-Truss*, 2018), each edge found once.
 Invariants, at the head of each round:
 - N is the graph of the edges left: symmetric, without self-loops, true
 - F has each edge of N once, in the row of the end that had the greater degree at the start
+- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent where that is 0
 - every edge of the k-truss is in N
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from graphla.algorithms import arguments, wedges
 from graphla.sparse import Matrix
 from semirings import binary, select
+from semirings.semiring import plus_pair
+
+FEW = 4
+"""Where edges / FEW or fewer go in a round, the triangles lost are counted, else those left."""
 
 
 @arguments.of_graph(undirected=True)
@@ -34,10 +41,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     A = wedges.loopless(A)
     if k <= 2:
         return A.dup()
-    N = wedges.pattern(A, symmetric=True)
-    F = wedges.each_once(N, wedges.degrees(N))
-    left = _peeled(F, k)
-    return A.dup(mask=_both_ways(left).S)
+    return A.dup(mask=_peeled(_whole(A), k).N.S)
 
 
 @arguments.of_graph(undirected=True)
@@ -53,28 +57,47 @@ def truss_numbers(A: Matrix) -> Matrix:
     >>> K[0, 1].value, K[2, 3].value
     (3, 2)
     """
-    N = wedges.pattern(wedges.loopless(A), symmetric=True)
-    F = wedges.each_once(N, wedges.degrees(N))
-    K, k = Matrix("INT64", A.nrows, A.ncols), 2
-    while F.nvals:
+    edges, k = _whole(wedges.loopless(A)), 2
+    K = Matrix("INT64", A.nrows, A.ncols)
+    while edges.F.nvals:
         # K⟨F⟩ = k, as all of F is in the k-truss
-        K(F.S) << k
-        F, k = _peeled(F, k + 1), k + 1
+        K(edges.F.S) << k
+        edges, k = _peeled(edges, k + 1), k + 1
     return binary.max(K | K.T).new()
 
 
-def _peeled(F: Matrix, k: int) -> Matrix:
-    """The edges of F that are left in the k-truss, each once; their values are of no account."""
-    while F.nvals:
-        # S⟨F⟩ = N plus.pair N
-        S = wedges.on_edges(_both_ways(F), F)
-        left = select.valuege(S, k - 2).new()
-        if left.nvals == F.nvals:
-            break
-        F = wedges.pattern(left)
-    return F
+class _Edges(NamedTuple):
+    """The edges left."""
+
+    N: Matrix
+    F: Matrix
+    S: Matrix
 
 
-def _both_ways(F: Matrix) -> Matrix:
-    """N = F ∨ Fᵀ."""
-    return wedges.pattern(binary.any(F | F.T).new(), symmetric=True)
+def _whole(A: Matrix) -> _Edges:
+    N = wedges.pattern(A, symmetric=True)
+    F = wedges.each_once(N, wedges.degrees(N))
+    return _Edges(N, F, wedges.on_edges(N, F))
+
+
+def _peeled(edges: _Edges, k: int) -> _Edges:
+    """Those left in the k-truss."""
+    while True:
+        left = select.valuege(edges.S, k - 2).new()
+        if left.nvals == edges.F.nvals:
+            return edges
+        edges = _without_others(edges, left)
+
+
+def _without_others(edges: _Edges, S: Matrix) -> _Edges:
+    """The edges of S, of whose triangles those with another edge are lost."""
+    N, F = edges.N, wedges.pattern(S)
+    X = edges.F.dup(mask=~F.S)
+    X = wedges.pattern(binary.any(X | X.T).new(), symmetric=True)
+    rest = wedges.pattern(N.dup(mask=~X.S), symmetric=True)
+    if X.nvals * FEW > N.nvals:
+        return _Edges(rest, F, wedges.on_edges(rest, F))
+    # S⟨F⟩ -= X plus.pair N + (N - X) plus.pair X
+    S(binary.minus) << plus_pair["INT64"](X @ N.T).new(mask=F.S)
+    S(binary.minus) << plus_pair["INT64"](rest @ X.T).new(mask=F.S)
+    return _Edges(rest, F, S)
