@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from graphs import graphs, halves, integers, with_order, with_source
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.algorithms import layers, neighborhood, reachable, transitive_closure
 from graphla.algorithms.reachable import definition
 
+few = settings(max_examples=min(50, settings.default.max_examples))
 rooted = with_source(graphs())
 weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 
@@ -26,6 +27,7 @@ def test_layers_are_those_of_networkx(graph, data):
     assert found == [sorted(layer) for layer in nx.bfs_layers(graph.networkx(), set(sources))]
 
 
+@few
 @given(with_order(graphs()), st.data())
 def test_relabelled_vertices_keep_their_layers(ordered, data):
     graph, order = ordered
@@ -60,6 +62,7 @@ def test_a_radius_may_be_in_weights(rooted, radius, center):
     assert found.to_dict() == dict.fromkeys(sorted(ego), True)
 
 
+@few
 @given(weighted)
 def test_of_two_weights_between_two_vertices_the_smaller_counts(rooted):
     graph, n = rooted
@@ -69,6 +72,7 @@ def test_of_two_weights_between_two_vertices_the_smaller_counts(rooted):
     assert found.isequal(neighborhood(both, n, 5, distance=True))
 
 
+@few
 @given(graphs(), st.data())
 def test_the_neighbourhood_of_several_is_the_union(graph, data):
     A = graph.matrix()
@@ -112,12 +116,14 @@ def test_the_transitive_closure_is_that_of_networkx(graph, reflexive):
     assert found.to_dicts() == expected_closure(graph, reflexive)
 
 
+@few
 @given(graphs())
 def test_searches_from_all_vertices_equal_repeated_squaring(graph):
     A = graph.matrix()
     assert transitive_closure(A, reflexive=True).isequal(definition(A))
 
 
+@few
 @given(graphs())
 def test_the_closure_of_the_reverse_is_the_reverse_of_the_closure(graph):
     A = graph.matrix()
@@ -125,6 +131,7 @@ def test_the_closure_of_the_reverse_is_the_reverse_of_the_closure(graph):
     assert reverse.isequal(transitive_closure(A).T.new())
 
 
+@few
 @given(graphs())
 def test_a_closure_is_its_own_closure_and_its_rows_are_what_is_reached(graph):
     A = graph.matrix()

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from graphs import Edges, graphs, halves, integers, with_order, with_source
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
@@ -22,6 +22,8 @@ from graphla.algorithms import (
     sssp,
 )
 from graphla.algorithms.lengths import definition
+
+few = settings(max_examples=min(50, settings.default.max_examples))  # many loops for each
 
 signed = st.integers(-3, 9)
 signed_halves = signed.map(lambda k: k / 2)
@@ -40,6 +42,7 @@ def length_along(graph, path):
 # --- one path -------------------------------------------------------------------------------------
 
 
+@few
 @given(weighted, st.data())
 def test_a_shortest_path_is_a_path_as_short_as_networkx_finds(graph, data):
     nx = pytest.importorskip("networkx")
@@ -77,9 +80,7 @@ def test_what_a_path_may_not_be_asked():
     with pytest.raises(ValueError, match="A has weight -1 on edge 0 -> 1"):
         shortest_path(A, 0, 1, weight=True)
     assert shortest_path(A, 0, 1, True, "bellman-ford") == [0, 1]
-    with pytest.raises(
-        ValueError, match='method must be "dijkstra" or "bellman-ford", not .a-star.'
-    ):
+    with pytest.raises(ValueError, match="not 'a-star'"):
         shortest_path(A, 0, 1, method="a-star")
     with pytest.raises(gl.exceptions.IndexOutOfBound):
         shortest_path(A, 0, 3)
@@ -101,6 +102,7 @@ def test_a_cutoff_keeps_the_distances_up_to_it(rooted, cutoff):
 # --- weights below zero ---------------------------------------------------------------------------
 
 
+@few
 @given(with_source(directed))
 def test_distances_by_negative_weights_are_those_of_networkx(rooted):
     nx = pytest.importorskip("networkx")
@@ -141,6 +143,7 @@ def test_a_negative_cycle_is_found_wherever_it_is(graph):
         verify_cycle(graph, cycle)
 
 
+@few
 @given(with_source(weighted))
 def test_where_no_weight_is_negative_it_is_sssp(rooted):
     graph, source = rooted
@@ -151,7 +154,7 @@ def test_where_no_weight_is_negative_it_is_sssp(rooted):
 
 
 def test_a_long_negative_cycle_is_found_and_a_long_way_downhill_is_none():
-    n = 2000
+    n = 1200
     rows, columns = np.arange(n), np.r_[np.arange(1, n), 0]
     weights = np.full(n, -1)
     weights[-1] = n - 1
@@ -176,6 +179,7 @@ def test_what_is_no_number_is_refused():
 # --- all pairs ------------------------------------------------------------------------------------
 
 
+@few
 @given(st.one_of(weighted, directed), st.none() | st.integers(0, 12))
 def test_weighted_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
@@ -195,6 +199,7 @@ def test_weighted_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
     assert all_pairs_lengths(A, some, cutoff=cutoff, weight=True).isequal(found[some, :].new())
 
 
+@few
 @given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 def test_lengths_of_all_pairs_are_those_by_squaring(graph):
     A = graph.matrix()
@@ -219,6 +224,7 @@ def test_shortest_paths_are_as_many_as_networkx_lists(rooted):
 positive = st.integers(1, 4)
 
 
+@few
 @given(
     with_source(
         st.one_of(
@@ -235,6 +241,7 @@ def test_by_weights_they_are_as_many_as_networkx_lists(rooted):
     assert found.to_dict() == dict(sorted(expected.items()))
 
 
+@few
 @given(with_order(graphs(weights=positive)), st.booleans(), st.data())
 def test_relabelled_vertices_keep_their_counts(ordered, weight, data):
     graph, order = ordered
