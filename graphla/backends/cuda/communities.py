@@ -1,17 +1,138 @@
-"""Label propagation, and the wishes of Louvain's method, on a card."""
+"""Label propagation, and the wishes of Louvain's method, in rounds of all vertices at once.
+
+Kernels: communities.cu. Rows are told apart by length once for each matrix.
+Waits: once a round of label propagation, for whether anything changed; once for each class of rows
+when a matrix is met first. None in `wished`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.launching import BLOCK, ISO, NULL, blocks, number, read, size
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import Array, Csr
+
+POPULAR, GAINING = 0, 1  # as in communities.cu
+LANES, TABLE, SHARED = 32, 256, 4096
+"""The longest rows whose labels are a lane's each, in a warp's table, and in a block's."""
+TABLE_BLOCK, SHARED_BLOCK, WIDE_BLOCK = 128, 256, 512
+WIDE_BLOCKS = 264
+"""Blocks at most that have a table each in the device's memory, two for each multiprocessor."""
 
 
-def propagated(*_: Any) -> None:
-    """None: by the definition."""
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The rows of a matrix by length, and how long the longest is."""
+
+    short: Array
+    middle: Array
+    long: Array
+    longest: Array
+    most: int
+
+
+_known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
+
+
+def propagated(links: Csr, labels: Array, rounds: int) -> Array:
+    """Labels after so many rounds."""
+    classes, nowhere = _classes(links), (NULL,) * 4
+    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
+    for k in range(rounds if links.nvals else 0):
+        differs = xp.zeros(1, np.int32)
+        _choose(POPULAR, links, classes, now, other, differs, *nowhere, 0.0, NULL)
+        if not number(differs[0]):
+            return other if (rounds - k) % 2 else now
+        now, other = other, now
+    return now
 
 
 def moved(*_: Any) -> None:
-    """None: vertices do not move one by one on a card."""
+    """None: on a card vertices do not move one by one."""
 
 
-def wished(*_: Any) -> None:
-    """None: by the definition."""
+def wished(
+    links: Csr,
+    degrees: tuple[Array, Array],
+    totals: list[Array],
+    community: Array,
+    factor: float,
+) -> tuple[Array, Array]:
+    """Where each vertex would gain most, and the sum of what links each one to its own."""
+    chosen, inside = community.copy(), xp.zeros(1, np.float64)
+    state = (*degrees, *totals, factor, inside)
+    _choose(GAINING, links, _classes(links), community, chosen, NULL, *state)
+    return chosen, inside[0]
+
+
+def _choose(
+    rule: int,
+    links: Csr,
+    classes: Classes,
+    labels: Array,
+    chosen: Array,
+    differs: Any,
+    out: Any,
+    into: Any,
+    outs: Any,
+    intos: Any,
+    factor: float,
+    inside: Any,
+) -> None:
+    """One round, in a launch for each class of rows."""
+    values, _, kept = read(links.values)
+    offset, counts = links.indptr.dtype, rule == POPULAR and kept == ISO
+    rest = (labels, chosen, differs, out, into, outs, intos, np.float64(factor), inside)
+
+    def state(rows: Array) -> tuple[Any, ...]:
+        return links.indptr, links.indices, values, rows, size(rows.size), *rest
+
+    if classes.short.size:
+        kernel = load("communities.cu", "choose_by_lanes", NOTHING, offset, kept, rule)
+        kernel(blocks(classes.short.size * 32), BLOCK, *state(classes.short))
+    if classes.middle.size:
+        kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
+        grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
+        kernel(grid, TABLE_BLOCK, *state(classes.middle))
+    each = 4 if counts else 8
+    if classes.long.size:
+        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, True)
+        slots = _slots(min(SHARED, classes.most))
+        shared = slots * (each + 4)
+        kernel.resident(SHARED_BLOCK, shared)
+        grid = blocks(classes.long.size * SHARED_BLOCK, SHARED_BLOCK)
+        given = (*state(classes.long), size(slots), NULL, NULL)
+        kernel(grid, SHARED_BLOCK, *given, shared=shared)
+    if classes.longest.size:
+        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, False)
+        slots, grid = _slots(classes.most), min(WIDE_BLOCKS, classes.longest.size)
+        names, sums = (
+            xp.empty(grid * slots, np.int32),
+            xp.empty(grid * slots * each // 8, np.uint64),
+        )
+        kernel(grid, WIDE_BLOCK, *state(classes.longest), size(slots), names, sums)
+
+
+def _slots(entries: int) -> int:
+    """Of a table for so many entries, as in communities.cu."""
+    return 1 << max(6, (2 * entries - 1).bit_length())
+
+
+def _classes(links: Csr) -> Classes:
+    """The rows with an entry, by length."""
+    known = _known.get(links)
+    if known is None:
+        lengths = xp.diff(links.indptr)
+        ends = (0, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
+        rows = (
+            xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
+            for least, most in zip(ends[:-1], ends[1:], strict=True)
+        )
+        known = _known[links] = Classes(*rows, most=number(lengths.max()) if lengths.size else 0)
+    return known

@@ -1,0 +1,290 @@
+// Which label is most around each vertex: for label propagation, and for Louvain's method.
+//
+// POPULAR: the label of the greatest sum of weights around v, of equal ones the least.
+// GAINING: the community c with the greatest gain(c) = what links v to c, less factor times
+// out(v)·into(c) + into(v)·out(c), which chance would link, all without v itself; v's own if no other
+// gains more. All sums are of whole numbers or halves that are exact in any order.
+//
+// A row of up to 32 entries is a lane's each; of up to some hundreds, a warp's, that sums by label in
+// a table of shared memory; longer ones are a block's, with a table in shared memory, or in the
+// device's. Tables have two slots for each entry at least, so that a probe is short and ends.
+// Race: whatever differs stores the same 1 in `differs`.
+#include "device.cuh"
+
+namespace graphla {
+
+enum Rule { POPULAR = 0, GAINING = 1 };
+constexpr i32 NOBODY = -1;
+constexpr double MARGIN = 1e-12;  // of louvain.py and of loops/communities.py
+constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
+
+template <bool COUNTS> struct SumOf { typedef double type; };
+template <> struct SumOf<true> { typedef u32 type; };
+
+/// A label, and what speaks for it.
+template <class Score> struct Choice {
+  Score score;
+  i32 label;
+  DEVICE void meet(Score other, i32 name) {
+    if (name == NOBODY) return;
+    if (label == NOBODY || other > score || (other == score && name < label)) {
+      score = other;
+      label = name;
+    }
+  }
+  /// Every lane of the warp gets the best of all.
+  DEVICE void meet_lanes() {
+    for (int apart = WARP / 2; apart; apart /= 2) {
+      const Score other = __shfl_xor_sync(ALL_LANES, score, apart);
+      meet(other, __shfl_xor_sync(ALL_LANES, label, apart));
+    }
+  }
+};
+
+/// What is the same for all vertices. `next` holds older labels, and gets the new ones.
+template <class Offset> struct State {
+  const Offset *__restrict__ indptr;
+  const i32 *__restrict__ indices;
+  const double *__restrict__ values;
+  const i32 *__restrict__ rows;
+  i64 count;
+  const i32 *__restrict__ labels;
+  i32 *__restrict__ next;
+  i32 *differs;
+  const double *__restrict__ out, *__restrict__ into, *__restrict__ outs, *__restrict__ intos;
+  double factor;
+  double *inside;
+};
+
+/// One vertex, its row, and the choice for it.
+template <class Offset, int KEPT, int RULE> struct Vertex {
+  static constexpr bool COUNTS = RULE == POPULAR && KEPT == ISO;
+  typedef typename SumOf<COUNTS>::type Sum;
+  const State<Offset> &all;
+  i32 v, own;
+  i64 begin, end;
+  double out, into;
+  Choice<Sum> best;
+
+  DEVICE Vertex(const State<Offset> &state, i64 k) : all(state) {
+    v = all.rows[k];
+    own = all.labels[v];
+    begin = i64(all.indptr[v]);
+    end = i64(all.indptr[v + 1]);
+    best.score = Sum(0);
+    best.label = NOBODY;
+    if constexpr (RULE == GAINING) {
+      out = all.out[v];
+      into = all.into[v];
+    }
+  }
+  /// The label of entry p, NOBODY's if it does not count.
+  DEVICE i32 label(i64 p) const {
+    const i32 j = all.indices[p];
+    return RULE == GAINING && j == v ? NOBODY : all.labels[j];
+  }
+  DEVICE Sum weight(i64 p) const {
+    if constexpr (COUNTS) return 1;
+    else return all.values[KEPT == ISO ? 0 : p];
+  }
+  DEVICE double gain(i32 c, double linked) const {
+    const double self = c == own ? 1.0 : 0.0;
+    const double outs = all.outs[c] - self * out, intos = all.intos[c] - self * into;
+    return linked - all.factor * (out * intos + into * outs);
+  }
+  /// A label with its sum is looked at.
+  DEVICE void meet(i32 name, Sum sum) {
+    if constexpr (RULE == POPULAR) best.meet(sum, name);
+    else if (name != NOBODY && name != own) best.meet(gain(name, sum), name);
+  }
+  /// One thread says what becomes of v; what links it to its own community.
+  DEVICE double settle(Sum linked) const {
+    i32 chosen = best.label == NOBODY ? own : best.label;
+    if constexpr (RULE == GAINING) {
+      if (!(best.score > gain(own, linked) + MARGIN * (out + into))) chosen = own;
+    } else if (chosen != all.next[v]) {
+      store_relaxed(all.differs, 1);
+    }
+    all.next[v] = chosen;
+    return double(linked);
+  }
+};
+
+/// A table of sums by label, open to all threads that call: shared memory, or the device's.
+template <class Sum> struct Table {
+  i32 *labels;
+  Sum *sums;
+  int bits;
+  DEVICE void clear(int thread, int threads) {
+    for (i64 s = thread; s < i64(1) << bits; s += threads) {
+      store_relaxed(&labels[s], NOBODY);
+      sums[s] = Sum(0);
+    }
+  }
+  DEVICE void add(i32 label, Sum weight) {
+    u32 slot = u32(label) * 0x9e3779b1u >> (32 - bits);
+    for (;;) {
+      i32 there = load_relaxed(&labels[slot]);
+      if (there == NOBODY) there = atomicCAS(&labels[slot], NOBODY, label);
+      if (there == NOBODY || there == label) break;
+      slot = (slot + 1) & ((1u << bits) - 1);
+    }
+    atomicAdd(&sums[slot], weight);
+  }
+};
+
+/// The bits of a table for so many entries.
+DEVICE int bits_for(i64 entries) {
+  int bits = 6;
+  while (i64(1) << bits < 2 * entries) ++bits;
+  return bits;
+}
+
+/// The entries begin, begin + step, ... of a row, by warps: lanes of one label add at once.
+template <class Row, class Sum>
+DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
+  for (i64 warp = first; warp < row.end; warp += step) {
+    const i64 p = warp + lane();
+    const bool is_there = p < row.end;
+    const i32 label = is_there ? row.label(p) : NOBODY;
+    if constexpr (Row::COUNTS) {
+      const u32 alike = __match_any_sync(ALL_LANES, label);
+      if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
+    } else {
+      Sum weight = is_there ? row.weight(p) : Sum(0);
+      if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
+        for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
+        if (label != NOBODY && lane() == 0) table.add(label, weight);
+      } else if (label != NOBODY) {
+        table.add(label, weight);
+      }
+    }
+  }
+}
+
+#define STATE_PARAMETERS                                                                          \
+  const Offset *indptr, const i32 *indices, const double *values, const i32 *rows, i64 count,     \
+      const i32 *labels, i32 *next, i32 *differs, const double *out, const double *into,          \
+      const double *outs, const double *intos, double factor, double *inside
+#define STATE                                                                                     \
+  { indptr, indices, values, rows, count, labels, next, differs, out, into, outs, intos, factor, inside }
+
+/// Rows of up to 32 entries, a warp each.
+template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_lanes(STATE_PARAMETERS) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  double linked = 0;
+  for (i64 k = thread_in_grid() / WARP; k < count; k += threads_in_grid() / WARP) {
+    Row row(state, k);
+    const i64 p = row.begin + lane();
+    const bool is_there = p < row.end;
+    const i32 label = is_there ? row.label(p) : NOBODY;
+    Sum sum = 0;
+    if constexpr (Row::COUNTS) {
+      sum = u32(__popc(__match_any_sync(ALL_LANES, label)));
+    } else {
+      const Sum weight = is_there ? row.weight(p) : Sum(0);
+      for (int each = 0; each < int(row.end - row.begin); ++each) {
+        const Sum other = shuffle(weight, each);
+        if (shuffle(label, each) == label) sum += other;
+      }
+    }
+    row.meet(label, sum);
+    row.best.meet_lanes();
+    Sum own = 0;
+    if constexpr (RULE == GAINING) {
+      const u32 ours = __ballot_sync(ALL_LANES, label == row.own);
+      own = shuffle(sum, ours ? __ffs(int(ours)) - 1 : 0);
+      if (!ours) own = 0;
+    }
+    if (lane() == 0) linked += row.settle(own);
+  }
+  if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
+}
+
+/// Rows of up to half of TABLE_SLOTS entries, a warp each.
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  SHARED(Sum, sums, TABLE_BLOCK / WARP * TABLE_SLOTS);
+  SHARED(i32, names, TABLE_BLOCK / WARP * TABLE_SLOTS);
+  Table<Sum> table = {names + warp_in_block() * TABLE_SLOTS, sums + warp_in_block() * TABLE_SLOTS, 0};
+  double linked = 0;
+  for (i64 k = thread_in_grid() / WARP; k < count; k += threads_in_grid() / WARP) {
+    Row row(state, k);
+    table.bits = bits_for(row.end - row.begin);
+    table.clear(lane(), WARP);
+    __syncwarp();
+    tabulate(row, table, row.begin, WARP);
+    __syncwarp();
+    Sum own = 0;
+    for (int s = lane(); s < 1 << table.bits; s += WARP) {
+      row.meet(table.labels[s], table.sums[s]);
+      if (RULE == GAINING && table.labels[s] == row.own) own = table.sums[s];
+    }
+    row.best.meet_lanes();
+    if constexpr (RULE == GAINING) {
+      for (int apart = WARP / 2; apart; apart /= 2) own += shuffle_down(own, apart);  // one has it
+    }
+    if (lane() == 0) linked += row.settle(own);
+    __syncwarp();
+  }
+  if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
+}
+
+/// Longer rows, a block each: tables of `slots` in shared memory, or each block's own in `names`
+/// and `sums`.
+template <class Op, class Offset, int KEPT, int RULE, bool IS_SHARED>
+__global__ void __launch_bounds__(512) choose_by_blocks(
+    STATE_PARAMETERS, i64 slots, i32 *names, u64 *sums) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  SHARED_BYTES(shared);
+  SHARED(Sum, scores, 16);
+  SHARED(i32, best, 16);
+  SHARED(Sum, own, 1);
+  Table<Sum> table = {nullptr, nullptr, 0};
+  if (IS_SHARED) {
+    table.sums = (Sum *)shared;
+    table.labels = (i32 *)(shared + slots * i64(sizeof(Sum)));
+  } else {
+    table.sums = (Sum *)sums + blockIdx.x * slots;
+    table.labels = names + blockIdx.x * slots;
+  }
+  const int threads = int(blockDim.x), thread = int(threadIdx.x), warps = threads / WARP;
+  double linked = 0;
+  for (i64 k = blockIdx.x; k < count; k += gridDim.x) {
+    Row row(state, k);
+    table.bits = bits_for(row.end - row.begin);
+    table.clear(thread, threads);
+    if (thread == 0) own[0] = Sum(0);
+    __syncthreads();
+    tabulate(row, table, row.begin + warp_in_block() * WARP, threads);
+    __syncthreads();
+    for (i64 s = thread; s < i64(1) << table.bits; s += threads) {
+      const i32 name = load_relaxed(&table.labels[s]);
+      if (name == NOBODY) continue;
+      const Sum sum = load_relaxed(&table.sums[s]);
+      row.meet(name, sum);
+      if (RULE == GAINING && name == row.own) own[0] = sum;
+    }
+    row.best.meet_lanes();
+    if (lane() == 0) {
+      scores[warp_in_block()] = row.best.score;
+      best[warp_in_block()] = row.best.label;
+    }
+    __syncthreads();
+    if (thread == 0) {
+      for (int w = 1; w < warps; ++w) row.best.meet(scores[w], best[w]);
+      linked += row.settle(own[0]);
+    }
+    __syncthreads();
+  }
+  if (RULE == GAINING && thread == 0 && linked != 0) atomicAdd(inside, linked);
+}
+
+}  // namespace graphla
