@@ -260,6 +260,15 @@ def nonnegative(A: Matrix) -> None:
         )
 
 
+def positive(A: Matrix) -> None:
+    """Refuse an edge whose weight is not above zero."""
+    nonnegative(A)
+    if not A.nvals or _extent(A)[0] > 0:
+        return
+    i, j = _first_entry(select.valueeq(A, 0).new())
+    raise InvalidValue(f"A has weight 0 on edge {i} -> {j}, but must have weights above 0")
+
+
 def at_most(A: Matrix, most: int) -> None:
     """Refuse an edge of greater weight."""
     if not A.nvals or _extent(A)[1] <= most:
@@ -287,6 +296,11 @@ def symmetric(A: Matrix) -> None:
         f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
         f"binary.any(A | A.T) forgets the directions"
     )
+
+
+def is_symmetric(A: Matrix) -> bool:
+    """Whether there is an edge j -> i for each i -> j."""
+    return A._forms.is_symmetric or not A.dup(mask=~A.T.new().S).nvals
 
 
 def is_floating(A: Matrix) -> bool:

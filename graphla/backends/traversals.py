@@ -68,6 +68,18 @@ class Reach(NamedTuple):
     farthest: Array  # the greatest of them
 
 
+class Dependencies(NamedTuple):
+    """How much vertices and edges carry of the shortest paths from some sources, summed up.
+
+    Of the paths from s to t, v carries the part that it lies on, but for v = s and v = t.
+    """
+
+    totals: Array  # float64[n]
+    edges: Array | None  # float64, of each entry by rows
+    reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
+    counts: Array  # int64: how many vertices each source reaches, itself among them
+
+
 class Traversals(Protocol):
     """The part of a backend that is for whole traversals."""
 
@@ -170,4 +182,21 @@ class Traversals(Protocol):
         plan: Plan | None,
     ) -> Reach:
         """What the levels of one search from each start add up to."""
+        ...
+
+    def dependencies(
+        self,
+        out: Csr,
+        sources: Array,
+        *,
+        is_weighted: bool,
+        of_edges: bool,
+        reach: bool,
+        plan: Plan | None,
+    ) -> Dependencies | None:
+        """What the shortest paths from each of `sources`, int32 and distinct, depend on.
+
+        Paths are of fewest edges or, if `is_weighted`, of least weight, where all weights are
+        above 0. None where there is no loop for it: then it is told as algebra.
+        """
         ...

@@ -1,0 +1,300 @@
+// Dependencies of all vertices (or edges) on shortest paths from some sources (U. Brandes, 2001).
+//
+//   forward   sigma(w) = sum of sigma(v) over edges v -> w a level on: how many shortest paths;
+//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w a level on: what each of
+//             the paths to v carries; the dependency on v is sigma(v) share(v) - 1, its sum alone.
+//
+// A team of blocks takes a source at a time: one block where there are many sources, the whole grid
+// where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the queue
+// holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
+// whatever the rows they are of.
+// Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
+#include "many.cuh"
+#include "persistent.cuh"
+
+namespace graphla {
+
+constexpr int TEAM_BLOCK = 512;
+constexpr int PART = 256;   // edges of a part
+constexpr int AHEAD = 4;    // edges that a lane has in flight
+constexpr int TEAM_WORDS = 16;
+
+/// What there is of each team in device memory, zero at first.
+enum TeamWord { TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_COUNTS = 2 };
+
+/// What dependencies are summed up of: of vertices alone, or of edges as well.
+enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
+
+/// Further words of `control`: the next source, and whether some team was told to stop.
+enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
+
+/// The blocks that share a source.
+struct Team {
+  u64 *word;
+  u32 number, blocks, rank, due;
+
+  DEVICE Team(u64 *words, u32 size)
+      : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
+        rank(blockIdx.x % size), due(0) {}
+
+  /// All threads of the team meet; what they have stored is seen.
+  DEVICE void meet() {
+    __syncthreads();
+    if (blocks == 1) return;
+    due += blocks;
+    if (threadIdx.x == 0) {
+      add_released(word, u64(1));
+      while (i32(u32(load_acquired(word)) - due) < 0) __nanosleep(20);
+    }
+    __syncthreads();
+  }
+  DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
+  DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
+  DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
+  DEVICE u64 threads() const { return u64(blocks) * TEAM_BLOCK; }
+};
+
+/// The graph, and what a team knows of its source's paths.
+template <class Offset> struct Paths {
+  const Offset *ends;  // indptr
+  const i32 *out;
+  i32 *levels;         // -1 where not reached
+  double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
+  u64 *queue;          // part << 32 | vertex
+  u64 *counts;         // vertices << 32 | parts that are queued
+};
+
+/// One lane's part, of those that a warp has taken.
+template <class Offset> struct Taken {
+  u32 v;
+  Offset begin;  // of the first edge, less the edges of the lanes before
+  u32 end;       // edges of this lane and of those before
+  bool is_there;
+};
+
+/// The parts that begin at `first`, one for each lane of the `count` there are; every lane calls.
+template <class Offset>
+DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
+  Taken<Offset> mine{0, 0, 0, lane() < count};
+  Offset begin = 0, end = 0;
+  if (mine.is_there) {
+    const u64 item = paths.queue[first + lane()];
+    mine.v = u32(item);
+    begin = paths.ends[mine.v] + Offset(item >> 32) * PART;
+    end = least(paths.ends[mine.v + 1], Offset(begin + PART));
+  }
+  const u32 length = u32(end - begin);
+  mine.end = warp_inclusive_sum(length);
+  mine.begin = begin - Offset(mine.end - length);
+  return mine;
+}
+
+/// How many parts a warp takes at once: all 32 lanes' worth only where every warp has so many.
+DEVICE int batch_of(u64 parts, u32 warps) {
+  const u64 each = (parts + warps - 1) / warps;
+  return int(least(each, u64(WARP)));
+}
+
+/// This lane's vertex, if it was reached just now, is queued; every lane calls.
+template <class Offset> DEVICE void enqueue(const Paths<Offset> &paths, u32 w, bool is_new) {
+  if (!__any_sync(ALL_LANES, is_new)) return;
+  u32 parts = 0;
+  if (is_new) {
+    const Offset length = paths.ends[w + 1] - paths.ends[w];
+    parts = u32(greatest((length + PART - 1) / PART, Offset(1)));
+  }
+  const u32 through = warp_inclusive_sum(parts);
+  const u32 vertices = u32(__popc(__ballot_sync(ALL_LANES, is_new)));
+  u64 first = 0;
+  if (lane() == WARP - 1) first = atomicAdd(paths.counts, u64(vertices) << 32 | through);
+  const u64 place = (shuffle(first, WARP - 1) & 0xffffffffu) + (through - parts);
+  for (u32 part = 0; part < parts; ++part) paths.queue[place + part] = u64(part) << 32 | w;
+}
+
+/// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
+/// reached is queued.
+template <class Offset>
+DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level) {
+  const int batch = batch_of(end - begin, team.warps());
+  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take(paths, first, int(least(end - first, u64(batch))));
+    const double sigma = mine.is_there ? paths.sigma[mine.v] : 0;
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    for (u32 base = 0; base < edges; base += AHEAD * WARP) {
+      i32 w[AHEAD], at[AHEAD];
+      double paths_here[AHEAD];
+      for (int k = 0; k < AHEAD; ++k) {
+        const u32 edge = base + u32(k * WARP + lane());
+        const int row = row_of_edge(mine.end, least(edge, edges - 1));
+        const Offset place = shuffle(mine.begin, row);
+        paths_here[k] = shuffle(sigma, row);
+        w[k] = edge < edges ? paths.out[place + Offset(edge)] : -1;
+      }
+      for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
+      for (int k = 0; k < AHEAD; ++k) {
+        bool is_new = false;
+        if (w[k] >= 0 && at[k] < 0) {
+          at[k] = atomicCAS(&paths.levels[w[k]], -1, level + 1);
+          is_new = at[k] < 0;
+          if (is_new) at[k] = level + 1;
+        }
+        if (w[k] >= 0 && at[k] == level + 1) atomicAdd(&paths.sigma[w[k]], paths_here[k]);
+        enqueue(paths, u32(w[k]), is_new);
+      }
+    }
+  }
+}
+
+/// The sum of x over the lanes before this one that have the same row, and itself.
+DEVICE double sum_in_row(double x, int row) {
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const double before = shuffle_up(x, delta);
+    const int its_row = shuffle_up(row, delta);
+    if (lane() >= delta && its_row == row) x += before;
+  }
+  return x;
+}
+
+/// The same edges, backwards: shares are summed up.
+template <int SUMMED, class Offset>
+DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
+                       double *of_edges) {
+  const int batch = batch_of(end - begin, team.warps());
+  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take(paths, first, int(least(end - first, u64(batch))));
+    double sigma = 0, sum = 0;
+    if (SUMMED == OF_EDGES && mine.is_there) sigma = paths.sigma[mine.v];
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    const u32 before = shuffle_up(mine.end, 1), start = lane() ? before : 0;
+    for (u32 base = 0; base < edges; base += AHEAD * WARP) {
+      i32 w[AHEAD];
+      int row[AHEAD];
+      Offset place[AHEAD];
+      double share[AHEAD];
+      for (int k = 0; k < AHEAD; ++k) {
+        const u32 edge = base + u32(k * WARP + lane());
+        row[k] = row_of_edge(mine.end, least(edge, edges - 1));
+        place[k] = shuffle(mine.begin, row[k]) + Offset(edge);
+        w[k] = edge < edges ? paths.out[place[k]] : -1;
+      }
+      for (int k = 0; k < AHEAD; ++k) {
+        const bool is_on = w[k] >= 0 && paths.levels[w[k]] == level + 1;
+        share[k] = is_on ? paths.share[w[k]] : 0;
+      }
+      for (int k = 0; k < AHEAD; ++k) {
+        if constexpr (SUMMED == OF_EDGES) {
+          const double its_sigma = shuffle(sigma, row[k]);
+          if (share[k] > 0) atomicAdd(&of_edges[place[k]], its_sigma * share[k]);
+        }
+        const u32 from = base + u32(k * WARP), to = from + WARP;
+        const double through = sum_in_row(share[k], row[k]);
+        const u32 last = least(mine.end, to);  // where this lane's row ends among these edges
+        const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
+        if (start < to && mine.end > from && mine.end > start) sum += found;
+      }
+    }
+    if (mine.is_there && sum > 0) atomicAdd(&paths.share[mine.v], sum);
+  }
+}
+
+/// The vertices of a level, once their sums are complete: noted for all, and shared out further.
+template <class Offset>
+DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
+                   double *totals, i64 *reached) {
+  for (u64 k = begin + team.thread(); k < end; k += team.threads()) {
+    const u64 item = paths.queue[k];
+    if (item >> 32) continue;  // not the first part
+    const i32 v = i32(u32(item));
+    const double sum = paths.share[v], sigma = paths.sigma[v];
+    paths.share[v] = 1 / sigma + sum;
+    if (v == source) continue;
+    if (sum > 0) atomicAdd(&totals[v], sigma * sum);
+    if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+  }
+}
+
+/// All that a team has reached is forgotten.
+template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end) {
+  for (u64 k = team.thread(); k < end; k += team.threads()) {
+    const i32 v = i32(u32(paths.queue[k]));
+    paths.levels[v] = -1;
+    paths.sigma[v] = paths.share[v] = 0;
+  }
+}
+
+/// All sources. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
+/// first), `room` parts, and `vertices` + 2 ends of levels. `totals`, `of_edges` (one an entry) and
+/// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
+/// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
+/// `renumbered`, if there is one, where vertices from `vertices` on have no edges.
+template <class Op, class Offset, int SUMMED>
+__global__ void __launch_bounds__(TEAM_BLOCK, 2)
+brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+        i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
+        const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
+        u64 *queues, i64 room, u32 *level_ends, double *totals, double *of_edges, i64 *reached, i64 *counts) {
+  Grid grid(control);
+  grid.begin(tickets);
+  Team team(words, team_size);
+  const i64 mine = i64(team.number) * vertices;
+  const Paths<Offset> paths{ends, out, levels + mine, sigmas + mine, shares + mine,
+                            queues + i64(team.number) * room, team.word + TEAM_COUNTS};
+  u32 *stops = level_ends + i64(team.number) * (vertices + 2);
+  const bool leads = team.rank == 0 && threadIdx.x == 0;
+  StopFlag flag(host, patience);
+  for (;;) {
+    if (leads) {
+      const bool stops_here = flag.is_up();
+      if (stops_here) store_relaxed(&control[IS_STOPPED], u64(1));
+      const u64 next = stops_here ? u64(number) : atomicAdd(&control[NEXT_SOURCE], u64(1));
+      store_relaxed(&team.word[TEAM_SOURCE], next);
+      store_relaxed(paths.counts, u64(0));
+    }
+    team.meet();
+    const u64 turn = load_relaxed(&team.word[TEAM_SOURCE]);
+    if (turn >= u64(number)) break;
+    const i32 given = sources[turn], source = renumbered ? renumbered[given] : given;
+    if (source >= vertices) {  // it has no edge
+      if (leads) counts[turn] = 1;
+      team.meet();  // all have read the turn
+      continue;
+    }
+    if (team.warp() == 0) {
+      if (lane() == 0) {
+        store_relaxed(&paths.levels[source], 0);
+        paths.sigma[source] = 1;
+        stops[0] = 0;
+      }
+      enqueue(paths, u32(source), lane() == 0);
+    }
+    team.meet();
+    i32 depth = 0;
+    u64 begin = 0, end = load_relaxed(paths.counts) & 0xffffffffu;
+    while (begin < end) {
+      if (leads) stops[depth + 1] = u32(end);
+      count_paths(paths, team, begin, end, depth);
+      team.meet();
+      begin = end;
+      end = load_relaxed(paths.counts) & 0xffffffffu;
+      ++depth;
+      team.meet();  // all have read the counts before anyone adds to them
+    }
+    if (leads) counts[turn] = i64(load_relaxed(paths.counts) >> 32);
+    for (i32 level = depth - 1; level >= 0; --level) {
+      const u64 from = load_relaxed(&stops[level]), to = load_relaxed(&stops[level + 1]);
+      if (level < depth - 1) {
+        sum_shares<SUMMED>(paths, team, from, to, level, of_edges);
+        team.meet();
+      }
+      finish(paths, team, from, to, source, totals, reached);
+      team.meet();
+    }
+    forget(paths, team, end);
+    team.meet();
+  }
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(host, launch, HOST_STATUS, load_relaxed(&control[IS_STOPPED]) ? STOPPED : FINISHED);
+  }
+}
+
+}  // namespace graphla

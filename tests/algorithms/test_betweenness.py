@@ -1,0 +1,130 @@
+"""Betweenness of vertices and edges, held to NetworkX, and the loops of devices to the algebra."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from graphs import Edges, graphs, with_order
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import betweenness, edge_betweenness
+from graphla.algorithms.betweenness import carry, definition
+
+quarters = st.integers(1, 8).map(lambda k: k / 4)
+WEIGHTS = (None, "INT64"), (st.integers(1, 4), "INT64"), (quarters, "FP64")
+
+
+def drawn():
+    """Graphs without weights, of integers, and of numbers whose sums are exact."""
+    return st.sampled_from(WEIGHTS).flatmap(lambda kind: graphs(weights=kind[0], dtype=kind[1]))
+
+
+@settings(max_examples=60)
+@given(drawn(), st.booleans(), st.booleans(), st.booleans())
+def test_betweenness_is_that_of_networkx(graph, normalized, endpoints, weighted):
+    nx = pytest.importorskip("networkx")
+    weight = "weight" if weighted else None
+    options = {"normalized": normalized, "endpoints": endpoints, "weight": weight}
+    expected = nx.betweenness_centrality(graph.networkx(), **options)
+    found = betweenness(graph.matrix(), directed=not graph.undirected, **options)
+    assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(drawn(), st.booleans(), st.booleans())
+def test_betweenness_of_edges_is_that_of_networkx(graph, normalized, weighted):
+    nx = pytest.importorskip("networkx")
+    weight = "weight" if weighted else None
+    options = {"normalized": normalized, "weight": weight}
+    expected = nx.edge_betweenness_centrality(graph.networkx(), **options)
+    found = edge_betweenness(graph.matrix(), directed=not graph.undirected, **options)
+    assert found.nvals == len(graph.ends)
+    values = {(i, j): x for i, row in found.to_dicts().items() for j, x in row.items()}
+    assert {end: values[end] for end in expected} == pytest.approx(expected, abs=1e-12)
+    if graph.undirected:
+        assert found.isclose(found.T.new())
+
+
+@settings(max_examples=60)
+@given(drawn(), st.data())
+def test_loops_and_algebra_agree(graph, data):
+    sources = data.draw(st.lists(st.integers(0, graph.n - 1), unique=True))
+    A, chosen = graph.matrix(), np.array(sorted(sources), np.int64)
+    options = {"is_weighted": data.draw(st.booleans()), "of_edges": data.draw(st.booleans())}
+    one, other = carry(A, chosen, reach=True, **options), definition(A, chosen, **options)
+    assert one.totals.isclose(other.totals, abs_tol=1e-12)
+    assert one.reached.isequal(other.reached)
+    assert gl.Vector.from_dense(one.counts).to("cpu").to_dense().tolist() == other.counts.tolist()
+    if one.edges is not None:
+        assert one.edges.isclose(other.edges, abs_tol=1e-12)
+
+
+@settings(max_examples=30)
+@given(graphs(), st.booleans(), st.booleans(), st.integers(0, 3), st.data())
+def test_a_sample_is_scaled_as_in_networkx(graph, normalized, endpoints, seed, data):
+    nx = pytest.importorskip("networkx")
+    k = data.draw(st.integers(1, graph.n))
+    chosen = np.random.default_rng(seed).choice(graph.n, k, replace=False).tolist()
+
+    class Told(random.Random):
+        def sample(self, *_):
+            return chosen
+
+    options = {"normalized": normalized, "endpoints": endpoints}
+    expected = nx.betweenness_centrality(graph.networkx(), k, seed=Told(), **options)
+    options["directed"] = not graph.undirected
+    found = betweenness(graph.matrix(), k, seed=seed, **options)
+    assert found.to_dict() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    del options["endpoints"]
+    expected = nx.edge_betweenness_centrality(graph.networkx(), k, normalized, seed=Told())
+    found = edge_betweenness(graph.matrix(), k, seed=seed, **options)
+    assert {end: found[end].value for end in expected} == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(with_order(graphs()))
+def test_relabelled_vertices_keep_theirs(ordered):
+    graph, order = ordered
+    one = betweenness(graph.matrix()).to_dense()
+    other = betweenness(graph.relabelled(order).matrix()).to_dense()
+    assert np.allclose(other[order], one, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(graphs())
+def test_the_reverse_graph_has_the_same(graph):
+    A = graph.matrix()
+    assert betweenness(A).isclose(betweenness(A.T.new()), abs_tol=1e-12)
+    assert edge_betweenness(A).isclose(edge_betweenness(A.T.new()).T.new(), abs_tol=1e-12)
+
+
+@settings(max_examples=30)
+@given(graphs())
+def test_an_isolated_vertex_adds_nothing(graph):
+    more = Edges(graph.n + 1, graph.ends, graph.weights, graph.undirected, graph.dtype)
+    one = betweenness(graph.matrix(), normalized=False).to_dense()
+    other = betweenness(more.matrix(), normalized=False).to_dense()
+    assert np.allclose(other[:-1], one)
+    assert other[-1] == 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_vertices_have_nothing_between(n):
+    assert betweenness(gl.Matrix(bool, n, n)).to_dense().tolist() == [0.0] * n
+    assert edge_betweenness(gl.Matrix(bool, n, n)).nvals == 0
+
+
+def test_what_makes_no_sense_is_refused():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 0], nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="k is 4, but there are 3 vertices"):
+        betweenness(A, 4)
+    with pytest.raises(ValueError, match="k and sources both say"):
+        betweenness(A, 1, sources=[0])
+    with pytest.raises(ValueError, match="A has weight 0 on edge 1 -> 2, but must have weights"):
+        betweenness(A, weight=True)
+    with pytest.raises(TypeError, match="weight must be True, False, None or a name, not 3"):
+        edge_betweenness(A, weight=3)
