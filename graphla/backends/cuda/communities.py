@@ -8,6 +8,7 @@ when a matrix is met first. None in `wished`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -132,7 +133,7 @@ def _classes(links: Csr) -> Classes:
         ends = (0, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
         rows = (
             xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
-            for least, most in zip(ends[:-1], ends[1:], strict=True)
+            for least, most in pairwise(ends)
         )
         known = _known[links] = Classes(*rows, most=number(lengths.max()) if lengths.size else 0)
     return known

@@ -1,0 +1,146 @@
+// Colours taken in order, and mates of the dearest edges.
+//
+// Both are what a loop over one order of all vertices, or edges, comes to, however the threads run:
+// nobody decides before all that come before it and touch it have.
+#include "device.cuh"
+
+namespace graphla {
+
+constexpr i32 FREE = -1, NONE = -2;  // of loops/sets.py
+constexpr int COLOUR_BLOCK = 256;
+constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
+constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
+
+/// colours[v] = the least that no neighbour of an earlier place has; all are FREE at first.
+/// A warp takes the next vertices of the order when it has done those it had, so whoever is waited
+/// for is at work, or done. Race: a colour is read until it is there.
+template <class Op, class Offset>
+__global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
+    const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
+    const i32 *__restrict__ places, i64 n, i32 *colours, u64 *taken) {
+  SHARED(u32, sets, COLOUR_BLOCK);
+  u32 *const set = sets + warp_in_block() * WARP;  // a bit for each of 1,024 colours
+  for (;;) {
+    u64 ticket = 0;
+    if (lane() == 0) ticket = atomicAdd(taken, u64(1));
+    ticket = shuffle(ticket, 0);
+    const i64 first = i64(ticket < ALONE ? ticket : ALONE + (ticket - ALONE) * TOGETHER);
+    if (first >= n) return;
+    const i64 last = least(n, first + (ticket < ALONE ? 1 : TOGETHER));
+    for (i64 t = first; t < last; ++t) {
+      const i32 v = order[t];
+      const i64 begin = i64(indptr[v]), end = i64(indptr[v + 1]);
+      for (i32 base = 0;; base += WARP * WARP) {
+        set[lane()] = 0;
+        __syncwarp();
+        for (i64 p = begin + lane(); p < end; p += WARP) {
+          const i32 j = indices[p];
+          if (places[j] >= t) continue;
+          i32 colour = load_relaxed(&colours[j]);
+          while (colour == FREE) {
+            __nanosleep(100);
+            colour = load_relaxed(&colours[j]);
+          }
+          colour -= base;
+          if (colour >= 0 && colour < WARP * WARP) atomicOr(&set[colour / WARP], 1u << (colour % WARP));
+        }
+        __syncwarp();
+        const u32 left = ~load_relaxed(&set[lane()]);
+        const u32 some = __ballot_sync(ALL_LANES, left != 0);
+        __syncwarp();
+        if (!some) continue;
+        if (lane() == __ffs(int(some)) - 1) {
+          store_relaxed(&colours[v], base + lane() * WARP + __ffs(int(left)) - 1);
+        }
+        break;
+      }
+      __syncwarp();
+    }
+  }
+}
+
+/// The finaliser of splitmix64.
+DEVICE u64 mix(u64 x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+/// An edge to j, of a value and a number; of edges equal in both that to the lesser j is dearer.
+template <class Value> struct Edge {
+  Value value;
+  u64 number;
+  i32 j;
+  DEVICE void meet(const Edge &other) {
+    if (other.j == NONE) return;
+    if (j == NONE || other.value > value ||
+        (other.value == value &&
+         (other.number > number || (other.number == number && other.j < j)))) {
+      *this = other;
+    }
+  }
+};
+
+/// wanted[v] = the free neighbour on the dearest edge of v, NONE if none is free: for each of `count`
+/// vertices of a list who wanted nobody yet, or somebody who is free no more. A warp for each, or a
+/// block if IS_WIDE.
+template <class Op, class Offset, class Value, int KEPT, bool IS_WIDE>
+__global__ void __launch_bounds__(COLOUR_BLOCK) want_dearest(
+    const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const Value *values,
+    const u64 *__restrict__ words, const i32 *__restrict__ list, i64 count, const i32 *mates,
+    i32 *wanted) {
+  const Values<Value, Value, KEPT> weight(values);
+  SHARED(Edge<Value>, found, COLOUR_BLOCK / WARP);
+  const int threads = IS_WIDE ? int(blockDim.x) : WARP;
+  const int thread = IS_WIDE ? int(threadIdx.x) : lane();
+  const i64 groups = threads_in_grid() / threads;
+  for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
+    const i32 v = list[k], before = wanted[v];
+    if (before >= 0 && mates[before] == FREE) continue;  // alike for all threads of the group
+    Edge<Value> best = {Value(0), 0, NONE};
+    const u64 word = words[v];
+    const i64 end = i64(indptr[v + 1]);
+    for (i64 p = i64(indptr[v]) + thread; p < end; p += threads) {
+      const i32 j = indices[p];
+      if (j == v || mates[j] != FREE) continue;
+      best.meet({weight[p], mix(word + words[j]), j});
+    }
+    for (int apart = WARP / 2; apart; apart /= 2) {
+      Edge<Value> other;
+      other.value = shuffle_down(best.value, apart);
+      other.number = shuffle_down(best.number, apart);
+      other.j = shuffle_down(best.j, apart);
+      best.meet(other);
+    }
+    if constexpr (IS_WIDE) {
+      if (lane() == 0) found[warp_in_block()] = best;
+      __syncthreads();
+      if (thread == 0) {
+        for (int w = 1; w < threads / WARP; ++w) best.meet(found[w]);
+      }
+    }
+    if (thread == 0) wanted[v] = best.j;
+    if constexpr (IS_WIDE) __syncthreads();
+  }
+}
+
+/// Two of a list who want each other are mates; who wants somebody in vain stays, in `rest`, or, if
+/// the row is longer than `wide`, in `rest_wide`.
+template <class Op, class Offset>
+__global__ void pair_up(
+    const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
+    const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest, i32 *rest_wide, i32 *counts) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i32 v = list[k], u = wanted[v];
+    const bool is_pair = u >= 0 && wanted[u] == v, stays = u >= 0 && !is_pair;
+    if (is_pair) mates[v] = u;
+    if (u < 0) mates[v] = NONE;
+    const bool is_wide = i64(indptr[v + 1]) - i64(indptr[v]) > wide;
+    const i32 narrow_place = claim(&counts[0], stays && !is_wide);
+    const i32 wide_place = claim(&counts[1], stays && is_wide);
+    if (stays && is_wide) rest_wide[wide_place] = v;
+    else if (stays) rest[narrow_place] = v;
+  }
+}
+
+}  // namespace graphla
