@@ -77,7 +77,7 @@ def average_clustering(
     0.5833
     """
     listed = nodes if nodes is None or np.ndim(nodes) else [nodes]
-    c = clustering(A, listed, weight)
+    c: Any = clustering(A, listed, weight)
     if not count_zeros:
         c = c.select("!=", 0).new()
     if not c.nvals:
