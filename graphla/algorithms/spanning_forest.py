@@ -76,8 +76,11 @@ def _numbered(U: Matrix, maximum: bool) -> Matrix:
     """R with R(i, j) = R(j, i) = which edge of all it is, by weight and place."""
     xp = backend(U.device).xp
     indptr, indices, weights = U.to_csr(copy=False)
-    order = xp.unique(weights, return_inverse=True)[1] if weights.size else weights
-    order = xp.argsort(-order if maximum else order, kind="stable")
+    if weights.size:
+        # weights as integers, so that each has an opposite
+        weights = xp.unique(weights, return_inverse=True)[1]
+        weights = -weights if maximum else weights
+    order = xp.argsort(weights, kind="stable")
     number = xp.empty(order.size, np.int64)
     number[order] = xp.arange(order.size)
     R = Matrix.from_csr(indptr, indices, number, ncols=U.ncols)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class Edges:
         ends = tuple((order[i], order[j]) for i, j in self.ends)
         return Edges(self.n, ends, self.weights, self.undirected, self.dtype)
 
+    def wider(self) -> Edges:
+        """With one more vertex, which has no edge."""
+        return replace(self, n=self.n + 1)
+
 
 def edges_of(A: gl.Matrix) -> Edges:
     """The entries of a matrix that came from elsewhere."""
@@ -63,11 +67,13 @@ def graphs(
     undirected: bool | None = None,
     weights: st.SearchStrategy[Any] | None = None,
     dtype: str = "INT64",
+    loops: bool = True,
 ) -> Edges:
     """Up to 12 vertices: disconnected ones, isolated ones, self-loops, trees, dense graphs."""
     n = draw(st.integers(least, 12))
     both_ways = draw(st.booleans()) if undirected is None else undirected
     pairs = [(i, j) for i in range(n) for j in range(n) if i <= j or not both_ways]
+    pairs = [(i, j) for i, j in pairs if loops or i != j]
     ends = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)) if pairs else []
     values = [draw(weights) if weights is not None else 1 for _ in ends]
     if both_ways:

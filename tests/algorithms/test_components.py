@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from verifiers import verify_components
 
 import graphla as gl
-from graphla.algorithms import connected_components
+from graphla.algorithms import component_count, connected_components, is_connected
+from graphla.algorithms.components import definition
 
 
 @given(graphs(weights=st.sampled_from([0, 1, -2])))
@@ -28,9 +29,32 @@ def test_components_are_those_of_networkx(graph):
 
 
 @given(graphs())
+def test_they_are_what_the_definition_says(graph):
+    A = graph.matrix()
+    found = connected_components(A)
+    assert found.isequal(definition(A), check_dtype=True)
+    assert component_count(A) == len(set(found.to_dense().tolist()))
+
+
+@given(graphs())
+def test_whether_a_graph_is_connected_is_as_networkx_says(graph):
+    nx = pytest.importorskip("networkx")
+    assert is_connected(graph.matrix()) == nx.is_connected(graph.networkx().to_undirected())
+
+
+@given(graphs())
 def test_direction_does_not_matter(graph):
     A = graph.matrix()
-    assert connected_components(A).isequal(connected_components(A.T.new()))
+    found = connected_components(A)
+    assert found.isequal(connected_components(A.T.new()))
+    assert A._forms.csc is not None  # from now on both forms are there
+    assert found.isequal(connected_components(A))
+
+
+@given(graphs())
+def test_an_isolated_vertex_is_a_component_more(graph):
+    labels = connected_components(graph.matrix()).to_dense().tolist()
+    assert connected_components(graph.wider().matrix()).to_dense().tolist() == [*labels, graph.n]
 
 
 @given(with_order(graphs()))
@@ -63,3 +87,16 @@ def test_without_edges_each_vertex_is_alone():
 
 def test_an_empty_graph_has_no_components():
     assert connected_components(gl.Matrix(bool, 0, 0)).size == 0
+    assert component_count(gl.Matrix(bool, 0, 0)) == 0
+    with pytest.raises(ValueError, match="A has no vertex, but connectedness"):
+        is_connected(gl.Matrix(bool, 0, 0))
+
+
+def test_stars_and_rings_whose_greatest_vertex_joins_them():
+    n = 1500
+    hub = np.full(n - 1, n - 1)
+    star = gl.Matrix.from_coo(hub, np.arange(n - 1), True, nrows=n, ncols=n)
+    assert not connected_components(star).to_dense().any()
+    assert not connected_components(star.T.new()).to_dense().any()
+    halves = gl.Matrix.from_coo(np.arange(n), (np.arange(n) + 2) % n, True, nrows=n, ncols=n)
+    assert (connected_components(halves).to_dense() == np.arange(n) % 2).all()

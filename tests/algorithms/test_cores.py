@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from graphs import graphs, with_order
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import core_numbers, k_core
+from graphla.algorithms.cores import definition
+
+simple = graphs(loops=False)
+
+
+def way(graph) -> bool | None:
+    """What says that a graph is directed whose edges happen to lead both ways."""
+    return None if graph.undirected else True
+
+
+@given(simple)
+def test_core_numbers_are_those_of_networkx(graph):
+    nx = pytest.importorskip("networkx")
+    found = core_numbers(graph.matrix(), directed=way(graph))
+    assert found.to_dict() == nx.core_number(graph.networkx())
+    assert found.isequal(definition(graph.matrix(), directed=way(graph)), check_dtype=True)
+
+
+@given(simple, st.none() | st.integers(0, 4))
+def test_the_core_is_that_of_networkx(graph, k):
+    nx = pytest.importorskip("networkx")
+    edges = set(nx.k_core(graph.networkx(), k).edges())
+    if graph.undirected:
+        edges |= {(j, i) for i, j in edges}
+    A = graph.matrix()
+    core = k_core(A, k, directed=way(graph))
+    assert core.shape == A.shape
+    assert {(i, j) for i, row in core.to_dicts().items() for j in row} == edges
+    assert core.isequal(A.dup(mask=core.S), check_dtype=True)
+    numbers = core_numbers(A, directed=way(graph))
+    assert core.isequal(k_core(A, k, numbers))
+    assert core.isequal(k_core(A, k, numbers.to_dict()))
+
+
+@given(with_order(simple))
+def test_relabelled_vertices_keep_their_numbers_and_so_does_the_reverse_graph(ordered):
+    graph, order = ordered
+    directed = way(graph)
+    numbers = core_numbers(graph.matrix(), directed=directed).to_dict()
+    relabelled = core_numbers(graph.relabelled(order).matrix(), directed=directed).to_dict()
+    assert relabelled == {order[v]: k for v, k in numbers.items()}
+    assert core_numbers(graph.matrix().T.new(), directed=directed).to_dict() == numbers
+    wider = core_numbers(graph.wider().matrix(), directed=directed).to_dict()
+    assert wider == {**numbers, graph.n: 0}
+
+
+def test_a_symmetric_matrix_is_an_undirected_graph_unless_it_is_said_to_be_directed():
+    ends = [0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]
+    A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3)
+    assert core_numbers(A).to_dense().tolist() == [2, 2, 2]
+    assert core_numbers(A, directed=True).to_dense().tolist() == [4, 4, 4]
+    with pytest.raises(ValueError, match="A has an edge 0 -> 1 but none 1 -> 0"):
+        core_numbers(gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2), directed=False)
+
+
+def test_self_loops_are_refused():
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 0, 2], 1, nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="A has a self-loop at vertex 2, but cores are of graphs"):
+        core_numbers(A)
+
+
+def test_the_smallest_graphs():
+    for n in (0, 1, 3):
+        A = gl.Matrix(bool, n, n)
+        assert core_numbers(A).to_dense().tolist() == [0] * n
+        assert k_core(A).nvals == k_core(A, 5).nvals == 0
+
+
+def test_what_makes_no_sense_is_refused():
+    A = gl.Matrix(bool, 3, 3)
+    with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
+        k_core(A, -1)
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="core_number has size 2, but A has"):
+        k_core(A, 1, gl.Vector(int, 2))
