@@ -302,7 +302,7 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Each kernel of `graphla/kernels`: file and name, and its template's parameters: their kinds,
     such as "class" or "bool", by their names.
     """
-    bounds = r"(?:(?:__launch_bounds__|BFS_IN_CLUSTERS)\([^)]*\)\s+)*"
+    bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(
         r"template\s*<([^{};]*?)>\s*(?:static\s+)?__global__\s+"
         rf"{bounds}void\s+{bounds}(\w+)\s*\(",
@@ -387,7 +387,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "MASK"), ("make_tiles", "MASK")), (0, 1)),
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
+    ("brandes", "SUMMED"): (0, 1),
     ("dot_products", "BITS"): (10,),
+    ("search_small", "CLUSTER"): (16,),
     ("close_over", "A"): (OWN, np.dtype("i4")),
     ("close_over", "T"): (OWN, np.dtype("i8")),
 }
