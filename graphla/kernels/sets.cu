@@ -84,20 +84,20 @@ template <class Value> struct Edge {
 /// wanted[v] = the free neighbour on the dearest edge of v, NONE if none is free: for each of `count`
 /// vertices of a list who wanted nobody yet, or somebody who is free no more. A warp for each, or a
 /// block if IS_WIDE.
-template <class Op, class Offset, class Value, int KEPT, bool IS_WIDE>
+template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(COLOUR_BLOCK) want_dearest(
-    const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const Value *values,
+    const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const Stored *values,
     const u64 *__restrict__ words, const i32 *__restrict__ list, i64 count, const i32 *mates,
     i32 *wanted) {
-  const Values<Value, Value, KEPT> weight(values);
-  SHARED(Edge<Value>, found, COLOUR_BLOCK / WARP);
+  const Values<Stored, Stored, KEPT> weight(values);
+  SHARED(Edge<Stored>, found, COLOUR_BLOCK / WARP);
   const int threads = IS_WIDE ? int(blockDim.x) : WARP;
   const int thread = IS_WIDE ? int(threadIdx.x) : lane();
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
     if (before >= 0 && mates[before] == FREE) continue;  // alike for all threads of the group
-    Edge<Value> best = {Value(0), 0, NONE};
+    Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];
     const i64 end = i64(indptr[v + 1]);
     for (i64 p = i64(indptr[v]) + thread; p < end; p += threads) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) want_dearest(
       best.meet({weight[p], mix(word + words[j]), j});
     }
     for (int apart = WARP / 2; apart; apart /= 2) {
-      Edge<Value> other;
+      Edge<Stored> other;
       other.value = shuffle_down(best.value, apart);
       other.number = shuffle_down(best.number, apart);
       other.j = shuffle_down(best.j, apart);

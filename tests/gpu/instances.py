@@ -334,6 +334,7 @@ DOMAINS = {
     r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
     r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
     r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
+    r"RULE": (0, 1),  # POPULAR, GAINING of communities.cu
     r"CLUSTER": (1, 16),  # CLUSTER of backends/cuda/searching.py
     r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of push.cu
 }
@@ -388,6 +389,13 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
     ("brandes", "SUMMED"): (0, 1),
+    **dict.fromkeys(
+        (
+            *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),
+            ("want_dearest", "KEPT"),
+        ),
+        (1, 2),
+    ),
     ("dot_products", "BITS"): (10,),
     ("search_small", "CLUSTER"): (16,),
     ("close_over", "A"): (OWN, np.dtype("i4")),

@@ -406,6 +406,29 @@ def algorithms() -> None:
         algorithms.closeness(A)
 
 
+def groups() -> None:
+    """Communities, colours and mates, with rows of every class."""
+    from graphla import algorithms
+
+    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
+    rows: tuple[dict[str, int], ...] = (
+        {},
+        {"LANES": 2, "TABLE": 4, "SHARED": 8},
+        {"LANES": 1, "TABLE": 1, "SHARED": 32},
+    )
+    for constants in rows:
+        with settings("communities", **constants):
+            for weight in (False, True):
+                algorithms.label_propagation(B.dup(), weight, max_iter=2)
+                algorithms.louvain(B.dup(), weight, max_level=1)
+    algorithms.greedy_color(A)
+    for wide in (2, 64):
+        with settings("sets", WIDE=wide):
+            algorithms.maximal_matching(A)
+            algorithms.maximal_matching(B, weight=True)
+
+
 def many_searches() -> None:
     """Bit by bit, more than a word holds and a few."""
     from graphla import algorithms
@@ -427,7 +450,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         closures,
         other_closures,
     ),
-    *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
+    *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches, groups),
 )
 
 
