@@ -1,0 +1,320 @@
+"""Each algorithm beside NetworkX's: the call of ours, the call of theirs, and what must agree."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+from graphla import algorithms as algo
+from graphla import binary
+
+SOURCE, FAR = 0, 9000
+SAMPLE = 32  # sources of the sampled betweenness
+PAIRS = 50_000  # of vertices whose similarity is asked
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm on one graph, by graphla of a Matrix and by NetworkX of its graph.
+
+    `kind` says how both results are read as numbers that must agree; a "quality" may differ.
+    """
+
+    name: str
+    graph: str
+    ours: Callable[[gl.Matrix], Any]
+    theirs: Callable[[Any, Any], Any]
+    kind: str = "vector"
+    rtol: float = 1e-6
+
+
+# --- the graphs -----------------------------------------------------------------------------------
+
+
+def rmat() -> gl.Matrix:
+    return _largest(gl.generators.kronecker(14, edge_factor=8, seed=1))
+
+
+def arcs() -> gl.Matrix:
+    return gl.generators.kronecker(14, edge_factor=8, seed=1, symmetric=False)
+
+
+def uniform() -> gl.Matrix:
+    return gl.generators.uniform(1000, 100_000, seed=1)
+
+
+def uniform_arcs() -> gl.Matrix:
+    return gl.generators.uniform(1000, 100_000, seed=1, symmetric=False)
+
+
+def roads() -> gl.Matrix:
+    A = gl.datasets.load("road-NY")
+    rows, columns, _ = A.to_coo(values=False)
+    once = rows < columns
+    lengths = np.random.default_rng(1).integers(1, 64, once.sum(), endpoint=True)
+    R = gl.Matrix.from_coo(rows[once], columns[once], lengths, nrows=A.nrows, ncols=A.nrows)
+    return binary.any(R | R.T).new()
+
+
+def _largest(A: gl.Matrix) -> gl.Matrix:
+    """The largest component, numbered anew."""
+    labels = algo.connected_components(A).to_dense()
+    inside = np.flatnonzero(labels == np.bincount(labels).argmax())
+    return A[inside, inside].new()
+
+
+GRAPHS: dict[str, tuple[Callable[[], gl.Matrix], bool, str]] = {
+    # name: how it is made, whether it is directed, what it is
+    "R-MAT": (rmat, False, "R-MAT, 2^14 vertices, edge factor 8: the largest component"),
+    "R-MAT arcs": (arcs, True, "R-MAT, 2^14 vertices, edge factor 8, directed"),
+    "uniform": (uniform, False, "1,000 vertices, 100,000 edges drawn evenly"),
+    "uniform arcs": (uniform_arcs, True, "1,000 vertices, 100,000 arcs drawn evenly"),
+    "road-NY": (roads, False, "the roads of New York, lengths from 1 to 64 made up"),
+}
+
+# --- results as numbers ---------------------------------------------------------------------------
+
+
+def _number(x: Any, n: int) -> np.ndarray:
+    return np.array([float(x)])
+
+
+def _of_vector(x: gl.Vector, n: int) -> np.ndarray:
+    """NaN where there is no entry."""
+    out = np.full(n, np.nan)
+    indices, values = x.to_coo()
+    out[indices] = values
+    return out
+
+
+def _of_dict(found: dict[int, Any], n: int) -> np.ndarray:
+    out = np.full(n, np.nan)
+    out[list(found)] = list(found.values())
+    return out
+
+
+def _members(x: Any, n: int) -> np.ndarray:
+    return np.sort(x.to_coo(values=False)[0] if isinstance(x, gl.Vector) else list(x))
+
+
+def _part_sizes(parts: Any, n: int) -> np.ndarray:
+    if isinstance(parts, gl.Vector):
+        return np.sort(np.unique(parts.to_dense(), return_counts=True)[1])
+    return np.sort([len(part) for part in parts])
+
+
+def _weight(matrix: gl.Matrix, n: int) -> np.ndarray:
+    """How many edges, each once, and what they weigh."""
+    rows, columns, values = matrix.to_coo()
+    return np.array([matrix.nvals / 2, values[rows < columns].sum()], float)
+
+
+def _weight_of_graph(G: Any, n: int) -> np.ndarray:
+    return np.array([G.number_of_edges(), G.size(weight="weight")], float)
+
+
+def _count(matrix: gl.Matrix, n: int) -> np.ndarray:
+    return np.array([matrix.nvals / 2], float)
+
+
+def _count_of_graph(G: Any, n: int) -> np.ndarray:
+    return np.array([G.number_of_edges()], float)
+
+
+def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
+    """The values of all entries, row by row."""
+    rows, columns, values = matrix.to_coo()
+    return values[np.lexsort((columns, rows))].astype(float)
+
+
+def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
+    """1 for each arc that there is: as many as the entries."""
+    return np.ones(G.number_of_edges())
+
+
+def _upper(matrix: gl.Matrix, n: int) -> np.ndarray:
+    """The values above the diagonal, row by row."""
+    rows, columns, values = matrix.to_coo()
+    above = rows < columns
+    return values[above][np.lexsort((columns[above], rows[above]))].astype(float)
+
+
+def _upper_of_dict(found: dict[tuple[int, int], float], n: int) -> np.ndarray:
+    ordered = sorted((min(pair), max(pair), value) for pair, value in found.items())
+    return np.array([value for _, _, value in ordered], float)
+
+
+def _upper_of_triples(found: Any, n: int) -> np.ndarray:
+    return _upper_of_dict({(u, v): value for u, v, value in found}, n)
+
+
+def _sum(matrix: gl.Matrix, n: int) -> np.ndarray:
+    return np.array([matrix.nvals, matrix.to_coo()[2].sum()], float)
+
+
+def _sum_of_dicts(found: Any, n: int) -> np.ndarray:
+    rows = [row for _, row in found]
+    return np.array([sum(map(len, rows)), sum(sum(row.values()) for row in rows)], float)
+
+
+def _pair(found: Any, n: int) -> np.ndarray:
+    """Hubs and authorities, one after the other."""
+    read = _of_vector if isinstance(found[0], gl.Vector) else _of_dict
+    return np.concatenate([read(part, n) for part in found])
+
+
+READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] = {
+    "number": (_number, _number),
+    "quality": (_number, _number),
+    "vector": (_of_vector, _of_dict),
+    "set": (_members, _members),
+    "parts": (_part_sizes, _part_sizes),
+    "forest": (_weight, _weight_of_graph),
+    "subgraph": (_count, _count_of_graph),
+    "arcs": (_entries, _arcs_of_graph),
+    "edges": (_upper, _upper_of_dict),
+    "pairs": (_upper, _upper_of_triples),
+    "table": (_sum, _sum_of_dicts),
+    "two": (_pair, _pair),
+}
+
+
+def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
+    """How the two results compare, in a word."""
+    mine = READERS[row.kind][0](ours, n)
+    if row.kind == "quality":
+        return f"{mine[0]:.4g} / {theirs[0]:.4g}"
+    same = mine.shape == theirs.shape and np.allclose(
+        mine, theirs, rtol=row.rtol, atol=1e-9, equal_nan=True
+    )
+    return "equal" if same else "**differ**"
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+
+def _drawn(n: int) -> list[int]:
+    """The vertices that NetworkX draws for k = SAMPLE and seed = 1."""
+    return random.Random(1).sample(range(n), SAMPLE)
+
+
+def _first_edges(A: gl.Matrix) -> gl.Matrix:
+    """The first edges above the diagonal, as pairs to ask of."""
+    rows, columns, _ = A.to_coo(values=False)
+    above = np.flatnonzero(rows < columns)[:PAIRS]
+    return gl.Matrix.from_coo(rows[above], columns[above], True, nrows=A.nrows, ncols=A.nrows)
+
+
+def _pairs_of(G: Any) -> list[tuple[int, int]]:
+    return sorted((min(e), max(e)) for e in G.edges)[:PAIRS]
+
+
+def _colours(G: Any, found: dict[int, int]) -> int:
+    return max(found.values()) + 1
+
+
+def _modularity(A: gl.Matrix, labels: gl.Vector) -> float:
+    return algo.modularity(A, labels)
+
+
+ROWS = [
+    # traversal and paths
+    Row("bfs", "road-NY", lambda A: algo.bfs(A, SOURCE).levels,
+        lambda nx, G: nx.single_source_shortest_path_length(G, SOURCE)),
+    Row("reachable", "road-NY", lambda A: algo.reachable(A, SOURCE),
+        lambda nx, G: nx.descendants(G, SOURCE) | {SOURCE}, "set"),
+    Row("neighborhood, radius 400", "road-NY", lambda A: algo.neighborhood(A, SOURCE, 400),
+        lambda nx, G: nx.ego_graph(G, SOURCE, 400), "set"),
+    Row("transitive_closure", "uniform arcs", lambda A: algo.transitive_closure(A),
+        lambda nx, G: nx.transitive_closure(G), "arcs"),
+    Row("sssp", "road-NY", lambda A: algo.sssp(A, SOURCE),
+        lambda nx, G: nx.single_source_dijkstra_path_length(G, SOURCE)),
+    Row("bellman_ford", "road-NY", lambda A: algo.bellman_ford(A, SOURCE),
+        lambda nx, G: nx.single_source_bellman_ford_path_length(G, SOURCE)),
+    Row("negative_cycle", "road-NY", lambda A: algo.negative_cycle(A) is not None,
+        lambda nx, G: nx.negative_edge_cycle(G), "number"),
+    Row("all_pairs_lengths", "uniform", lambda A: algo.all_pairs_lengths(A),
+        lambda nx, G: list(nx.all_pairs_shortest_path_length(G)), "table"),
+    Row("shortest_path_length", "road-NY",
+        lambda A: algo.shortest_path_length(A, SOURCE, FAR, weight=True),
+        lambda nx, G: nx.shortest_path_length(G, SOURCE, FAR, weight="weight"), "number"),
+    # centrality
+    Row("pagerank", "R-MAT arcs", lambda A: algo.pagerank(A, tol=1e-12),
+        lambda nx, G: nx.pagerank(G, tol=1e-12), rtol=1e-4),
+    Row("hits", "R-MAT arcs", lambda A: algo.hits(A), lambda nx, G: nx.hits(G), "two", 1e-4),
+    Row("katz", "R-MAT arcs", lambda A: algo.katz(A, alpha=0.005),
+        lambda nx, G: nx.katz_centrality(G, alpha=0.005), rtol=1e-4),
+    Row("eigenvector", "R-MAT", lambda A: algo.eigenvector(A),
+        lambda nx, G: nx.eigenvector_centrality(G), rtol=1e-3),
+    Row("degree", "road-NY", lambda A: algo.degree(A), lambda nx, G: nx.degree_centrality(G)),
+    Row("closeness", "uniform", lambda A: algo.closeness(A),
+        lambda nx, G: nx.closeness_centrality(G)),
+    Row("harmonic", "uniform", lambda A: algo.harmonic(A),
+        lambda nx, G: nx.harmonic_centrality(G)),
+    Row("betweenness", "uniform", lambda A: algo.betweenness(A),
+        lambda nx, G: nx.betweenness_centrality(G)),
+    Row(f"betweenness, {SAMPLE} sources", "R-MAT",
+        lambda A: algo.betweenness(A, sources=_drawn(A.nrows)),
+        lambda nx, G: nx.betweenness_centrality(G, k=SAMPLE, seed=1)),
+    Row("edge_betweenness", "uniform", lambda A: algo.edge_betweenness(A),
+        lambda nx, G: nx.edge_betweenness_centrality(G), "edges"),
+    # components
+    Row("connected_components", "road-NY", lambda A: algo.connected_components(A),
+        lambda nx, G: list(nx.connected_components(G)), "parts"),
+    Row("strong_components", "R-MAT arcs", lambda A: algo.strong_components(A),
+        lambda nx, G: list(nx.strongly_connected_components(G)), "parts"),
+    Row("core_numbers", "R-MAT", lambda A: algo.core_numbers(A),
+        lambda nx, G: nx.core_number(G)),
+    Row("k_core", "R-MAT", lambda A: algo.k_core(A, 10),
+        lambda nx, G: nx.k_core(G, 10), "subgraph"),
+    Row("spanning_forest", "road-NY", lambda A: algo.spanning_forest(A),
+        lambda nx, G: nx.minimum_spanning_tree(G), "forest"),
+    # cohesion
+    Row("triangles", "R-MAT", lambda A: algo.triangles(A), lambda nx, G: nx.triangles(G)),
+    Row("clustering", "R-MAT", lambda A: algo.clustering(A), lambda nx, G: nx.clustering(G)),
+    Row("clustering, directed", "uniform arcs", lambda A: algo.clustering(A),
+        lambda nx, G: nx.clustering(G)),
+    Row("transitivity", "R-MAT", lambda A: algo.transitivity(A),
+        lambda nx, G: nx.transitivity(G), "number"),
+    Row("square_clustering", "uniform", lambda A: algo.square_clustering(A),
+        lambda nx, G: nx.square_clustering(G)),
+    Row("k_truss", "R-MAT", lambda A: algo.k_truss(A, 8),
+        lambda nx, G: nx.k_truss(G, 8), "subgraph"),
+    Row("jaccard", "R-MAT", lambda A: algo.jaccard(A, _first_edges(A)),
+        lambda nx, G: list(nx.jaccard_coefficient(G, _pairs_of(G))), "pairs"),
+    # communities and sets
+    Row("label_propagation, its modularity", "R-MAT",
+        lambda A: _modularity(A, algo.label_propagation(A)),
+        lambda nx, G: nx.community.modularity(G, nx.community.label_propagation_communities(G)),
+        "quality"),
+    Row("louvain, its modularity", "R-MAT", lambda A: _modularity(A, algo.louvain(A, seed=1)),
+        lambda nx, G: nx.community.modularity(G, nx.community.louvain_communities(G, seed=1)),
+        "quality"),
+    Row("louvain, its modularity", "road-NY",
+        lambda A: _modularity(A, algo.louvain(A, weight=None, seed=1)),
+        lambda nx, G: nx.community.modularity(
+            G, nx.community.louvain_communities(G, weight=None, seed=1), weight=None),
+        "quality"),
+    Row("maximal_independent_set, its size", "road-NY",
+        lambda A: algo.maximal_independent_set(A, seed=1).nvals,
+        lambda nx, G: len(nx.maximal_independent_set(G, seed=1)), "quality"),
+    Row("greedy_color, its colours", "R-MAT",
+        lambda A: algo.greedy_color(A).to_dense().max() + 1,
+        lambda nx, G: _colours(G, nx.greedy_color(G)), "quality"),
+    Row("maximal_matching, its edges", "road-NY",
+        lambda A: algo.maximal_matching(A).nvals // 2,
+        lambda nx, G: len(nx.maximal_matching(G)), "quality"),
+    # distances
+    Row("eccentricity", "uniform", lambda A: algo.eccentricity(A),
+        lambda nx, G: nx.eccentricity(G)),
+    Row("diameter", "uniform", lambda A: algo.diameter(A), lambda nx, G: nx.diameter(G), "number"),
+    Row("radius", "uniform", lambda A: algo.radius(A), lambda nx, G: nx.radius(G), "number"),
+    Row("center", "uniform", lambda A: algo.center(A), lambda nx, G: nx.center(G), "set"),
+    Row("average_path_length", "uniform", lambda A: algo.average_path_length(A),
+        lambda nx, G: nx.average_shortest_path_length(G), "number"),
+]  # fmt: skip

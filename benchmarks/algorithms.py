@@ -1,0 +1,175 @@
+"""Every algorithm beside NetworkX's on the CPU, or on a card beside its bounds.
+
+python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
+python benchmarks/algorithms.py --device cuda [--only NAME ...]
+
+On the CPU: one process, graphla compiled by Numba as it is by default. Each call of ours gets a
+fresh Matrix, whose CSR is all that has been made of it; the median of a few calls counts, after one
+that compiles. NetworkX runs once, on its own graph made before, in a process of its own with a time
+limit. Results are compared. The table goes to the standard output as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing as mp
+import os
+import platform
+import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from algorithm_cases import GRAPHS, READERS, ROWS, Row, agree
+
+import graphla as gl
+
+CALLS, ENOUGH = 5, 2.0  # calls of ours: as many, or fewer once they have taken so many seconds
+FORK = mp.get_context("fork")  # NetworkX's process has the graph as it is here
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Every algorithm beside NetworkX's, or on a card.")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--only", nargs="*", default=[], help="rows whose name begins so")
+    parser.add_argument("--limit", type=float, default=60, help="seconds NetworkX may take a row")
+    parser.add_argument("--seconds", type=float, default=600, help="on a card: the last row begins")
+    parser.add_argument("--json", type=Path, help="keep the figures here too")
+    options = parser.parse_args()
+    if options.device == "cuda":
+        from algorithms_gpu import measure
+
+        measure(options.only, options.seconds)
+        return
+    rows = [row for row in ROWS if not options.only or row.name.startswith(tuple(options.only))]
+    print(machine(), "\n", flush=True)
+    figures = []
+    for graph in dict.fromkeys(row.graph for row in rows):
+        figures += on_graph(graph, [row for row in rows if row.graph == graph], options.limit)
+    print("\n" + table(figures))
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
+    make, directed, about = GRAPHS[name]
+    with gl.config.set(device="cpu"):
+        A = make()
+    start = time.perf_counter()
+    G = gl.io.to_networkx(A, directed=directed)
+    converting = time.perf_counter() - start
+    print(f"{name}: {about}; {A.nrows:,} vertices, {A.nvals // (1 if directed else 2):,} edges")
+    print(f"  conversion to NetworkX, in no figure below: {converting:.1f} s", flush=True)
+    figures = []
+    for row in rows:
+        try:
+            seconds, found = ours(row, A)
+        except Exception as error:
+            print(f"  {row.name}: {type(error).__name__}: {error}", flush=True)
+            continue
+        theirs, answer = in_its_process(row, G, A.nrows, limit)
+        word = answer if isinstance(answer, str) else agree(row, found, answer, A.nrows)
+        figures.append(
+            {"name": row.name, "graph": name, "ours": seconds, "theirs": theirs, "agree": word}
+        )
+        print(f"  {row.name:<36}{1000 * seconds:12.2f} ms {theirs:9.3f} s  {word}", flush=True)
+    return figures
+
+
+def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
+    """The median seconds of a few calls, each on a matrix that nobody has asked anything yet."""
+    rows, columns, values = A.to_coo()
+    if A.dtype == "BOOL":
+        values = True  # once for all, as the generators hold it
+    symmetric = A._forms.is_symmetric
+    took: list[float] = []
+    found = None
+    for call in range(1 + CALLS):
+        fresh = gl.Matrix.from_coo(
+            rows, columns, values, nrows=A.nrows, ncols=A.ncols, symmetric=symmetric
+        )
+        start = time.perf_counter()
+        found = row.ours(fresh)
+        if call:
+            took.append(time.perf_counter() - start)
+        if sum(took) > ENOUGH:
+            break
+    return median(took), found
+
+
+def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
+    """NetworkX's seconds and its numbers; or the limit, and why there are none."""
+    here, there = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=_theirs, args=(row, G, n, there))
+    process.start()
+    there.close()
+    try:
+        if not here.poll(limit):
+            return limit, f"NetworkX not done in {limit:.0f} s"
+        return here.recv()
+    except EOFError:
+        return limit, "NetworkX's process ended"
+    finally:
+        process.kill()
+        process.join()
+
+
+def _theirs(row: Row, G: Any, n: int, pipe: Any) -> None:
+    import networkx as nx
+
+    warnings.simplefilter("ignore")
+    try:
+        start = time.perf_counter()
+        found = row.theirs(nx, G)
+        seconds = time.perf_counter() - start
+        pipe.send((seconds, READERS[row.kind][1](found, n)))
+    except Exception as error:
+        pipe.send((0.0, f"NetworkX: {type(error).__name__}: {error}"))
+
+
+def table(figures: list[dict[str, Any]]) -> str:
+    lines = [
+        "| algorithm | graph | graphla, ms | NetworkX, s | times as fast | results |",
+        "|---|---|--:|--:|--:|---|",
+    ]
+    for each in figures:
+        more = "> " if "not done" in each["agree"] else ""
+        ratio = each["theirs"] / each["ours"]
+        lines.append(
+            f"| {each['name']} | {each['graph']} | {1000 * each['ours']:.3g} | {more}"
+            f"{each['theirs']:.3g} | {more}{ratio:,.0f} | {each['agree']} |"
+        )
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    names = ("networkx", "numpy", "scipy", "numba")
+    cpu = next(
+        (
+            line.split(":")[1].strip()
+            for line in _lines("/proc/cpuinfo")
+            if line.startswith("model name")
+        ),
+        platform.processor(),
+    )
+    libraries = ", ".join(f"{name} {version(name)}" for name in names)
+    return (
+        f"{cpu}, {_cores()} cores; Python {platform.python_version()}, "
+        f"graphla {gl.__version__}, {libraries}"
+    )
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines() if Path(path).exists() else []
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,313 @@
+"""The algorithms on a card: those with a bar on great graphs, each of the others on kron 18 or 20.
+
+Device time lies between two events around the whole public call; wall is until the card is idle.
+Each is a median of a few calls, after one that compiles. Before it is timed, each of the smaller
+ones gives on kron 14 what it gives on the CPU; those with a bar are verified on the great graph
+itself, by another way (CuPy's products in FP64, or the edges looked at one by one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import cupy
+import gpu_graphs
+import numpy as np
+from cupyx.scipy.sparse import csr_matrix
+from gpu_timing import machine, once
+
+import graphla as gl
+from graphla import algorithms as algo
+
+CALLS = 5
+SMALL = 14  # the scale at which card and CPU are compared
+
+
+@cache
+def kron(scale: int) -> gl.Matrix:
+    return gpu_graphs.kron(scale)
+
+
+@cache
+def weighted(scale: int) -> gl.Matrix:
+    """kron with an integer weight of 1 to 64 for each edge, the same both ways."""
+    return _with_weights(kron(scale))
+
+
+def _with_weights(A: gl.Matrix) -> gl.Matrix:
+    rows, columns, _ = A.to_coo(values=False)
+    low, high = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
+    lengths = 1 + (low.astype(cupy.int64) * 2654435761 + high * 40503 >> 9) % 64
+    return gl.Matrix.from_coo(rows, columns, lengths, nrows=A.nrows, ncols=A.ncols, symmetric=True)
+
+
+def hub(A: gl.Matrix) -> int:
+    indptr = A.to_csr(copy=False)[0]
+    return int((indptr[1:] - indptr[:-1]).argmax())
+
+
+# --- the rows with a bar --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A figure that the library is held to."""
+
+    name: str
+    scale: int
+    most: float | None  # milliseconds
+    call: Callable[[gl.Matrix], Any]
+    verify: Callable[[gl.Matrix, Any], str]
+
+
+def _pattern(A: gl.Matrix) -> Any:
+    indptr, indices, _ = A.to_csr(copy=False)
+    return csr_matrix((cupy.ones(A.nvals), indices, indptr), shape=A.shape)
+
+
+def pagerank_rests(A: gl.Matrix, rank: gl.Vector) -> str:
+    """One more round, in FP64, by CuPy: how much would it change?"""
+    r = rank.to_dense().astype(cupy.float64)
+    P = _pattern(A)
+    degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
+    share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
+    dangling = float(r[degree == 0].sum())
+    after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows  # A is its own transpose
+    change, total = float(cupy.abs(after - r).sum()), float(r.sum())
+    assert change < 1e-4, change
+    assert abs(total - 1) < 1e-3, total
+    return f"a further round changes {change:.1e}"
+
+
+def counted_twice(A: gl.Matrix, count: int) -> str:
+    by_corner = int(algo.triangles(A).to_dense().sum())
+    assert by_corner == 3 * count, (by_corner, count)
+    return f"{count:,} triangles, a third of the corners"
+
+
+def brandes(A: gl.Matrix, found: gl.Vector) -> str:
+    """The same sum, level by level, by CuPy's products in FP64."""
+    n, source = A.nrows, hub(A)
+    P = _pattern(A)
+    level = algo.bfs(A, source, parents=False).levels.to_dense(-1)
+    paths = cupy.zeros(n)
+    paths[source] = 1
+    deepest = int(level.max())
+    for depth in range(1, deepest + 1):
+        paths += cupy.where(level == depth, P @ cupy.where(level == depth - 1, paths, 0), 0)
+    owed = cupy.zeros(n)
+    for depth in range(deepest, 0, -1):
+        given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
+        owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
+    owed[source] = 0
+    scale = cupy.max(found.to_dense()) / owed.max()
+    wrong = float(cupy.abs(found.to_dense() - scale * owed).max() / (scale * owed.max()))
+    assert wrong < 1e-6, wrong
+    return f"CuPy's within {wrong:.0e}"
+
+
+ONE_COMPONENT = cupy.ElementwiseKernel(
+    "raw int64 label, raw P indptr, raw int32 indices",
+    "bool wrong",
+    """
+    long long mine = label[i];
+    wrong = mine > i || label[mine] != mine;
+    for (long long k = indptr[i]; k < indptr[i + 1]; ++k) wrong |= label[indices[k]] != mine;
+    """,
+    "one_component",
+)
+
+
+def components_hold(A: gl.Matrix, labels: gl.Vector) -> str:
+    """No edge leads out of a component, its label is its root, and the greatest one is one."""
+    label = labels.to_dense().astype(cupy.int64)
+    indptr, indices, _ = A.to_csr(copy=False)
+    wrong = ONE_COMPONENT(label, indptr, indices, size=A.nrows)
+    assert not bool(wrong.any())
+    sizes = cupy.bincount(label)
+    giant = int(sizes.argmax())
+    reached = algo.bfs(A, giant, parents=False).levels.nvals
+    assert reached == int(sizes[giant])
+    return f"{int((sizes > 0).sum()):,} components, the greatest {reached:,}"
+
+
+def _nearly(A: gl.Matrix) -> float:
+    return 1e-4 / A.nrows
+
+
+BARS = [
+    Bar("PageRank, FP32", 22, 12, lambda A: algo.pagerank(A, tol=_nearly(A), dtype="FP32"),
+        pagerank_rests),
+    Bar("PageRank, FP64", 22, None, lambda A: algo.pagerank(A, tol=_nearly(A)), pagerank_rests),
+    Bar("betweenness, one source", 22, 15,
+        lambda A: algo.betweenness(A, sources=[hub(A)], normalized=False), brandes),
+    Bar("connected components", 22, None, algo.connected_components, components_hold),
+    Bar("triangles", 18, None, algo.triangle_count, counted_twice),
+    Bar("triangles", 20, 50, algo.triangle_count, counted_twice),
+    Bar("PageRank, FP32", 24, 45, lambda A: algo.pagerank(A, tol=_nearly(A), dtype="FP32"),
+        pagerank_rests),
+    Bar("PageRank, FP64", 24, None, lambda A: algo.pagerank(A, tol=_nearly(A)), pagerank_rests),
+    Bar("betweenness, one source", 24, 70,
+        lambda A: algo.betweenness(A, sources=[hub(A)], normalized=False), brandes),
+    Bar("connected components", 24, 5, algo.connected_components, components_hold),
+]  # fmt: skip
+
+# --- the others -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Other:
+    """An algorithm timed at a scale; `same`: whether card and CPU give one and the same answer."""
+
+    name: str
+    scale: int
+    call: Callable[[gl.Matrix], Any]
+    same: bool = True
+    graph: Callable[[int], gl.Matrix] = kron
+
+
+def _sources(A: gl.Matrix) -> list[int]:
+    return list(range(0, A.nrows, A.nrows // 64))
+
+
+OTHERS = [
+    Other("k_core, its numbers", 20, lambda A: algo.core_numbers(A)),
+    Other("k_core, k = 16", 20, lambda A: algo.k_core(A, 16)),
+    Other("k_truss, k = 8", 18, lambda A: algo.k_truss(A, 8)),
+    Other("label_propagation, 10 rounds", 20, lambda A: algo.label_propagation(A, max_iter=10)),
+    Other("louvain", 18, lambda A: algo.modularity(A, algo.louvain(A)), False),
+    Other("strong_components", 20, lambda A: algo.strong_components(A)),
+    Other("spanning_forest", 20, lambda A: algo.spanning_forest(A), graph=weighted),
+    Other("triangles, each corner", 18, lambda A: algo.triangles(A)),
+    Other("clustering", 18, lambda A: algo.clustering(A)),
+    Other("transitivity", 18, lambda A: algo.transitivity(A)),
+    Other("square_clustering", 14, lambda A: algo.square_clustering(A)),
+    Other("jaccard of the edges", 18, lambda A: algo.jaccard(A, A)),
+    Other("greedy_color", 20, lambda A: algo.greedy_color(A)),
+    Other("maximal_independent_set", 20, lambda A: algo.maximal_independent_set(A)),
+    Other("maximal_matching", 20, lambda A: algo.maximal_matching(A)),
+    Other("hits", 20, lambda A: algo.hits(A)),
+    Other("katz, alpha = 1e-5", 20, lambda A: algo.katz(A, alpha=1e-5)),
+    Other("eigenvector", 20, lambda A: algo.eigenvector(A)),
+    Other("degree", 20, lambda A: algo.degree(A)),
+    Other("closeness of 64", 18, lambda A: algo.closeness(A, _sources(A))),
+    Other("edge_betweenness, 16 sources", 18,
+          lambda A: algo.edge_betweenness(A, sources=_sources(A)[:16])),
+    Other("bfs", 20, lambda A: algo.bfs(A, 1, parents="least")),
+    Other("sssp", 20, lambda A: algo.sssp(A, 1), graph=weighted),
+    Other("bellman_ford", 20, lambda A: algo.bellman_ford(A, 1), graph=weighted),
+    Other("widest_path", 20, lambda A: algo.widest_path(A, 1), graph=weighted),
+    Other("path_count", 20, lambda A: algo.path_count(A, 1)),
+    Other("neighborhood, radius 2", 20, lambda A: algo.neighborhood(A, 1, 2)),
+    Other("reachable", 20, lambda A: algo.reachable(A, 1)),
+    Other("all_pairs_lengths of 64", 18, lambda A: algo.all_pairs_lengths(A, _sources(A))),
+]  # fmt: skip
+BY_NAME = {each.name: each for each in OTHERS}
+
+
+def on_the_cpu(name: str, path: str) -> Any:
+    """What the CPU gives, in a process of its own."""
+    with gl.config.set(device="cpu"):
+        return plain(BY_NAME[name].call(gl.io.read(path)))
+
+
+def plain(found: Any) -> list[Any]:
+    """A result as host arrays."""
+    if isinstance(found, gl.Vector | gl.Matrix):
+        return [np.asarray(part) for part in found.to("cpu").to_coo()]
+    if isinstance(found, tuple | list):
+        return [part for each in found if each is not None for part in plain(each)]
+    return [np.asarray(found)]
+
+
+def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
+    if each.same:
+        assert len(mine) == len(cpus), each.name
+        for here, there in zip(mine, cpus, strict=True):
+            assert here.shape == there.shape, (each.name, here.shape, there.shape)
+            assert np.allclose(here, there, rtol=1e-5, atol=1e-9), each.name
+        return "as on the CPU"
+    return f"{float(mine[0]):.4g}, on the CPU {float(cpus[0]):.4g}"
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, float]:
+    call()
+    figures = []
+    start = perf_counter()
+    while len(figures) < CALLS and (not figures or perf_counter() - start < 2):
+        figures.append(once(call))
+    return median(device for device, _ in figures), median(wall for _, wall in figures)
+
+
+def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
+    """Rows are begun until so many seconds have passed."""
+    chosen, end = tuple(only), perf_counter() + seconds
+    bars = [each for each in BARS if not chosen or each.name.startswith(chosen)]
+    others = [each for each in OTHERS if not chosen or each.name.startswith(chosen)]
+    print(machine(), flush=True)
+    with (
+        gl.config.set(device="cuda"),
+        ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool,
+    ):
+        answers = _asked(others, pool)
+        lines = [_line("algorithm", "graph", "device, ms", "wall, ms", "at most", "verified")]
+        lines.append("|---|---|--:|--:|--:|---|")
+        rows = [lambda bar=bar: _bar(bar) for bar in bars]
+        rows += [lambda each=each: _other(each, answers[each.name]) for each in others]
+        for row in rows:
+            if perf_counter() > end:
+                break
+            lines.append(row())
+            print(lines[-1], flush=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+    print("\n" + "\n".join(lines))
+
+
+def _asked(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
+    paths = {}
+    for graph in {each.graph for each in others}:
+        paths[graph] = f"/tmp/algorithms-{graph.__name__}.npz"
+        gl.io.write(paths[graph], graph(SMALL).to("cpu"))
+    return {each.name: pool.submit(on_the_cpu, each.name, paths[each.graph]) for each in others}
+
+
+def _bar(bar: Bar) -> str:
+    A = kron(bar.scale)
+    try:
+        word = bar.verify(A, bar.call(A))
+        device, wall = timed(lambda: bar.call(A))
+    except Exception as error:
+        return _failed(bar.name, bar.scale, error)
+    held = ""
+    if bar.most is not None:
+        held = f"{bar.most:g}: {'met' if device <= bar.most else '**missed**'}"
+    return _line(bar.name, f"kron {bar.scale}", f"{device:.3f}", f"{wall:.3f}", held, word)
+
+
+def _other(each: Other, answer: Future[Any]) -> str:
+    try:
+        word = compare(each, plain(each.call(each.graph(SMALL))), answer.result())
+        A = each.graph(each.scale)
+        device, wall = timed(lambda: each.call(A))
+    except Exception as error:
+        return _failed(each.name, each.scale, error)
+    return _line(each.name, f"kron {each.scale}", f"{device:.3f}", f"{wall:.3f}", "", word)
+
+
+def _failed(name: str, scale: int, error: Exception) -> str:
+    told = f"{type(error).__name__}: {error}".splitlines()[0][:120]
+    return _line(name, f"kron {scale}", "", "", "", f"**{told}**")
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
