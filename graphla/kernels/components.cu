@@ -10,8 +10,6 @@
 
 namespace graphla {
 
-constexpr i32 LONG_ROW = 256;   // entries of a row that is left to warps, a part each: as the host has it
-constexpr i32 PART_ENTRIES = 512;
 constexpr int SAMPLES = 1024;  // vertices, a thread each
 
 /// parent[v] = the first neighbour of v, or v itself, whichever is less.
@@ -79,10 +77,10 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
 }
 
 /// The vertices outside the largest component are joined with all their neighbours: 32 rows to a warp,
-/// long ones listed in parts (vertex, and which part).
+/// those of more than `longest` entries listed in parts (vertex, and which part).
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, const u64 *largest,
-                          i32 *parent, u64 *parts, u64 *count) {
+                          i32 longest, i32 part, i32 *parent, u64 *parts, u64 *count) {
   const i64 warps = threads_in_grid() / WARP;
   const u64 whole = *largest;
   for (i64 group = thread_in_grid() / WARP; group * WARP < n; group += warps) {
@@ -94,8 +92,8 @@ __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restri
       entries = i64(indptr[v + 1] - begin);
       if (entries && is_inside(parent, i32(v), whole)) entries = 0;
     }
-    if (entries > LONG_ROW) {
-      const u64 wanted = u64((entries + PART_ENTRIES - 1) / PART_ENTRIES), first = atomicAdd(count, wanted);
+    if (entries > longest) {
+      const u64 wanted = u64((entries + part - 1) / part), first = atomicAdd(count, wanted);
       for (u64 k = 0; k < wanted; ++k) parts[first + k] = u64(v) << 32 | k;
       entries = 0;
     }
@@ -114,13 +112,13 @@ __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restri
 
 /// The same for the parts of long rows: a warp each.
 template <class Op, class Offset>
-__global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const u64 *parts,
-                           const u64 *count, i32 *parent) {
+__global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i32 part,
+                           const u64 *parts, const u64 *count, i32 *parent) {
   const i64 warps = threads_in_grid() / WARP, all = i64(*count);
   for (i64 k = thread_in_grid() / WARP; k < all; k += warps) {
     const i32 u = i32(parts[k] >> 32);
-    const Offset begin = indptr[u] + Offset(u32(parts[k])) * PART_ENTRIES;
-    const Offset end = least(indptr[u + 1], Offset(begin + PART_ENTRIES));
+    const Offset begin = indptr[u] + Offset(u32(parts[k])) * part;
+    const Offset end = least(indptr[u + 1], Offset(begin + part));
     for (Offset place = begin + lane(); place < end; place += WARP) {
       const i32 w = indices[place];
       if (load_relaxed(&parent[u]) != load_relaxed(&parent[w])) join(parent, u, w);

@@ -406,6 +406,25 @@ def algorithms() -> None:
         algorithms.closeness(A)
 
 
+def parts() -> None:
+    """Components, cores and forests: rows in parts, one block and all, keys of both widths."""
+    from graphla import algorithms
+
+    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    directed = gl.select.offdiag(matrix("FP64", entries=900)).new()
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("joining", LONGEST=3, PART=5):
+        algorithms.connected_components(A)
+        algorithms.connected_components(directed)
+        for alone in (0, 64):
+            with settings("peeling", ALONE_EDGES=alone):
+                algorithms.core_numbers(A)
+                algorithms.core_numbers(directed)
+    algorithms.strong_components(directed)
+    B = gl.binary.plus(directed | directed.T).new()
+    for dtype in ("FP32", "FP64"):
+        algorithms.spanning_forest(B.dup(dtype))
+
+
 def groups() -> None:
     """Communities, colours and mates, with rows of every class."""
     from graphla import algorithms
@@ -450,7 +469,8 @@ STAGES: tuple[Callable[[], None], ...] = (
         closures,
         other_closures,
     ),
-    *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches, groups),
+    *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
+    *(groups, parts),
 )
 
 

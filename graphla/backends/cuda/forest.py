@@ -8,18 +8,20 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import BLOCK, INT32_END, blocks, rows_of, size
+from graphla.backends.cuda.launching import BLOCK, blocks, rows_of, size
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr, is_iso
 
 NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
+NARROW = 1 << 32
+"""Entries whose places a key of 64 bits holds beside weights of up to 32."""
 
 
 def least_forest(upper: Csr, greatest: bool) -> Array:
     """bool[nvals]: which entries are edges of the forest."""
     n, indices, offset = upper.nrows, upper.indices, upper.indptr.dtype
     step, values = size(0 if is_iso(upper.values) else 1), upper.values
-    wide = values.dtype.itemsize == 8 or upper.nvals >= 2 * INT32_END
+    wide = values.dtype.itemsize == 8 or upper.nvals >= NARROW
     flags = xp.zeros(upper.nvals, bool)
     rows, places = rows_of(upper), xp.arange(upper.nvals, dtype=offset)
     label = xp.arange(n, dtype=np.int32)

@@ -11,7 +11,11 @@ from graphla.backends.cuda.launching import BLOCK, blocks, counters, size
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
-LONG_ROW, PART_ENTRIES, SAMPLES = 256, 512, 1024  # as in components.cu
+SAMPLES = 1024  # as in components.cu
+LONGEST = 256
+"""A longer row is no matter of its vertex's warp, but listed in parts."""
+PART = 512
+"""Entries of a part."""
 SAMPLED = 1
 """Places of each row, beside the first, that are sampled."""
 
@@ -45,13 +49,14 @@ def components(out: Csr, into: Csr | None) -> Array:
 def _join_rest(a: Csr, parent: Array, largest: Array, listed: Array) -> None:
     """Joins the vertices outside the largest component with all that their rows say."""
     n, offset = a.nrows, a.indptr.dtype
-    parts = xp.empty(a.nvals // LONG_ROW + a.nvals // PART_ENTRIES + 1, np.uint64)
+    parts = xp.empty(a.nvals // (LONGEST + 1) + a.nvals // PART + 1, np.uint64)
     rows = (a.indptr, a.indices)
     join = load("components.cu", "join_rest", NOTHING, offset)
-    join(blocks(n), BLOCK, *rows, size(n), largest, parent, parts, listed)
+    cut = (np.int32(LONGEST), np.int32(PART))
+    join(blocks(n), BLOCK, *rows, size(n), largest, *cut, parent, parts, listed)
     if parts.size > 1:
         join = load("components.cu", "join_parts", NOTHING, offset)
-        join(blocks(parts.size * 32), BLOCK, *rows, parts, listed, parent)
+        join(blocks(parts.size * 32), BLOCK, *rows, np.int32(PART), parts, listed, parent)
 
 
 def strong_components(out: Csr) -> None:
