@@ -11,6 +11,8 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from graphla.algorithms import arguments
@@ -45,7 +47,7 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
 def k_core(
     A: Matrix,
     k: int | None = None,
-    core_number: Vector | None = None,
+    core_number: Vector | Mapping[int, int] | None = None,
     *,
     directed: bool | None = None,
 ) -> Matrix:

@@ -43,8 +43,7 @@ def grow(
             w = a_values[np.uint64(p * step)]
             for _ in range(2):
                 q = kept_best[np.uint64(u)]
-                if q >= 0:
-                    best = a_values[np.uint64(q * step)]
+                best = a_values[np.uint64(max(q, 0) * step)]
                 if q < 0 or (w > best if greatest else w < best):
                     kept_best[np.uint64(u)] = p
                     kept_from[np.uint64(u)] = i
