@@ -37,6 +37,7 @@ def neighbours(graph: Edges) -> list[set[int]]:
 # --- independent sets ---------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(undirected, seeds, st.data())
 def test_a_set_is_independent_and_maximal(graph, seed, data):
     near, nodes = neighbours(graph), []
@@ -68,6 +69,7 @@ def test_without_edges_the_set_is_of_all_and_nobody_has_a_mate(n):
 # --- colours ------------------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(undirected, st.sampled_from(coloring.STRATEGIES), seeds)
 def test_colours_are_those_of_a_loop_over_the_order(graph, strategy, seed):
     A = graph.matrix()
@@ -120,6 +122,7 @@ def verify_matching(graph: Edges, mates: dict[int, int]) -> None:
         assert i == j or i in mates or j in mates, f"{i} and {j} could be mates"
 
 
+@settings(max_examples=50)
 @given(weighted, st.booleans(), seeds)
 def test_a_matching_is_one_and_maximal_and_that_of_the_definition(graph, weight, seed):
     A = graph.matrix()
@@ -128,6 +131,7 @@ def test_a_matching_is_one_and_maximal_and_that_of_the_definition(graph, weight,
     assert matching.definition(A, weight, seed).isequal(mates)
 
 
+@settings(max_examples=50)
 @given(weighted)
 def test_a_heavy_matching_weighs_half_of_the_heaviest_at_least(graph):
     nx = pytest.importorskip("networkx")
@@ -150,7 +154,9 @@ def test_heavier_edges_are_taken_first():
 def test_weights_that_differ_by_direction_are_refused_where_they_count():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, 2.0, 3.0])
     assert maximal_matching(A).nvals == 2
-    with pytest.raises(ValueError, match="A has weight 2.0 on edge 1 -> 2 and 3.0 on 2 -> 1, but"):
+    with pytest.raises(
+        ValueError, match=r"A has weight 2\.0 on edge 1 -> 2 and 3\.0 on 2 -> 1, but"
+    ):
         maximal_matching(A, weight=True)
 
 

@@ -1,0 +1,167 @@
+"""Louvain's communities and their modularity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import graphs, halves
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import louvain, modularity
+
+weighted = graphs(weights=st.integers(1, 4)) | graphs(weights=halves, dtype="FP32")
+resolutions = st.sampled_from([0.5, 1, 2.0])
+
+
+@st.composite
+def with_labels(draw, edges):
+    graph = draw(edges)
+    return graph, draw(st.lists(st.integers(-2, 5), min_size=graph.n, max_size=graph.n))
+
+
+def parts(labels) -> list[set[int]]:
+    """The vertices of each label."""
+    labels = np.asarray(labels)
+    return [set(np.flatnonzero(labels == each).tolist()) for each in np.unique(labels)]
+
+
+# --- modularity ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(with_labels(weighted), resolutions, st.booleans())
+def test_modularity_is_that_of_networkx(labelled, resolution, weight):
+    nx = pytest.importorskip("networkx")
+    (graph, labels), name = labelled, "weight" if weight else None
+    assume(sum(graph.weights) if weight else graph.ends)
+    A, G, groups = graph.matrix(), graph.networkx(), parts(labels)
+    expected = nx.community.modularity(G, groups, name, resolution)
+    told = {"directed": not graph.undirected}
+    vector = gl.Vector.from_dense(labels)
+    for communities in (vector, dict(enumerate(map(str, labels))), groups):
+        found = modularity(A, communities, name, resolution, **told)
+        assert isinstance(found, float)
+        assert found == pytest.approx(expected, abs=1e-12)
+    if graph.undirected:
+        assert modularity(A, vector, name, resolution) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("communities", "message"),
+    [
+        ([{0}, {1}], "communities lacks vertex 2, but should have each once"),
+        ([{0, 1, 2}, {1}], "communities has a vertex twice, but should have each once"),
+        ({0: 1, 1: 1}, "communities has 2 vertices and not 2, but should have a label for each"),
+        (gl.Vector(int, 3), "communities has 0 labels, but should have one for each of the 3"),
+    ],
+)
+def test_what_is_no_partition_is_refused(communities, message):
+    A = gl.Matrix.from_coo([0], [1], True, nrows=3, ncols=3)
+    with pytest.raises(ValueError, match=message):
+        modularity(A, communities)
+
+
+def test_without_edges_there_is_no_modularity():
+    with pytest.raises(ValueError, match="A has no edge of any weight, but modularity needs one"):
+        modularity(gl.Matrix(bool, 2, 2), gl.Vector.from_dense([0, 1]))
+
+
+# --- communities --------------------------------------------------------------------------------
+
+
+def verify_labels(labels: gl.Vector, n: int) -> None:
+    """Each label is the least vertex of those that have it."""
+    assert labels.dtype == "INT64"
+    found = labels.to_dense().tolist()
+    assert len(found) == n
+    for part in parts(found):
+        assert found[min(part)] == min(part)
+
+
+@settings(max_examples=40)
+@given(weighted, resolutions)
+def test_no_level_lowers_the_modularity(graph, resolution):
+    A, directed = graph.matrix(), not graph.undirected
+    assume(sum(graph.weights))
+    labels = [gl.Vector.from_dense(range(graph.n))]
+    for level in (1, 2, None):
+        found = louvain(A, True, resolution, 0, level, directed=directed)
+        verify_labels(found, graph.n)
+        labels.append(found)
+    quality = [modularity(A, each, True, resolution, directed=directed) for each in labels]
+    for before, after in zip(quality, quality[1:], strict=False):
+        assert after >= before - 1e-9
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_communities_are_about_as_good_as_those_of_networkx(directed):
+    nx = pytest.importorskip("networkx")
+    ours, theirs = [], []
+    for seed in range(4):
+        for G in (
+            nx.planted_partition_graph(6, 20, 0.5, 0.03, seed=seed, directed=directed),
+            nx.gnp_random_graph(120, 0.05, seed=seed, directed=directed),
+        ):
+            A = gl.io.from_networkx(G)
+            labels = louvain(A, directed=directed, seed=seed)
+            ours.append(modularity(A, labels, directed=directed))
+            best = nx.community.louvain_communities(G, seed=seed)
+            theirs.append(nx.community.modularity(G, best))
+    assert np.mean(ours) >= 0.97 * np.mean(theirs)
+    assert min(np.array(ours) / theirs) >= 0.9
+
+
+def test_planted_communities_are_found():
+    nx = pytest.importorskip("networkx")
+    G = nx.planted_partition_graph(5, 30, 0.6, 0.01, seed=1)
+    labels = louvain(gl.io.from_networkx(G)).to_dense()
+    assert labels.tolist() == [v // 30 * 30 for v in range(150)]
+
+
+@settings(max_examples=20)
+@given(graphs(undirected=True))
+def test_an_isolated_vertex_stays_alone_and_communities_are_connected_to_something(graph):
+    A = graph.matrix()
+    A.resize(graph.n + 1, graph.n + 1)
+    labels = louvain(A).to_dense()
+    assert (labels == graph.n).sum() == 1
+    joined = {i for i, j in graph.ends if i != j}
+    for part in parts(labels):
+        assert len(part) == 1 or part <= joined
+
+
+def test_the_definition_and_what_stands_for_it_agree():
+    """By products in rounds on the CPU; on a card by kernels, in the same rounds."""
+    A = gl.generators.kronecker(6, symmetric=True, seed=3)
+    fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
+    if A.device == "cpu":
+        for B in (A, fifths):
+            assert louvain(B, seed=2).isequal(louvain(B, seed=2))
+            with gl.config.set(compiled=False):
+                rounds = modularity(B, louvain(B))
+            assert modularity(B, louvain(B)) >= 0.9 * rounds
+        return
+    with gl.config.set(compiled=False):
+        expected = [louvain(B.to("cpu"), seed=1) for B in (A, fifths)]
+    for B, labels in zip((A, fifths), expected, strict=True):
+        assert louvain(B, seed=1).to("cpu").isequal(labels)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_without_edges_each_is_alone(n):
+    assert louvain(gl.Matrix(bool, n, n)).to_dense().tolist() == list(range(n))
+    loops = gl.Vector.from_dense(np.ones(n)).diag()
+    assert louvain(loops).to_dense().tolist() == list(range(n))
+
+
+def test_options_that_make_no_sense_are_refused():
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
+    with pytest.raises(ValueError, match="resolution is -1, but must lie between 0 and inf"):
+        louvain(A, resolution=-1)
+    with pytest.raises(ValueError, match="max_level is 0, but must be at least 1"):
+        louvain(A, max_level=0)
+    with pytest.raises(ValueError, match="A has weight -1.0 on edge 1 -> 0, but must have none"):
+        louvain(A)
+    assert louvain(A, weight=False).to_dense().tolist() == [0, 0]
