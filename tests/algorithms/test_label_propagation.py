@@ -95,7 +95,7 @@ def test_options_that_make_no_sense_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="max_iter is -1, but must be at least 0"):
         label_propagation(A, max_iter=-1)
-    with pytest.raises(ValueError, match="A has weight -1.0 on edge 1 -> 0, but must have none"):
+    with pytest.raises(ValueError, match=r"A has weight -1\.0 on edge 1 -> 0, but must have none"):
         label_propagation(A, weight=True)
     endless = gl.Matrix.from_coo([0, 1], [1, 0], [1e308, 1e308])
     with pytest.raises(ValueError, match="A has weights that add up to inf, but"):

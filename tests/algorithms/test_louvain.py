@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from graphs import graphs, halves
@@ -91,7 +93,7 @@ def test_no_level_lowers_the_modularity(graph, resolution):
         verify_labels(found, graph.n)
         labels.append(found)
     quality = [modularity(A, each, True, resolution, directed=directed) for each in labels]
-    for before, after in zip(quality, quality[1:], strict=False):
+    for before, after in pairwise(quality):
         assert after >= before - 1e-9
 
 
@@ -162,6 +164,6 @@ def test_options_that_make_no_sense_are_refused():
         louvain(A, resolution=-1)
     with pytest.raises(ValueError, match="max_level is 0, but must be at least 1"):
         louvain(A, max_level=0)
-    with pytest.raises(ValueError, match="A has weight -1.0 on edge 1 -> 0, but must have none"):
+    with pytest.raises(ValueError, match=r"A has weight -1\.0 on edge 1 -> 0, but must have none"):
         louvain(A)
     assert louvain(A, weight=False).to_dense().tolist() == [0, 0]
