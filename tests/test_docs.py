@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from graphla import algorithms
+
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/closure.md",)
+PAGES = ("docs/algorithms.md", "docs/closure.md")
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:
@@ -31,6 +33,13 @@ def test_what_a_page_shows_is_what_comes_out(page: str):
         runner.run(test, out=said.append, clear_globs=False)
         names |= test.globs
     assert not said, "".join(said)
+
+
+@pytest.mark.cpu
+def test_the_table_of_algorithms_has_each_of_them():
+    text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    functions = {name for name in algorithms.__all__ if not name[0].isupper()}
+    assert functions == {name for name in functions if f"`{name}`" in text}
 
 
 @pytest.mark.cpu

@@ -69,6 +69,11 @@ SCRIPTS = [
     ),
     ("resilience.py", ["hubs: 2,019 vertices", "   25%                    80.6%"], "resilience"),
     ("six_degrees.py", ["   1.00%              8.33               19       0.653"], "six_degrees"),
+    (
+        "who_matters.py",
+        ["51 B          72 A          51 B          42 A         365 A"],
+        "who_matters",
+    ),
     ("timetable.py", ["60 courses, 526 clashing pairs", "11 hours are enough"], "timetable"),
 ]
 
