@@ -9,10 +9,15 @@ from graphla.algorithms.clustering import average_clustering, clustering, transi
 from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.components import component_count, connected_components, is_connected
 from graphla.algorithms.cores import core_numbers, k_core
+from graphla.algorithms.degree import degree, in_degree, out_degree
 from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.eccentricity import eccentricity
+from graphla.algorithms.eigenvector import eigenvector
+from graphla.algorithms.harmonic import harmonic
+from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.iterations import ConvergenceError
+from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
 from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
@@ -37,6 +42,7 @@ from graphla.algorithms.widest import widest_path
 
 __all__ = [
     "ConvergenceError",
+    "Hits",
     "NoPath",
     "Traversal",
     "all_pairs_lengths",
@@ -53,15 +59,21 @@ __all__ = [
     "connected_components",
     "core_numbers",
     "cosine",
+    "degree",
     "diameter",
     "eccentricity",
     "edge_betweenness",
+    "eigenvector",
     "greedy_color",
+    "harmonic",
+    "hits",
+    "in_degree",
     "is_connected",
     "is_strongly_connected",
     "jaccard",
     "k_core",
     "k_truss",
+    "katz",
     "label_propagation",
     "layers",
     "louvain",
@@ -72,6 +84,7 @@ __all__ = [
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "out_degree",
     "overlap",
     "pagerank",
     "path_count",

@@ -1,6 +1,6 @@
 """Closeness: how near a vertex is to all that can reach it (Freeman; Wasserman and Faust).
 
-As in NetworkX, distances are those of paths that end at the vertex, and are counted in edges.
+As in NetworkX, distances are those of paths that end at the vertex.
 """
 
 from __future__ import annotations
@@ -10,16 +10,26 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments
+from graphla.algorithms.lengths import all_pairs_lengths
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
+from semirings import monoid, unary
+from semirings.dtypes import FP64
+
+BATCH = 64
+"""Vertices whose distances, where edges have lengths, are there at a time."""
 
 
-@arguments.beside_its_graph
-def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True) -> Vector:
+@arguments.of_graph(vertices=("u",))
+def closeness(
+    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Vector | float:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 
-    With `wf_improved` it is scaled by (r - 1) / (n - 1), the part of the graph that reaches v, so
-    that vertices of small components do not come out on top. `vertices`: only for these.
+    `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.
+    Distances count edges or, with `distance`, add up the values of A, none of them below 0. With
+    `wf_improved` closeness is scaled by (r - 1) / (n - 1), the part of the graph that reaches v, so
+    that vertices of small components do not come out on top.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import closeness
@@ -27,12 +37,32 @@ def closeness(A: Matrix, vertices: Any = None, *, wf_improved: bool = True) -> V
     >>> closeness(A).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     """
-    A = arguments.adjacency(A)
     n = A.nrows
-    chosen = np.unique(arguments.vertices("vertices", vertices, n))
-    found = many.reach(A.T.new() if isinstance(A, Matrix) else A, chosen)
-    others = (found.count - 1).astype(float)
-    values = others / np.maximum(found.total, 1)
+    is_one = u is not None and np.ndim(u) == 0
+    chosen = np.unique(arguments.vertices("u", [arguments.vertex(u, n)] if is_one else u, n))
+    if arguments.weighs("distance", distance):
+        arguments.nonnegative(A)
+        count, total = _lengths(A.dup(FP64).T.new(), chosen)
+    else:
+        found = many.reach(A.T.new(), chosen)
+        count, total = found.count, found.total
+    others = (count - 1).astype(float)
+    # c = (r - 1) / Σ d, where something is away
+    values = np.divide(others, total, out=np.zeros(chosen.size), where=total > 0)
     if wf_improved:
         values *= others / max(n - 1, 1)
-    return Vector.from_coo(chosen, values, size=n, dtype="FP64")
+    if is_one:
+        return float(values[0])
+    return Vector.from_coo(chosen, values, size=n, dtype=FP64)
+
+
+def _lengths(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many vertices each of those chosen reaches, and how far away they are in all."""
+    count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
+    for first in range(0, chosen.size, BATCH):
+        part = slice(first, first + BATCH)
+        D = all_pairs_lengths(A, chosen[part], weight=True)
+        total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
+        ones = D.apply(unary.one).new("INT64")
+        count[part] = ones.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
+    return count, total

@@ -67,6 +67,12 @@ def size(x: Vector) -> float:
     return float(unary.abs(x).new().reduce(monoid.plus).get(0))
 
 
+def of_length_one(x: Vector) -> Vector:
+    """x / √Σ x², or 0."""
+    length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
+    return x.apply(binary.truediv, right=length or 1.0).new()
+
+
 def distance(x: Vector, y: Vector) -> float:
     """Σ |x - y|, where both are full."""
     return size(binary.minus(x & y).new())

@@ -1,0 +1,62 @@
+"""Eigenvector centrality: a vertex counts as much as those that point at it, up to one factor.
+
+P. Bonacich, *Factoring and Weighting Approaches to Status Scores and Clique Identification*, 1972,
+by the power method on A + I, which has an end where that of A alone would alternate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphla.algorithms import arguments, iterations
+from graphla.sparse import Matrix, Vector
+from semirings import binary
+from semirings.exceptions import InvalidValue
+from semirings.semiring import plus_first, plus_times
+
+
+@arguments.of_graph(keyed=("nstart",))
+def eigenvector(
+    A: Matrix,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Vector | Mapping[Any, float] | None = None,
+    weight: Any = None,
+) -> Vector:
+    """x = (x + xA) / |x + xA|, until x rests: the left eigenvector of the greatest eigenvalue of A.
+
+    Rounds begin with `nstart`, or with a vector of equal entries; the last is the first to change
+    x, in all, by less than n·tol, and where `max_iter` do not suffice, ConvergenceError is raised.
+    With `weight` the values of A count. A graph without vertices, which NetworkX refuses, has an
+    empty x.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import eigenvector
+    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+    >>> [round(x, 2) for x in eigenvector(A).to_dense().tolist()]
+    [0.5, 0.71, 0.5]
+    """
+    n = A.nrows
+    max_iter = arguments.count("max_iter", max_iter, least=1)
+    tol = arguments.real("tol", tol, low=0)
+    follow = (plus_times if arguments.weighs("weight", weight) else plus_first)["FP64"]
+    x = iterations.full(1.0, n) if nstart is None else iterations.each("nstart", nstart, n)
+    if n == 0:
+        return x
+    total = iterations.size(x)
+    if not 0 < total < float("inf"):
+        raise InvalidValue("nstart must be finite, and somewhere other than 0")
+    x = x.apply(binary.truediv, right=total).new()
+    changed = 0.0
+    for _ in range(max_iter):
+        # x' = x + xA, of length 1
+        following = x.dup()
+        following(binary.plus) << follow(x @ A)
+        following = iterations.of_length_one(following)
+        # |x' - x| in all
+        changed = iterations.distance(following, x)
+        x = following
+        if changed < n * tol:
+            return x
+    raise iterations.unsettled("the eigenvector", max_iter, changed, n * tol)

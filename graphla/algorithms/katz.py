@@ -1,0 +1,71 @@
+"""Katz centrality: how many walks end at a vertex, those of k edges counting alpha^k.
+
+L. Katz, *A New Status Index Derived from Sociometric Analysis*, 1953.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from graphla.algorithms import arguments, iterations
+from graphla.sparse import Matrix, Vector
+from semirings import binary
+from semirings.exceptions import InvalidValue
+from semirings.semiring import plus_first, plus_times
+
+Given = Vector | Mapping[Any, float] | None
+
+
+@arguments.of_graph(keyed=("beta", "nstart"))
+def katz(
+    A: Matrix,
+    alpha: float = 0.1,
+    beta: float | Vector | Mapping[Any, float] = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    nstart: Given = None,
+    normalized: bool = True,
+    weight: Any = None,
+) -> Vector:
+    """x = α·xA + β, until x rests: what edges bring from where they begin, and `beta` beside it.
+
+    `beta` is a number, or one for each vertex. Rounds begin with `nstart`, or with 0; the last is
+    the first to change x, in all, by less than n·tol. There is an end where `alpha` is less than
+    1 / the greatest eigenvalue of A; if there is none, ConvergenceError is raised. Divided by the
+    length of x if `normalized`. With `weight` the values of A are multiplied with.
+
+    >>> from graphla import Matrix
+    >>> from graphla.algorithms import katz
+    >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
+    >>> [round(x, 2) for x in katz(A, 0.5, normalized=False).to_dense().tolist()]
+    [1.0, 1.5, 1.75]
+    """
+    n = A.nrows
+    alpha = arguments.real("alpha", alpha, low=-float("inf"))
+    max_iter = arguments.count("max_iter", max_iter, least=1)
+    tol = arguments.real("tol", tol, low=0)
+    if isinstance(beta, (Vector, Mapping)):
+        given = iterations.given("beta", beta, n)
+        if given.nvals < n:
+            raise InvalidValue(f"beta has {given.nvals} values, but there are {n} vertices")
+    else:
+        given = iterations.full(arguments.real("beta", beta, low=-float("inf")), n)
+    if n == 0:
+        return given
+    x = iterations.full(0.0, n) if nstart is None else iterations.each("nstart", nstart, n)
+    follow = (plus_times if arguments.weighs("weight", weight) else plus_first)["FP64"]
+    changed = 0.0
+    for _ in range(max_iter):
+        # x' = β + α·xA
+        following = given.dup()
+        following(binary.plus) << follow(binary.times(alpha, x) @ A)
+        # |x' - x| in all
+        changed = iterations.distance(following, x)
+        x = following
+        if changed < n * tol:
+            return iterations.of_length_one(x) if normalized else x
+        if not isfinite(changed):
+            break
+    raise iterations.unsettled("x of Katz centrality", max_iter, changed, n * tol)
