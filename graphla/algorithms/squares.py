@@ -13,7 +13,6 @@ Invariants, with the vertices numbered by falling degree:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,6 @@ from graphla.backends import backend
 from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
-
-WEDGES = 1 << 24
-"""Wedges whose ends are listed at a time: at most 16 bytes each, beside those of one vertex."""
 
 
 @arguments.of_graph(vertices=("nodes",), undirected=True)
@@ -62,7 +58,7 @@ def _squares(N: Matrix, degree: Any) -> Any:
     N = wedges.pattern(N[order, order].new(), symmetric=True)
     F = select.triu(N, 1).new()
     squares = np.zeros_like(degree)
-    for rows in _parts(F, degree[order]):
+    for rows in wedges.parts(F, N):
         G = F[rows, :].new()
         # P = triu(F plus.pair N)
         P = select.triu(plus_pair["INT64"](G @ N), rows.start + 1).new()
@@ -81,18 +77,9 @@ def _squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
     vertices = backend(N.device).asarray(chosen)
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=chosen.size)
-    for rows in _parts(R, degree):
+    for rows in wedges.parts(R, N):
         P = plus_pair["INT64"](R[rows, :].new() @ N).new()
         row, column, p = P.to_coo(copy=False)
         others = p * (column != vertices[rows][row])
         squares[rows] = wedges.filled(wedges.pattern(P, others * (p - 1) // 2).reduce_rowwise())
     return squares
-
-
-def _parts(F: Matrix, degree: Any) -> Iterator[slice]:
-    """Rows of F whose wedges, F plus.second degree in all, are about as many as WEDGES."""
-    counts = plus_second["INT64"](F @ Vector.from_dense(degree, copy=False)).new()
-    ends = np.cumsum(counts.to_dense(0))
-    total = int(ends[-1]) if ends.size else 0
-    cuts = np.searchsorted(ends, np.arange(WEDGES, total, WEDGES), side="right")
-    yield from map(slice, np.append(0, cuts), np.append(cuts, F.nrows))

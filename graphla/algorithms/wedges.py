@@ -8,6 +8,7 @@ sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph Listing Al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from graphla.algorithms import arguments
 from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
-from semirings.semiring import plus_pair, plus_times
+from semirings.semiring import plus_pair, plus_second, plus_times
+
+WEDGES = 1 << 24
+"""Wedges whose ends are listed at a time: at most 16 bytes each, beside those of one vertex."""
 
 
 def loopless(A: Matrix) -> Matrix:
@@ -53,6 +57,15 @@ def _led(pairs: Matrix, degree: Any, by_row: bool) -> Matrix:
     of_row, of_column = degree[rows], degree[columns]
     leads = (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
     return select.valueeq(pattern(pairs, leads), by_row).new()
+
+
+def parts(F: Matrix, N: Matrix) -> Iterator[slice]:
+    """Rows of F, cut so that those of F N are made of about WEDGES wedges each."""
+    # wedges(u) = F plus.second degree
+    ends = (plus_second["INT64"](F @ facts.degrees(N))).new().to_dense(0).cumsum()
+    total = int(ends[-1]) if ends.size else 0
+    cuts = np.searchsorted(ends, np.arange(WEDGES, total, WEDGES), side="right")
+    yield from map(slice, np.append(0, cuts), np.append(cuts, F.nrows))
 
 
 def on_edges(N: Matrix, F: Matrix) -> Matrix:

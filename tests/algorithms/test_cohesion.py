@@ -15,11 +15,11 @@ from graphla.algorithms import (
     k_truss,
     overlap,
     square_clustering,
-    squares,
     transitivity,
     triangle_count,
     triangles,
     truss_numbers,
+    wedges,
 )
 
 nx = pytest.importorskip("networkx")
@@ -50,19 +50,17 @@ def test_triangles_and_squares_of_each_vertex_are_those_of_networkx(graph, data)
     assert square_clustering(A, v) == pytest.approx(nx.square_clustering(G, v))
 
 
-@given(undirected)
-def test_squares_are_found_in_parts_too(graph):
-    A = graph.matrix()
-    whole, before = square_clustering(A), squares.WEDGES
-    squares.WEDGES = 5
+@given(undirected, graphs())
+def test_squares_and_similar_pairs_are_found_in_parts_too(graph, other):
+    A, B, before = graph.matrix(), other.matrix(), wedges.WEDGES
+    some = range(0, graph.n, 2)
+    whole = square_clustering(A), square_clustering(A, some), jaccard(B)
+    wedges.WEDGES = 5
     try:
-        assert square_clustering(A).isequal(whole)
-        agree(
-            square_clustering(A, range(0, graph.n, 2)),
-            {v: whole[v].value for v in range(0, graph.n, 2)},
-        )
+        parts = square_clustering(A), square_clustering(A, some), jaccard(B)
     finally:
-        squares.WEDGES = before
+        wedges.WEDGES = before
+    assert all(part.isequal(one) for part, one in zip(parts, whole, strict=True))
 
 
 @given(graphs() | weighted, st.data())
