@@ -152,7 +152,7 @@ def definition(
     n, xp = L.nrows, backend(L.device).xp
     (out, into), (outs, intos) = degrees, totals
     # C = L plus.first S: what links each vertex to each community
-    i, c, linked = plus_first(L @ membership(community, n)).new().to_coo()
+    i, c, linked = plus_first(L @ membership(community, n)).new().to_coo(copy=False)
     own = c == community[i]
     gain = linked - factor * (
         out[i] * (intos[c] - xp.where(own, into[i], 0))

@@ -64,7 +64,7 @@ def definition(A: Matrix, weight: bool, seed: int) -> Vector:
         # best⟨free⟩ = R max.first free: for each vertex the dearest edge to one that is free
         best = max_first(R @ free).new(mask=free.S)
         # other(i) = the other end of best(i)
-        at, edge = best.to_coo()
+        at, edge = best.to_coo(copy=False)
         other = ends[edge].new().to_dense(copy=False) - at
         # an edge that is the dearest at both its ends is taken
         both = best.to_dense(-1, copy=False)[other] == edge
