@@ -429,7 +429,7 @@ def groups() -> None:
     """Communities, colours and mates, with rows of every class."""
     from graphla import algorithms
 
-    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    A = gl.generators.kronecker(5, symmetric=True, seed=1)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
     rows: tuple[dict[str, int], ...] = (
         {},
@@ -439,7 +439,7 @@ def groups() -> None:
     for constants in rows:
         with settings("communities", **constants):
             for weight in (False, True):
-                algorithms.label_propagation(B.dup(), weight, max_iter=2)
+                algorithms.label_propagation(B.dup(), weight, max_iter=1)
                 algorithms.louvain(B.dup(), weight, max_level=1)
     algorithms.greedy_color(A)
     for wide in (2, 64):
