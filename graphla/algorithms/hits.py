@@ -5,22 +5,21 @@ greatest singular value of A. The power method takes many rounds where the next 
 looks in each for the best vector among the last one, its error, and the last step, as A. Knyazev
 does (*Toward the Optimal Preconditioned Eigensolver*, 2001), and so takes about their square root.
 
-Invariants, at the head of each round: h has length 1, and MS = S·A·Aᵀ row by row, where the rows of
-S are h, then the error, then the last step.
+Invariants, at the head of each round: S has h, and after the first round the last step, both of
+length 1; MS has xAAᵀ for each x of S.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphla.algorithms import arguments, iterations
-from graphla.backends import backend
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
-from semirings import binary, unary
+from semirings import binary, monoid, unary
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
@@ -76,35 +75,44 @@ def hits(
 
 def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
     """The vector of length 1 to which AAᵀ gives no other direction."""
-    xp = backend(A.device).xp
-
-    def applied(x: Array) -> Array:
-        return _pointed_back(A, Vector.from_dense(x)).to_dense()
-
-    S = h.to_dense()[None, :]
-    MS = applied(S[0])[None, :]
-    error = 0.0
+    S, MS = [h], [_pointed_back(A, h)]
+    theta = error = 0.0
     for _ in range(max_iter):
         # θ = h·hM, r = hM - θh
-        theta = float((S[0] * MS[0]).sum())
-        r = MS[0] - theta * S[0]
-        error = float(xp.sqrt((r * r).sum()))
+        theta = _dot(S[0], MS[0])
+        r = _mix((1.0, -theta), (MS[0], S[0]))
+        error = math.sqrt(_dot(r, r))
         if error < tol * theta:
-            return Vector.from_dense(S[0])
-        r /= error
-        S = xp.concatenate((S[:1], r[None, :], S[1:]))
-        MS = xp.concatenate((MS[:1], applied(r)[None, :], MS[1:]))
+            return S[0]
+        r = iterations.of_length_one(r)
+        S, MS = [S[0], r, *S[1:]], [MS[0], _pointed_back(A, r), *MS[1:]]
         # h' = cS, where c is best: the greatest of cMSᵀcᵀ / cSSᵀcᵀ
-        c = _best(*(_products(A, S, other) for other in (S, MS)))
-        S, MS = _step(xp, S, c), _step(xp, MS, c)
-        lengths = [float(xp.sqrt((row * row).sum())) for row in S]
-        for k, length in enumerate(lengths):
-            S[k] /= length or 1.0
-            MS[k] /= length or 1.0
+        c = _best(*(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS)))
+        # the step is what joined c₀h: both of length 1
+        step = _mix(c[1:], S[1:])
+        h = _mix((c[0], 1.0), (S[0], step))
+        lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]
+        moved = _mix(c[1:], MS[1:])
+        moved_h = _mix((c[0], 1.0), (MS[0], moved))
+        S = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (h, step), strict=True)]
+        MS = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (moved_h, moved), strict=True)]
     raise iterations.ConvergenceError(
         f"max_iter is {max_iter}, but the error of the hubs was {error:.3g} of {theta:.3g} still, "
         f"and not less than the part {tol:g} of that"
     )
+
+
+def _dot(x: Vector, y: Vector) -> float:
+    """x·y."""
+    return float(binary.times(x & y).new().reduce(monoid.plus).get(0))
+
+
+def _mix(factors: Sequence[float], vectors: Sequence[Vector]) -> Vector:
+    """Σ c x."""
+    mixed = vectors[0].apply(binary.times, right=float(factors[0])).new()
+    for c, x in zip(factors[1:], vectors[1:], strict=True):
+        mixed(binary.plus) << x.apply(binary.times, right=float(c))
+    return mixed
 
 
 def _best(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
@@ -115,17 +123,6 @@ def _best(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
     _, found = np.linalg.eigh(W.T @ products @ W)
     c = W @ found[:, -1]
     return c if c[0] >= 0 else -c
-
-
-def _products(A: Matrix, X: Array, Y: Array) -> np.ndarray:
-    """XYᵀ, of few rows, on the host."""
-    return backend(A.device).to_host((X[:, None, :] * Y[None, :, :]).sum(axis=2))
-
-
-def _step(xp: Any, S: Array, c: np.ndarray) -> Array:
-    """The best vector, and the step that led there from the last one."""
-    step = sum(float(x) * row for x, row in zip(c[1:], S[1:], strict=True))
-    return xp.stack((float(c[0]) * S[0] + step, step))
 
 
 def _forth(A: Matrix, h: Vector) -> Vector:
