@@ -350,7 +350,7 @@ def test_a_refusal_leaves_no_file(tmp_path, edge_list):
         ["bfs"],
         ["search", "karate"],
         ["bfs", "karate", "--depth", "3"],
-        ["bfs", "karate", "--limit", "few"],
+        ["bfs", "karate", "--cutoff", "few"],
         ["bfs", "karate", "--top", "-1"],
         ["bfs", "karate", "--columns", "0,x"],
         ["convert", "karate"],

@@ -26,20 +26,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def beside_its_graph(algorithm: Callable[P, T]) -> Callable[P, T]:
-    """The algorithm, with its vectors on the device of its first argument."""
-
-    @wraps(algorithm)
-    def run(*args: P.args, **options: P.kwargs) -> T:
-        device = getattr(args[0] if args else options.get("A"), "device", None)
-        if device is None or device == config.device:
-            return algorithm(*args, **options)
-        with config.set(device=device):
-            return algorithm(*args, **options)
-
-    return run
-
-
 @dataclass(frozen=True, slots=True)
 class OfGraph:
     """What `of_graph` is told about an algorithm."""
@@ -296,11 +282,6 @@ def symmetric(A: Matrix) -> None:
         f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
         f"binary.any(A | A.T) forgets the directions"
     )
-
-
-def is_symmetric(A: Matrix) -> bool:
-    """Whether there is an edge j -> i for each i -> j."""
-    return A._forms.is_symmetric or not A.dup(mask=~A.T.new().S).nvals
 
 
 def is_floating(A: Matrix) -> bool:

@@ -19,8 +19,7 @@ from semirings.exceptions import InvalidValue
 
 OUTPUTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".npz", ".mtx", ".mtx.gz")
 
-_OF_VERTICES = ("vertex", "parent", "component")  # columns whose values are vertices
-_PLURALS = {"vertex": "vertices", "entry": "entries"}
+_PLURALS = {"vertex": "vertices", "entry": "entries", "community": "communities"}
 _ROWS_PER_WRITE = 1 << 18
 
 
@@ -35,12 +34,14 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts for the screen; a value for each vertex, or one in total, for the file."""
+    """Facts for the screen; for the file a value for each vertex, or pair of them, or in total."""
 
     facts: list[tuple[str, str]]
     columns: dict[str, Vector] = field(default_factory=dict)  # entries at the same vertices
     top: Top | None = None
-    total: tuple[str, int] | None = None
+    total: tuple[str, Any] | None = None
+    pairs: tuple[str, Matrix] | None = None  # a value for each edge, or pair of vertices
+    listed: tuple[str, list[Any]] | None = None  # vertices in an order, by their labels
     edges: int | None = None  # traversed: for the speed
 
 
@@ -52,7 +53,12 @@ def number(value: Any, noun: str = "") -> str:
         text = f"{int(value):,}"
     if not noun:
         return text
-    return f"{text} {noun if value == 1 else _PLURALS.get(noun, noun + 's')}"
+    return f"{text} {noun if value == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """More than one of it."""
+    return _PLURALS.get(noun, noun + "s")
 
 
 def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:
@@ -76,13 +82,13 @@ def check_output(path: str) -> None:
         raise InvalidValue(f"--output is {path!r}, but should end in one of {', '.join(OUTPUTS)}")
 
 
-def save(answer: Answer, labels: Sequence[str] | None, path: str) -> None:
+def save(answer: Answer, path: str) -> None:
     """The file = a row for each vertex that has a value; `-` is CSV on standard output."""
     name = path.lower()
     if name.endswith((".mtx", ".mtx.gz")):
         _save_matrix(answer, path)
         return
-    table = _table(answer, labels)
+    table = _table(answer)
     if path == "-" and sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     with replacing(sys.stdout if path == "-" else path) as out:
@@ -92,18 +98,43 @@ def save(answer: Answer, labels: Sequence[str] | None, path: str) -> None:
             _save_text(table, out, "\t" if name.endswith((".tsv", ".tsv.gz")) else ",")
 
 
-def _table(answer: Answer, labels: Sequence[str] | None) -> dict[str, Any]:
+def _table(answer: Answer) -> dict[str, Any]:
     """Columns of one length: the vertices, then each column of the answer; or the total alone."""
-    if answer.total is not None:
-        name, value = answer.total
-        return {name: np.array([value])}
-    vertices = next(iter(answer.columns.values())).to_coo(values=False)[0]
-    table = {"vertex": vertices}
-    table |= {name: vector.to_coo()[1] for name, vector in answer.columns.items()}
-    if labels is not None:
-        names = np.array(labels)
-        table |= {name: names[table[name]] for name in _OF_VERTICES if name in table}
-    return table
+    if answer.columns:
+        first = next(iter(answer.columns.values()))
+        table = {"vertex": _named(first.to_coo(values=False)[0], _labels(first))}
+        for name, vector in answer.columns.items():
+            named = getattr(vector, "value_labels", None)
+            table[name] = _named(vector.to_coo()[1], named and named.names)
+        return table
+    if answer.pairs is not None:
+        name, pairs = answer.pairs
+        rows, columns, values = pairs.to_coo()
+        rows_of, columns_of = _labels(pairs) or (None, None)
+        return {
+            "source": _named(rows, rows_of),
+            "target": _named(columns, columns_of),
+            name: values,
+        }
+    name, values = answer.listed or _total(answer)
+    return {name: np.array(values if isinstance(values, list) else [values])}
+
+
+def _labels(found: Any) -> Any:
+    return getattr(found, "labels", None)
+
+
+def _named(vertices: Any, labels: Any) -> Any:
+    """Vertices by their names, where these are other than the vertices."""
+    if labels is None or isinstance(labels, range):
+        return vertices
+    return np.array([str(name) for name in labels])[vertices]
+
+
+def _total(answer: Answer) -> tuple[str, Any]:
+    if answer.total is None:
+        raise InvalidValue("--output is given, but nothing was found that a file could hold")
+    return answer.total
 
 
 def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
@@ -128,10 +159,19 @@ def _quoted(column: Any, separator: str) -> Any:
 
 
 def _save_matrix(answer: Answer, path: str) -> None:
-    """One column of the matrix for each column of the answer, a row for each vertex."""
-    if answer.total is not None:
-        name, value = answer.total
-        io.mmwrite(path, Matrix.from_coo([0], [0], [value], nrows=1, ncols=1), comment=name)
+    """The pairs as they are; or a column for each column of the answer, a row for each vertex."""
+    if answer.pairs is not None:
+        io.mmwrite(path, answer.pairs[1], comment=answer.pairs[0])
+        return
+    if not answer.columns:
+        (name, values) = next(iter(_table(answer).items()))
+        if values.dtype.kind == "U":
+            raise InvalidValue(
+                f"--output is {path}, but a matrix holds no names: give .csv or .npz"
+            )
+        rows, columns = np.arange(values.size), np.zeros(values.size, int)
+        A = Matrix.from_coo(rows, columns, values, nrows=values.size, ncols=1)
+        io.mmwrite(path, A, comment=name)
         return
     entries = [vector.to_coo() for vector in answer.columns.values()]
     rows = np.concatenate([vertices for vertices, _ in entries])

@@ -12,8 +12,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from graphla import io
-from graphla.cli import about, answers, graphs
+from graphla.cli import about, answers, bench, graphs
 from graphla.cli.catalogue import Algorithm
+from graphla.cli.options import arguments
 from graphla.cli.parser import parser
 from graphla.cli.progress import progress
 from graphla.settings import Recorder, config
@@ -22,9 +23,9 @@ from semirings.exceptions import GraphblasException
 _PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # of the input, not ours
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line `graphla ARGUMENTS`, by default the one of this process."""
-    options = parser().parse_args(arguments)
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line `graphla WORDS`, by default the one of this process."""
+    options = parser().parse_args(words)
     try:
         with config.set(**_settings(options)):
             _COMMANDS[options.command](options)
@@ -50,25 +51,36 @@ def _run(options: Namespace) -> None:
     start = time.perf_counter()
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
-        if algorithm.ignores_direction:
-            graph = graphs.Graph(graphs.undirected(graph.A), graph.labels)
+        if algorithm.told.undirected:
+            graph = graph.to_undirected()
+    given = arguments(algorithm, graph, options)
     middle = time.perf_counter()
     with progress(f"{algorithm.name} on {options.graph}"), _recorder(options) as record:
-        answer = algorithm.run(graph, options)
+        found = algorithm.run(graph, **given)
+        answer = algorithm.answer(graph, found, options)
     end = time.perf_counter()
     if options.output is not None:
         with progress(f"writing {options.output}"):
-            answers.save(answer, graph.labels, options.output)
-    A = graph.A
+            answers.save(answer, options.output)
+    A = graph.matrix
     size = f"{answers.number(A.nrows, 'vertex')}, {answers.number(A.nvals, 'entry')}"
     took = f"{end - middle:.3g} s, after {middle - start:.3g} s to read the graph"
     if answer.edges is not None:
         took += f"; {answers.number(round(answer.edges / (end - middle)))} out-edges per second"
-    facts = [("graph", f"{options.graph}: {size}"), *answer.facts, ("time", took)]
+    facts = [("graph", f"{options.graph}: {size}"), *_said(given), *answer.facts, ("time", took)]
     # What goes to a file or a pipe on standard output is the result alone.
     answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)
     if record is not None:
         print(f"\n{record}", file=sys.stderr)
+
+
+def _said(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """The source that the answer is of."""
+    return [("source", str(given["source"]))] if "source" in given else []
+
+
+def _bench(options: Namespace) -> None:
+    bench.run(options, _settings(options))
 
 
 def _convert(options: Namespace) -> None:
@@ -85,7 +97,7 @@ def _info(options: Namespace) -> None:
         return
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
-    answers.show(about.graph(graph.A), None, sys.stdout)
+    answers.show(about.graph(graph.matrix), None, sys.stdout)
 
 
 def _recorder(options: Namespace) -> Any:
@@ -110,4 +122,4 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-_COMMANDS = {"algorithm": _run, "info": _info, "convert": _convert}
+_COMMANDS = {"algorithm": _run, "bench": _bench, "info": _info, "convert": _convert}

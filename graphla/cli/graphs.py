@@ -5,54 +5,16 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from graphla import datasets, io
-from graphla.io.entries import held_once
+from graphla.graph import Graph
 from graphla.sparse import Matrix
-from semirings import binary
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = (".csv", ".tsv", ".txt", ".el", ".edgelist", ".edges")
 _EDGE_LIST_OPTIONS = ("base", "separator", "columns")
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A square adjacency matrix; labels where the file names its vertices."""
-
-    A: Matrix
-    labels: Sequence[str] | None = None
-
-    def label(self, vertex: int) -> str:
-        """The name of a vertex, or its number."""
-        return str(vertex) if self.labels is None else self.labels[vertex]
-
-    def vertex(self, text: str) -> int:
-        """The vertex of that name or number."""
-        if self.labels is not None:
-            if text not in self.labels:
-                raise InvalidValue(f"--source is {text!r}, but no vertex has this label")
-            return self.labels.index(text)
-        try:
-            return int(text)
-        except ValueError:
-            raise InvalidValue(
-                f"--source is {text!r}, but vertices are numbers (names with --labels)"
-            ) from None
-
-    def out_degrees(self, *, without_loops: bool = False) -> np.ndarray:
-        """The number of entries in each row."""
-        indptr, columns, _ = self.A.to_csr()
-        degrees = np.diff(indptr).astype(np.int64)
-        if without_loops:
-            rows = np.repeat(np.arange(self.A.nrows), degrees)
-            degrees -= np.bincount(rows[rows == columns], minlength=self.A.nrows)
-        return degrees
 
 
 def read(options: Namespace) -> Graph:
@@ -64,31 +26,19 @@ def read(options: Namespace) -> Graph:
         raise DimensionMismatch(
             f"{options.graph} has {A.nrows} rows and {A.ncols} columns, but a graph is square"
         )
-    return Graph(_as_asked(A, options), labels)
+    if options.unweighted:
+        rows, columns, _ = A.to_coo(values=False)
+        A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
+    graph = Graph(A, labels=labels)
+    return graph.to_undirected() if options.undirected else graph
 
 
 def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
     """What `options.graph` holds, a vector or a matrix of any shape too, and its labels."""
     if options.undirected or options.unweighted:
         graph = read(options)
-        return graph.A, graph.labels
+        return graph.matrix, graph.labels if graph.has_names else None
     return read_matrix(options)
-
-
-def _as_asked(A: Matrix, options: Namespace) -> Matrix:
-    """A without weights or without directions, where the options say so."""
-    if options.unweighted:
-        rows, columns, _ = A.to_coo(values=False)
-        A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
-    return undirected(A) if options.undirected else A
-
-
-def undirected(A: Matrix) -> Matrix:
-    """A | Aᵀ; of two weights for one edge the lesser."""
-    both = binary.min(A | A.T).new()
-    rows, columns, weights = both.to_coo()
-    shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
-    return Matrix.from_coo(rows, columns, held_once(weights), both.dtype, **shape, symmetric=True)
 
 
 def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:

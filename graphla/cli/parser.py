@@ -8,7 +8,7 @@ from textwrap import fill, indent
 from typing import Any
 
 from graphla import datasets
-from graphla.cli import about, answers
+from graphla.cli import about, answers, options
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 _OVERVIEW = """\
@@ -37,7 +37,7 @@ class _Layout(RawDescriptionHelpFormatter):
 
 
 def parser() -> ArgumentParser:
-    """One subcommand for each algorithm, and `info` and `convert`."""
+    """One subcommand for each algorithm, and `bench`, `info` and `convert`."""
     top = ArgumentParser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
@@ -48,24 +48,23 @@ def parser() -> ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for algorithm in ALGORITHMS:
         _add_algorithm(commands, algorithm)
+    _add_bench(commands)
     _add_info(commands)
     _add_convert(commands)
     return top
 
 
 def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
-    teaches = _paragraph(algorithm.story) + "\n\nas algebra:\n" + indent(algorithm.formula, "  ")
-    command = _add_command(
-        commands, algorithm.name, algorithm.computes, teaches, algorithm.examples
+    story, formula = algorithm.teaches
+    paragraphs = "\n\n".join(
+        part if part.startswith(("-", " ")) else _paragraph(part) for part in story.split("\n\n")
     )
+    teaches = f"{paragraphs}\n\nas algebra:\n{indent(formula, '  ')}".lstrip()
+    examples = algorithm.examples or (f"graphla {algorithm.name} friends.txt",)
+    command = _add_command(commands, algorithm.name, algorithm.computes, teaches, examples)
     _add_graph(command)
-    if algorithm.options:
-        own = command.add_argument_group(f"options of {algorithm.name}")
-        for option in algorithm.options:
-            kind: dict[str, Any] = {"type": option.kind}
-            if option.kind is None:
-                kind = {"action": "store_true"}
-            own.add_argument(option.flag, default=option.default, help=option.help, **kind)
+    if algorithm.parameters:
+        options.add(command.add_argument_group(f"options of {algorithm.name}"), algorithm)
     _add_reading(command)
     result = command.add_argument_group("the result")
     formats = ", ".join(answers.OUTPUTS)
@@ -75,6 +74,13 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result.add_argument(
         "--top", type=_natural, default=5, metavar="N", help="rows to show (default: 5)"
     )
+    _add_computing(command).add_argument(
+        "--explain", action="store_true", help="list the operations that ran, and why"
+    )
+    command.set_defaults(command="algorithm", algorithm=algorithm)
+
+
+def _add_computing(command: ArgumentParser) -> Any:
     how = command.add_argument_group(
         "how to compute",
         "Where Numba is installed, the first run compiles its loops, which takes seconds; later\n"
@@ -82,8 +88,34 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     )
     how.add_argument("--threads", type=int, metavar="N", help="threads at most")
     how.add_argument("--no-compile", action="store_true", help="by NumPy alone, without Numba")
-    how.add_argument("--explain", action="store_true", help="list the operations that ran, and why")
-    command.set_defaults(command="algorithm", algorithm=algorithm)
+    return how
+
+
+def _add_bench(commands: Any) -> None:
+    command = _add_command(
+        commands,
+        "bench",
+        "the time of every algorithm on a graph",
+        "Runs each algorithm on GRAPH in a process of its own, twice where there is time, and "
+        "prints a table: the better of its times, and what it found in a line. Sources are a "
+        "vertex of most out-edges; what is of undirected graphs runs without directions. One that "
+        "is not done in time is ended and said to be.",
+        ("graphla bench road-NY", "graphla bench web.npz --limit 60 --only pagerank,bfs,katz"),
+    )
+    _add_graph(command)
+    bench = command.add_argument_group("options of bench")
+    bench.add_argument(
+        "--limit",
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="for each algorithm, compiling included (default: 30)",
+    )
+    bench.add_argument("--only", metavar="NAMES", help="only these, separated by commas")
+    bench.add_argument("--output", metavar="FILE", help="the table as .csv too")
+    _add_reading(command)
+    _add_computing(command)
+    command.set_defaults(command="bench")
 
 
 def _add_info(commands: Any) -> None:
@@ -174,6 +206,16 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r} should be a number from 0")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise ArgumentTypeError(f"{text!r} should be a number of seconds")
+    return seconds
 
 
 def _paragraph(text: str) -> str:

@@ -7,19 +7,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from typing import Any
 
 _PATIENCE = 1.0  # seconds
 _INTERVAL = 0.2
+_BAR = 24  # columns
 
 
 @contextmanager
-def progress(step: str) -> Iterator[None]:
+def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
     """Show `step` and the seconds it has taken so far, until it is done; then the line goes."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     done = Event()
-    clock = Thread(target=_show, args=(step, done), daemon=True)
+    clock = Thread(target=_show, args=(step, done, patience), daemon=True)
     clock.start()
     try:
         yield
@@ -28,9 +30,22 @@ def progress(step: str) -> Iterator[None]:
         clock.join()
 
 
-def _show(step: str, done: Event) -> None:
+class Bar:
+    """The share of several steps that is done, and the one that runs."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+
+    def step(self, name: str, done: int) -> Any:
+        """Show that `done` steps are, while the one of this name runs."""
+        full = _BAR * done // max(self._steps, 1)
+        bar = "█" * full + "░" * (_BAR - full)
+        return progress(f"{bar} {done} of {self._steps}: {name}", patience=0)
+
+
+def _show(step: str, done: Event, patience: float) -> None:
     start = time.perf_counter()
-    if done.wait(_PATIENCE):
+    if done.wait(patience):
         return
     while not done.wait(_INTERVAL):
         print(f"\r\033[K{step}: {time.perf_counter() - start:.0f} s", end="", file=sys.stderr)

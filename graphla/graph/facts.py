@@ -5,15 +5,18 @@ So it is there for whoever asks the same Matrix again, in an algorithm or throug
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from semirings import unary
+from graphla.storage import is_iso
+from semirings import binary, unary
 
 
 def is_symmetric(A: Matrix) -> bool:
@@ -37,6 +40,19 @@ def loops(A: Matrix) -> Vector:
 def self_loops(A: Matrix) -> int:
     """The number of edges i -> i."""
     return loops(A).nvals
+
+
+def both_ways(A: Matrix) -> Matrix:
+    """A min Aᵀ, over the edges of either: held as its own transpose, and equal values once."""
+    given = A._forms
+    with config.set(device=A.device):
+        forms = binary.min(A | A.T).new()._forms
+        both, values = forms.csr, (given.csr if given.has_csr else given.csc).values
+        if is_iso(values):
+            both = replace(both, values=backend(A.device).xp.broadcast_to(values[:1], both.nvals))
+        mirrored = MatrixForms(A.device, forms.dtype, both, both)
+        mirrored.owe_to(forms.stamps)
+        return Matrix._of(mirrored)
 
 
 def _is_mirrored(forms: MatrixForms) -> bool:

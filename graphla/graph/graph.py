@@ -149,6 +149,11 @@ class Graph:
         return self._labels.names
 
     @property
+    def has_names(self) -> bool:
+        """Whether the labels are other than the numbers of the vertices."""
+        return not self._labels.are_numbers
+
+    @property
     def device(self) -> str:
         """Where its arrays are."""
         return self._matrix.device
@@ -167,6 +172,10 @@ class Graph:
     def vertex(self, label: Any) -> int:
         """The number of the vertex with this label."""
         return self._labels.number("label", label)
+
+    def labelled(self, values: Any) -> Any:
+        """A Vector or Matrix by vertices, as one whose dicts are under the labels."""
+        return self._labels.result(values)
 
     def __len__(self) -> int:
         return self.nvertices
@@ -191,19 +200,19 @@ class Graph:
     @property
     def out_degrees(self) -> LabelledVector:
         """How many edges leave each vertex."""
-        return self._labels.result(facts.degrees(self._matrix))
+        return self.labelled(facts.degrees(self._matrix))
 
     @property
     def in_degrees(self) -> LabelledVector:
         """How many edges end at each vertex."""
-        return self._labels.result(facts.degrees(self._matrix.T.new()))
+        return self.labelled(facts.degrees(self._matrix.T.new()))
 
     @property
     def degrees(self) -> LabelledVector:
         """How many ends of edges lie at each vertex, as in NetworkX: of a self-loop both."""
         A = self._matrix
         other = facts.degrees(A.T.new()) if self.directed else facts.loops(A)
-        return self._labels.result(binary.plus(facts.degrees(A) | other).new())
+        return self.labelled(binary.plus(facts.degrees(A) | other).new())
 
     @property
     def self_loops(self) -> int:
@@ -226,7 +235,7 @@ class Graph:
         """Each edge leads both ways; of two weights for one edge the lesser."""
         if not self.directed:
             return self
-        return self._like(binary.min(self._matrix | self._matrix.T).new(), False)
+        return self._like(facts.both_ways(self._matrix), False)
 
     def to(self, device: str) -> Graph:
         """The same graph on a device, as "cpu", "cuda" or "cuda:1"; no copy if it is there."""

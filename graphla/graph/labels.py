@@ -145,25 +145,25 @@ class _Labelled(Indexed):
     """
 
     __slots__ = ()
-    _axes_labels: tuple[Labels, ...]
-    _value_labels: Labels | None
+    axis_labels: tuple[Labels, ...]
+    value_labels: Labels | None
 
     @classmethod
     def _labelled(cls, noun: Any, values: Labels | None, axes: tuple[Labels, ...]) -> Any:
         labelled = cls._of(noun._forms, noun._name)
-        labelled._value_labels, labelled._axes_labels = values, axes
+        labelled.value_labels, labelled.axis_labels = values, axes
         return labelled
 
     def _named(self, values: Any) -> list[Any]:
         values = values.tolist()
-        return values if self._value_labels is None else self._value_labels.of(values)
+        return values if self.value_labels is None else self.value_labels.of(values)
 
     def to(self, device: str) -> Any:
         """The same entries on a device, under the same labels."""
         return self._alike(super().to(device))  # pyright: ignore[reportAttributeAccessIssue]
 
     def _alike(self, noun: Any) -> Any:
-        return self._labelled(noun, self._value_labels, self._axes_labels)
+        return self._labelled(noun, self.value_labels, self.axis_labels)
 
     def __copy__(self) -> Any:
         return self._alike(self)
@@ -173,36 +173,34 @@ class _Labelled(Indexed):
 
     def __reduce__(self) -> Any:
         restore, plain = super().__reduce__()  # pyright: ignore[reportAssignmentType]
-        return _restored, (type(self), restore, plain, self._value_labels, self._axes_labels)
+        return _restored, (type(self), restore, plain, self.value_labels, self.axis_labels)
 
 
 class LabelledVector(_Labelled, Vector):
     """A Vector with an entry per vertex of a Graph: `to_dict` is under the labels."""
 
-    __slots__ = ("_axes_labels", "_value_labels")
+    __slots__ = ("axis_labels", "value_labels")
 
     @property
     def labels(self) -> Sequence[Any]:
         """The label of each index."""
-        return self._axes_labels[0].names
+        return self.axis_labels[0].names
 
     def to_dict(self) -> dict[Any, Any]:
         """{label: value}; a value that is a vertex is its label."""
         indices, values = self.to_coo()
-        return dict(
-            zip(self._axes_labels[0].of(indices.tolist()), self._named(values), strict=True)
-        )
+        return dict(zip(self.axis_labels[0].of(indices.tolist()), self._named(values), strict=True))
 
 
 class LabelledMatrix(_Labelled, Matrix):
     """A Matrix with an entry per pair of vertices of a Graph: its dicts are under the labels."""
 
-    __slots__ = ("_axes_labels", "_value_labels")
+    __slots__ = ("axis_labels", "value_labels")
 
     @property
     def labels(self) -> tuple[Sequence[Any], Sequence[Any]]:
         """The label of each row, and of each column."""
-        rows, columns = self._axes_labels
+        rows, columns = self.axis_labels
         return rows.names, columns.names
 
     def to_dict(self) -> dict[tuple[Any, Any], Any]:
@@ -210,7 +208,7 @@ class LabelledMatrix(_Labelled, Matrix):
         rows, columns, values = self.to_coo()
         i, j = (
             labels.of(each.tolist())
-            for labels, each in zip(self._axes_labels, (rows, columns), strict=True)
+            for labels, each in zip(self.axis_labels, (rows, columns), strict=True)
         )
         return dict(zip(zip(i, j, strict=True), self._named(values), strict=True))
 

@@ -1,0 +1,224 @@
+"""`graphla bench GRAPH`: each algorithm of the table on one graph, timed, within a limit.
+
+They run in a process of their own, which keeps the graph from one to the next; it is ended where an
+algorithm takes too long, or too much memory, and another goes on with the next one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import multiprocessing
+import os
+import signal
+import time
+from argparse import Namespace
+from contextlib import suppress
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from graphla import algorithms
+from graphla.cli import graphs
+from graphla.cli.answers import number
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
+from graphla.cli.progress import Bar
+from graphla.graph import Graph
+from graphla.io.files import replacing
+from graphla.settings import config
+from semirings.exceptions import GraphblasException, InvalidValue
+
+_WIDTH = 88  # of what was found, on a line of the table
+_PROBLEMS = (GraphblasException, OverflowError, MemoryError, ValueError)
+_BYTES_PER_PAIR = 16
+Row = tuple[str, float | None, str]
+
+
+def run(options: Namespace, settings: dict[str, Any]) -> None:
+    """Time the algorithms, print a table, and write it where `options.output` says."""
+    chosen = _chosen(options.only)
+    if options.output is not None and not options.output.lower().endswith(".csv"):
+        raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
+    width = max(len(each.name) for each in chosen)
+    worker, bar, rows = _Worker(options, settings), Bar(len(chosen)), list[Row]()
+    try:
+        with bar.step(f"reading {options.graph}", 0):
+            size = worker.start()
+        print(f"{options.graph}: {size}\n\n{'algorithm':<{width}}  {'seconds':>9}  found")
+        for done, algorithm in enumerate(chosen):
+            with bar.step(algorithm.name, done):
+                seconds, line = worker.timed(algorithm.name)
+            rows.append((algorithm.name, seconds, line))
+            spent = "-" if seconds is None else f"{seconds:.3g}"
+            print(f"{algorithm.name:<{width}}  {spent:>9}  {line[:_WIDTH]}", flush=True)
+    finally:
+        worker.end()
+    if options.output is not None:
+        _write(options.output, rows)
+
+
+def _chosen(only: str | None) -> list[Algorithm]:
+    if only is None:
+        return list(ALGORITHMS)
+    table = {each.name: each for each in ALGORITHMS}
+    for name in only.split(","):
+        if name not in table:
+            raise InvalidValue(f"--only has {name!r}, but the algorithms are {', '.join(table)}")
+    return [table[name] for name in only.split(",")]
+
+
+def _write(path: str, rows: list[Row]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([("algorithm", "seconds", "found"), *rows])
+    with replacing(path) as out:
+        out.write(text.getvalue().encode())
+
+
+class _Worker:
+    """The process that runs them, one after another."""
+
+    def __init__(self, options: Namespace, settings: dict[str, Any]) -> None:
+        self._options, self._settings, self._limit = options, settings, options.limit
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def start(self) -> str:
+        """Let it read the graph; how large that is."""
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (self._options, self._settings, theirs)
+        self._process = context.Process(target=_work, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        is_read, said = self._pipe.recv()
+        if not is_read:
+            raise InvalidValue(said)
+        return said
+
+    def timed(self, name: str) -> tuple[float | None, str]:
+        """Seconds, and what was found; or None, and why not."""
+        if self._process is None:
+            self.start()
+        self._pipe.send(name)
+        with suppress(EOFError):
+            if self._pipe.poll(self._limit):
+                return self._pipe.recv()
+            self.end()
+            return None, f"not done in {self._limit:g} s"
+        code = self.end()
+        why = "out of memory, it seems" if code == -signal.SIGKILL else f"exit code {code}"
+        return None, f"its process was ended ({why})"
+
+    def end(self) -> int | None:
+        """Whatever it is doing; how it ended, if by itself."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        process.join(0.1)
+        code = process.exitcode
+        process.kill()
+        process.join()
+        self._pipe.close()
+        return code
+
+
+def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
+    """In the process: read the graph, then time each algorithm that is named."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the one who started us
+    with config.set(**settings):
+        try:
+            graph = graphs.read(options)
+        except (*_PROBLEMS, OSError) as error:
+            pipe.send((False, " ".join(str(error).split())))
+            return
+        size = f"{number(graph.nvertices, 'vertex')}, {number(graph.matrix.nvals, 'entry')}"
+        pipe.send((True, size))
+        given, table = _Given(graph), {each.name: each for each in ALGORITHMS}
+        with suppress(EOFError):
+            while True:
+                algorithm = table[pipe.recv()]
+                try:
+                    pipe.send(_timed(algorithm, given, options))
+                except _PROBLEMS as error:
+                    pipe.send((None, " ".join(str(error).split())))
+
+
+def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[float | None, str]:
+    graph = given.undirected if algorithm.told.undirected else given.graph
+    arguments = given.arguments(algorithm)
+    if arguments is None:
+        return None, "there is no vertex"
+    gigabytes = _needs(algorithm, graph) / 1e9
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    if gigabytes > memory / 2:
+        return None, f"would hold {gigabytes:,.0f} GB"
+    seconds, found = _run(algorithm, graph, arguments)
+    if seconds < options.limit / 3:  # the first may have compiled
+        seconds = min(seconds, _run(algorithm, graph, arguments)[0])
+    answer = algorithm.answer(graph, found, Namespace(top=1))
+    line = "; ".join(f"{name} {text}" for name, text in answer.facts)
+    if answer.top is not None and answer.top.rows:
+        *which, value = answer.top.rows[0]
+        line = f"{line}; {answer.top.header[-1]} {value} at {' -> '.join(which)}"
+    return seconds, line
+
+
+def _run(algorithm: Algorithm, graph: Graph, arguments: dict[str, Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = algorithm.run(graph, **arguments)
+    if graph.device != "cpu":
+        from cupy.cuda import runtime
+
+        runtime.deviceSynchronize()
+    return time.perf_counter() - start, found
+
+
+def _needs(algorithm: Algorithm, graph: Graph) -> float:
+    """Bytes of a result that has an entry for each pair of vertices, or of neighbours of one."""
+    if algorithm.fills == "pairs":
+        return float(graph.nvertices) ** 2 * _BYTES_PER_PAIR
+    if algorithm.fills == "neighbours":
+        degrees = graph.out_degrees.to_dense().astype(float)
+        return float(degrees @ degrees) * _BYTES_PER_PAIR
+    return 0.0
+
+
+class _Given:
+    """The graph, and what is asked of it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.undirected = graph.to_undirected()
+        self._ends: tuple[Any, Any] | None = None
+        self._parts: Any = None
+
+    def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
+        """A value for each parameter that needs one; None where there is no vertex for it."""
+        arguments = algorithm.fixed | algorithm.bench
+        for name, parameter in algorithm.parameters.items():
+            if parameter.default is not Parameter.empty or name in arguments:
+                continue
+            if name in algorithm.told.keyed:
+                arguments[name] = self._components()
+            elif not self.graph.nvertices:
+                return None
+            else:
+                source, target = self._far_apart()
+                one = target if name == "target" else source
+                arguments[name] = [one] if name == "sources" else one
+        return arguments
+
+    def _far_apart(self) -> tuple[Any, Any]:
+        """A vertex of most out-edges, and one of the farthest that it reaches."""
+        if self._ends is None:
+            labels = self.graph.labels
+            source = labels[int(np.argmax(self.graph.out_degrees.to_dense()))]
+            vertices, levels = algorithms.bfs(self.graph, source).levels.to_coo()
+            self._ends = source, labels[int(vertices[np.argmax(levels)])]
+        return self._ends
+
+    def _components(self) -> Any:
+        if self._parts is None:
+            self._parts = algorithms.connected_components(self.graph)
+        return self._parts
