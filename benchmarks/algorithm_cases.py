@@ -45,7 +45,7 @@ def arcs() -> gl.Matrix:
 
 
 def uniform() -> gl.Matrix:
-    return gl.generators.uniform(1000, 100_000, seed=1)
+    return gl.generators.uniform(2000, 100_000, seed=1)
 
 
 def uniform_arcs() -> gl.Matrix:
@@ -72,7 +72,7 @@ GRAPHS: dict[str, tuple[Callable[[], gl.Matrix], bool, str]] = {
     # name: how it is made, whether it is directed, what it is
     "R-MAT": (rmat, False, "R-MAT, 2^14 vertices, edge factor 8: the largest component"),
     "R-MAT arcs": (arcs, True, "R-MAT, 2^14 vertices, edge factor 8, directed"),
-    "uniform": (uniform, False, "1,000 vertices, 100,000 edges drawn evenly"),
+    "uniform": (uniform, False, "2,000 vertices, 100,000 edges drawn evenly"),
     "uniform arcs": (uniform_arcs, True, "1,000 vertices, 100,000 arcs drawn evenly"),
     "road-NY": (roads, False, "the roads of New York, lengths from 1 to 64 made up"),
 }
