@@ -16,7 +16,7 @@ from graphla.algorithms import arguments
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
 from graphla.sparse import Matrix, Vector
-from semirings import monoid, unary
+from graphla.storage import Array
 from semirings.exceptions import InvalidValue
 
 Eccentricities = Vector | Mapping[Any, Any] | None
@@ -44,10 +44,11 @@ def diameter(
     """
 
     # e(v) may be above all that is known: high(v) > max of low
-    def above(bounds: Bounds, unequal: Vector) -> Vector:
-        return bounds.high.select(">", _most(bounds.low)).new(mask=unequal.S)
+    def above(bounds: Bounds) -> Array:
+        return bounds.differ & (bounds.high > bounds.low.max())
 
-    return _most(_bounded("diameter", A, e, usebounds, weight, above, ("lowest", "highest")).low)
+    found = _bounded("diameter", A, e, usebounds, weight, above, ("lowest", "highest"))
+    return found.low.max().item()
 
 
 @arguments.of_graph(keyed=("e",))
@@ -69,10 +70,11 @@ def radius(
     """
 
     # e(v) may be below all that is known: low(v) < min of high
-    def below(bounds: Bounds, unequal: Vector) -> Vector:
-        return bounds.low.select("<", _least(bounds.high)).new(mask=unequal.S)
+    def below(bounds: Bounds) -> Array:
+        return bounds.differ & (bounds.low < bounds.high.min())
 
-    return _least(_bounded("radius", A, e, usebounds, weight, below, ("lowest", "farthest")).high)
+    found = _bounded("radius", A, e, usebounds, weight, below, ("lowest", "farthest"))
+    return found.high.min().item()
 
 
 @arguments.of_graph(keyed=("e",))
@@ -94,11 +96,11 @@ def center(
     """
 
     # e(v) may be the least: low(v) <= min of high
-    def lowest(bounds: Bounds, unequal: Vector) -> Vector:
-        return bounds.low.select("<=", _least(bounds.high)).new(mask=unequal.S)
+    def lowest(bounds: Bounds) -> Array:
+        return bounds.differ & (bounds.low <= bounds.high.min())
 
     low, high = _bounded("center", A, e, usebounds, weight, lowest, ("lowest", "farthest"))
-    return unary.one["BOOL"](low.select("<=", _least(high))).new()
+    return _true_at(low <= high.min())
 
 
 @arguments.of_graph(keyed=("e",))
@@ -120,11 +122,11 @@ def periphery(
     """
 
     # e(v) may be the greatest: high(v) >= max of low
-    def highest(bounds: Bounds, unequal: Vector) -> Vector:
-        return bounds.high.select(">=", _most(bounds.low)).new(mask=unequal.S)
+    def highest(bounds: Bounds) -> Array:
+        return bounds.differ & (bounds.high >= bounds.low.max())
 
     low, high = _bounded("periphery", A, e, usebounds, weight, highest, ("lowest", "highest"))
-    return unary.one["BOOL"](high.select(">=", _most(low))).new()
+    return _true_at(high >= low.max())
 
 
 def _bounded(
@@ -133,7 +135,7 @@ def _bounded(
     e: Eccentricities,
     usebounds: bool,
     weight: Any,
-    is_open: Callable[[Bounds, Vector], Vector],
+    is_open: Callable[[Bounds], Array],
     order: tuple[Next, Next],
 ) -> Bounds:
     """low ≤ e ≤ high, as near to one another as is needed."""
@@ -141,14 +143,18 @@ def _bounded(
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = arguments.weighs("weight", weight)
     if e is not None:
-        known = e if isinstance(e, Vector) else Vector.from_dict(e, size=A.nrows)
-        return Bounds(known, known)
+        return _known(e if isinstance(e, Vector) else Vector.from_dict(e, size=A.nrows), name)
     connected(A, name)
     bounds = settled(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:
         return bounds
-    exact = definition(A, np.arange(A.nrows), weighs)
-    return Bounds(exact, exact)
+    return _known(definition(A, np.arange(A.nrows), weighs), name)
+
+
+def _known(e: Vector, name: str) -> Bounds:
+    if e.nvals < e.size:
+        raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
+    return Bounds(e.to_dense(copy=False), e.to_dense(copy=False))
 
 
 def connected(A: Matrix, name: str) -> None:
@@ -164,9 +170,5 @@ def connected(A: Matrix, name: str) -> None:
             )
 
 
-def _most(e: Vector) -> Any:
-    return e.reduce(monoid.max).get(0)
-
-
-def _least(e: Vector) -> Any:
-    return e.reduce(monoid.min).get(0)
+def _true_at(flags: Array) -> Vector:
+    return Vector.from_dense(flags, missing_value=False)

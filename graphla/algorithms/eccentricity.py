@@ -11,7 +11,6 @@ Invariant, at the head of each round: low ≤ e ≤ high, with equality at the v
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -20,13 +19,19 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
+from graphla.backends import backend
 from graphla.graph.facts import degrees, is_symmetric
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
+from graphla.storage import Array
 from graphla.traversal import many
-from semirings import binary, monoid, select
+from semirings import monoid
 
 PIVOTS = 256
 """Searches after which those vertices that are still open are searched from 64 at a time."""
+
+_MOST = LONGEST // 4
+"""The greatest eccentricity that is added to distances."""
 
 Next = Literal["highest", "lowest", "farthest"]
 
@@ -55,8 +60,15 @@ def eccentricity(
         found = _of_lengths(sp)
         found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
     else:
-        bounds = settled(A, weighs, _undecided, ("lowest", "highest")) if v is None else None
-        found = definition(A, chosen, weighs) if bounds is None else bounds.low
+        bounds = (
+            None
+            if v is not None
+            else settled(A, weighs, lambda bounds: bounds.differ, ("lowest", "highest"))
+        )
+        if bounds is None:
+            found = definition(A, chosen, weighs)
+        else:
+            found = Vector.from_dense(bounds.low, copy=False)
     return found.get(int(chosen[0])) if one else found
 
 
@@ -64,9 +76,9 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     """e(v) = max over u of d(v, u), by a search from each of the vertices."""
     if weighs:
         A, dtype = lengths_of(A, True)
-        found = [(w, _farthest(sssp(A, w))) for w in vertices.tolist()]
-        of = [(w, e) for w, e in found if e is not None]
-        return Vector.from_coo([w for w, _ in of], [e for _, e in of], dtype, size=A.nrows)
+        lengths = ((w, sssp(A, w)) for w in vertices.tolist())
+        found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
+        return Vector.from_dict(found, dtype, size=A.nrows)
     reach = many.reach(A, vertices)
     all_of_them = reach.count == A.nrows
     return Vector.from_coo(
@@ -75,94 +87,87 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
 
 
 class Bounds(NamedTuple):
-    """low ≤ e ≤ high, at every vertex."""
+    """low ≤ e ≤ high: an array each of the device, with a number for every vertex."""
 
-    low: Vector
-    high: Vector
+    low: Array
+    high: Array
+
+    @property
+    def differ(self) -> Array:
+        """Where e is not known yet."""
+        return self.low < self.high
 
 
 def settled(
-    A: Matrix,
-    weighs: bool,
-    is_open: Callable[[Bounds, Vector], Vector],
-    order: tuple[Next, Next],
+    A: Matrix, weighs: bool, is_open: Callable[[Bounds], Array], order: tuple[Next, Next]
 ) -> Bounds | None:
     """Bounds of the eccentricities, once none is open; None where they are not all finite.
 
-    `is_open` has an entry at each vertex that is yet to be decided, among those where low < high;
+    `is_open` is true at each vertex that is yet to be decided, of those where the bounds differ;
     `order` says from which vertex to search next, by turns.
     """
-    n = A.nrows
-    if n == 0:
+    if A.nrows == 0:
         return None
     both_ways = is_symmetric(A) and (not weighs or A.isequal(A.T.new()))
     B = A if both_ways else A.T.new()
-    pivot, searched = degrees(A).reduce("argmax").value, set()
-    bounds = None
-    while pivot is not None:
+    xp, searched = backend(A.device).xp, set()
+    pivot, bounds = degrees(A).reduce("argmax").value, None
+    while True:
         # f(v) = d(w, v), t(v) = d(v, w), e(w) = max f
         away = _distances(A, pivot, weighs)
         back = away if both_ways else _distances(B, pivot, weighs)
-        reached = _farthest(away), _farthest(back)
-        if None in reached or (max(reached) > LONGEST // 2 and max(reached) != math.inf):
+        if away is None or back is None:
             return None
-        e = reached[0]
-        if e == math.inf:
+        e = away.max().item()
+        if e > _MOST:
             return None
-        if bounds is None:
-            bounds = Bounds(back.dup(), binary.plus(back, e).new())
         # low = low max t max (e(w) - f);  high = high min (t + e(w))
-        bounds.low(binary.max) << back
-        bounds.low(binary.max) << binary.minus(e, away)
-        bounds.high(binary.min) << binary.plus(back, e)
+        low, high = xp.maximum(back, e - away), back + e
+        if bounds is not None:
+            low, high = xp.maximum(bounds.low, low), xp.minimum(bounds.high, high)
+        bounds = Bounds(low, high)
         searched.add(pivot)
-        rest = is_open(bounds, select.valueeq(binary.lt(bounds.low & bounds.high), True).new())
-        if len(searched) >= PIVOTS and rest.nvals:
-            _search_all(A, weighs, bounds, rest)
-            return bounds
+        rest = is_open(bounds)
+        if len(searched) >= PIVOTS:
+            return _searched_from(A, weighs, bounds, rest.nonzero()[0])
         pivot = _next(order[len(searched) % 2], bounds, rest, away, searched)
-    return bounds
+        if pivot is None:
+            return bounds
 
 
-def _undecided(bounds: Bounds, unequal: Vector) -> Vector:
-    return unequal
+def _distances(A: Matrix, source: int, weighs: bool) -> Array | None:
+    """d(source, v), INT64 or FP64; None where some vertex is not reached."""
+    d = sssp(A, source) if weighs else bfs(A, source, parents=False).levels
+    if d.nvals < d.size:
+        return None
+    values = d.to_dense(copy=False)
+    return values if weighs else values.astype(np.int64)
 
 
-def _distances(A: Matrix, source: int, weighs: bool) -> Vector:
-    """INT64 or FP64."""
-    if weighs:
-        return sssp(A, source)
-    return bfs(A, source, parents=False).levels.dup("INT64")
-
-
-def _farthest(d: Vector) -> Any:
-    """The greatest distance; None where some vertex has none."""
-    return d.reduce(monoid.max).get(0) if d.nvals == d.size else None
-
-
-def _next(
-    which: Next, bounds: Bounds, rest: Vector, away: Vector, searched: set[int]
-) -> int | None:
+def _next(which: Next, bounds: Bounds, rest: Array, away: Array, searched: set[int]) -> int | None:
     """Where to search from: the highest or the lowest of the rest, or the farthest from the last.
 
     A vertex of low eccentricity lowers the bounds above, one far out lifts those below.
     """
-    if not rest.nvals:
-        return None
-    if which == "highest":
-        return bounds.high.dup(mask=rest.S).reduce("argmax").value
-    if which == "farthest":
-        farthest = away.reduce("argmax").value
+    xp = backend(config.device).xp
+    if which == "farthest" and bool(rest.any()):
+        farthest = int(away.argmax())
         if farthest not in searched:
             return farthest
-    return bounds.low.dup(mask=rest.S).reduce("argmin").value
+    if which == "highest":
+        v = xp.where(rest, bounds.high, -1).argmax()
+    else:
+        v = xp.where(rest, -bounds.low, -LONGEST).argmax()
+    return int(v) if bool(rest[v]) else None
 
 
-def _search_all(A: Matrix, weighs: bool, bounds: Bounds, rest: Vector) -> None:
-    vertices = rest.to_coo(values=False)[0]
-    found = definition(A, vertices, weighs)
-    bounds.low(found.S) << found
-    bounds.high(found.S) << found
+def _searched_from(A: Matrix, weighs: bool, bounds: Bounds, rest: Array) -> Bounds:
+    """The bounds, where those of the rest are found one by one."""
+    do = backend(A.device)
+    found = definition(A, do.to_host(rest), weighs).to_coo(copy=False)[1]
+    low, high = bounds.low.copy(), bounds.high.copy()
+    low[rest] = high[rest] = found
+    return Bounds(low, high)
 
 
 def _of_lengths(lengths: Matrix) -> Vector:

@@ -28,7 +28,8 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     [[0], [1, 2], [3]]
     """
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
-    # in the order of their levels, and of their numbers in each
-    order = np.argsort(level, kind="stable")
+    # in the order of their levels, and of their numbers in each (by radix, where levels are short)
+    narrow = np.min_scalar_type(level.max(initial=0))
+    order = np.argsort(level.astype(narrow), kind="stable")
     ends = np.cumsum(np.bincount(level))
     return [part.tolist() for part in np.split(vertices[order], ends[:-1])] if ends.size else []
