@@ -87,7 +87,9 @@ def pagerank_rests(A: gl.Matrix, rank: gl.Vector) -> str:
 
 
 def counted_twice(A: gl.Matrix, count: int) -> str:
-    by_corner = int(algo.triangles(A).to_dense().sum())
+    corners = algo.triangles(A)
+    assert isinstance(corners, gl.Vector)
+    by_corner = int(corners.to_dense().sum())
     assert by_corner == 3 * count, (by_corner, count)
     return f"{count:,} triangles, a third of the corners"
 

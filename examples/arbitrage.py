@@ -10,6 +10,7 @@ python examples/arbitrage.py
 
 from itertools import pairwise
 from math import exp, log
+from typing import Any
 
 from graphla import Graph
 from graphla.algorithms import bellman_ford, negative_cycle
@@ -28,7 +29,7 @@ for mistake in (0.002, 0.006):
     rate = rates(mistake)
     G = Graph.from_edges([(a, b, -log(value)) for (a, b), value in rate.items()], directed=True)
     print(f"\nCHF to SEK is {mistake:.1%} too good:")
-    cycle = negative_cycle(G)
+    cycle: Any = negative_cycle(G)
     if cycle is None:
         # d = d min (d min.+ A)
         distance = bellman_ford(G, "EUR").to_dict()

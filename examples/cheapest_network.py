@@ -7,6 +7,8 @@ the cities by their names, and so does what comes back.
 python examples/cheapest_network.py
 """
 
+from typing import Any
+
 import numpy as np
 import picture
 
@@ -38,7 +40,7 @@ km = EARTH * np.arccos(np.clip(cosine, -1, 1))
 A = select.offdiag(Matrix.from_dense(km)).new()
 G = Graph(A, labels=names)
 
-forest = spanning_forest(G).to_dicts()
+forest: Any = spanning_forest(G).to_dicts()
 ways = sorted(
     (length, a, b) for a, others in forest.items() for b, length in others.items() if a < b
 )

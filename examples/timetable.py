@@ -6,6 +6,8 @@ both, which is where EᵀE has an entry. A colour is an hour; no courses of one 
 python examples/timetable.py
 """
 
+from typing import Any
+
 import numpy as np
 import picture
 
@@ -51,7 +53,7 @@ def draw(axes):
     picture.bare(axes, "Clashes, courses by their hours: no dot is in a square")
 
 
-def square(corner: float, size: float):
+def square(corner: float, size: Any):
     from matplotlib.patches import Rectangle
 
     return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLOURS[0])

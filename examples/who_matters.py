@@ -58,7 +58,7 @@ for place in range(10):
 
 print("\nhow alike the orders are (Spearman's correlation of ranks)\n")
 ranks = np.array([score.argsort(kind="stable").argsort(kind="stable") for score in scores.values()])
-alike = np.corrcoef(ranks)
+alike = np.atleast_2d(np.corrcoef(ranks))
 print(" " * 14 + "".join(f"{what:>14}" for what in scores))
 for what, row in zip(scores, alike, strict=True):
     print(f"{what:>14}" + "".join(f"{value:14.2f}" for value in row))
