@@ -15,10 +15,6 @@
 
 namespace graphla {
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };        // what the caller asks for
-enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };    // of a level, in a record
-enum BfsStatus { TOO_DEEP = FAULT };                         // a level does not fit its type
-
 /// What all blocks know between two levels; each block has its own copy, in shared memory.
 struct Progress {
   u32 level;
@@ -37,17 +33,6 @@ struct Progress {
   u64 open, hits;                // a sample of the vertices not yet reached: see Search::sample
   u64 base;                      // all that has been queued, as QUEUED tells
 };
-
-/// How many neighbours a pull looks at, about: one of each vertex that is left, and of those that
-/// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
-/// vertices `hits` have a first neighbour that is reached. Where these are fewer than `part`, what is
-/// left hangs together and lies far away, and most rows are read to their ends.
-DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
-  float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
-  const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
-  hit *= near * near;
-  return least(most, left + misses * least(most, left / hit));
-}
 
 /// CLUSTER: the blocks that walk small levels together; 1: block 0 does it alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>

@@ -20,6 +20,10 @@ constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;          // a byte's level from which the level stands in `deep`
 constexpr u32 UNREACHED = 255;
 
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };        // what the caller asks for
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };    // of a level, in a record
+enum BfsStatus { TOO_DEEP = FAULT };                         // a level does not fit its type
+
 /// Sums of a level, in `control` from BFS_SUMS on: three sets of them, used in turn. While one is
 /// added to, the one before is perhaps still read, and the one after is cleared.
 constexpr int BFS_SUMS = 1;
@@ -49,6 +53,17 @@ template <class Slot> struct SumsOf {
   i32 found, left;
   Slot out, into, into_left;
 };
+
+/// How many neighbours a pull looks at, about: one of each vertex that is left, and of those that
+/// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
+/// vertices `hits` have a first neighbour that is reached. Where these are fewer than `part`, what is
+/// left hangs together and lies far away, and most rows are read to their ends.
+DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
+  float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
+  const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
+  hit *= near * near;
+  return least(most, left + misses * least(most, left / hit));
+}
 
 /// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.
 DEVICE u32 load_stale(const u32 *p) {

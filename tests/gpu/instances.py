@@ -389,6 +389,8 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
     ("brandes", "SUMMED"): (0, 1),
+    ("settle_ranks", "T"): tuple(map(np.dtype, ("f4", "f8"))),
+    ("settle_ranks", "TURN"): (0, 1),
     **dict.fromkeys(
         (
             *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),

@@ -31,9 +31,11 @@ IN_CLUSTERS = {
     "CLUSTER": min(searching.CLUSTER, CARD["MultiProcessorCount"] // 2),
     "FEW_EDGES": 1 << 20,
 }
+SMALL = {**IN_CLUSTERS, "FEW_EDGES": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"ROOM": searching.ROOM},  # as they are
-    {"ALONE_EDGES": 0, "CLUSTER_EDGES": 0, "GRID_EDGES": 0},  # all blocks, always
+    # all blocks, always
+    {"SMALL_EDGES": 0, "ALONE_EDGES": 0, "CLUSTER_EDGES": 0, "GRID_EDGES": 0},
     {"CLUSTER": 1, "ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
     {"CLUSTER": 1, "ALONE_EDGES": 30, "GRID_EDGES": 30, "PUSH_COST": 1.0},
     # one block, with no room
@@ -46,6 +48,9 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "CLUSTER_EDGES": 30, "GRID_EDGES": 60},
     {**IN_CLUSTERS, "ROOM": 64},
     {**IN_CLUSTERS, "ROOM": 8, "UNIT": 0},
+    # one cluster from the beginning to the end: as it is, and pull as soon as may be
+    SMALL,
+    {**SMALL, "SMALL_PUSH_COST": 1e6, "SMALL_ROOM": searching.LEAST_SMALL_ROOM},
 )
 TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVALID_CLUSTER_SIZE"
 FAR = 1 << 40
@@ -295,6 +300,17 @@ def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
             for starts in ([960], [1000], [1950, 990]):
                 tree = search(graph, starts, traced=True)
                 assert_found(tree, graph, levels_on_host(graph, starts))
+
+
+def test_a_frontier_larger_than_a_list_is_taken_in_parts():
+    n = 12_000
+    spokes = np.stack([np.zeros(n - 2, int), np.arange(1, n - 1)], 1)
+    last = np.stack([np.arange(5000, n - 1), np.full(n - 5001, n - 1)], 1)
+    graph = pattern(n, np.concatenate([spokes, last]), False)
+    with settings({**SMALL, "SMALL_ROOM": searching.LEAST_SMALL_ROOM}):
+        for direction in ("push", "auto"):
+            tree = search(graph, [0], direction=direction)
+            assert_found(tree, graph, levels_on_host(graph, [0]))
 
 
 # --- shapes -----------------------------------------------------------------------------------

@@ -374,13 +374,16 @@ def searches_with_plans() -> None:
 
 
 def searches_in_clusters() -> None:
-    """A mesh, walked by two blocks together."""
+    """A mesh and a small graph, walked by two blocks together."""
     from graphla import algorithms
 
-    mesh = gl.generators.grid(9, 9)
+    mesh, A = gl.generators.grid(9, 9), gl.generators.kronecker(6, symmetric=True, seed=2)
     with settings("persistent", MOST_BLOCKS=2), settings("searching", CLUSTER=2):
         algorithms.bfs(mesh, 7)
         algorithms.bfs(mesh, [0, 80], cutoff=9, parents=False)
+        for towards in ("push", "pull"):
+            with gl.direction(towards):
+                algorithms.bfs(A, 0)
 
 
 def steps() -> None:

@@ -122,7 +122,8 @@ def run(
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
 
-    `blocks` is at most `grid(...)`, unless blocks do not wait for one another. An interrupt stops
+    `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
+    (which then is not `cooperative`). An interrupt stops
     the kernel and is raised again. Of blocks in clusters so many are launched as the card takes:
     `Refused` is raised if it takes none.
     """
@@ -139,6 +140,8 @@ def run(
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
+        elif not cooperative:
+            _launch_cluster(kernel, blocks, block, *head, *args, shared=shared)
         else:
             _launch_clusters(kernel, blocks, cluster, block, *head, *args, shared=shared)
         _wait(view, told, launch, stream)
@@ -151,6 +154,14 @@ def run(
 
 _taken: dict[tuple[Kernel, int], int] = {}
 """Blocks in clusters that the card took of a kernel with so many bytes of shared memory."""
+
+
+def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
+    """All blocks are one cluster: the card itself sees to it that they run at the same time."""
+    try:
+        kernel(blocks, block, *args, shared=shared)
+    except xp.cuda.driver.CUDADriverError as error:
+        raise Refused(str(error)) from error
 
 
 def _launch_clusters(

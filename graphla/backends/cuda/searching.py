@@ -1,6 +1,7 @@
 """Breadth-first search, the whole traversal in one launch.
 
-Kernels: bfs.cu, or bfs_deep.cu, the same in clusters of blocks. Waits: for the traversal.
+Kernels: bfs.cu; bfs_deep.cu, the same in clusters of blocks; bfs_small.cu, by one cluster. Waits:
+for the traversal.
 """
 
 from __future__ import annotations
@@ -41,6 +42,14 @@ CLUSTER_EDGES = 16384
 """A level of no more edges is given to a cluster;"""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
+SMALL_EDGES = 1 << 23
+"""A graph of no more entries is searched by one cluster of blocks, each with all maps of its
+vertices in shared memory, if there is room;"""
+SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
+"""and for so many words of lists beside them."""
+SMALL_STATIC, SMALL_SUMS = 8704, 20
+"""Bytes of shared memory that its kernel has beside those asked for; of one block's sums."""
+SMALL_PUSH_COST = 0.7
 PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
@@ -115,6 +124,7 @@ def _run(search: _Search, args: tuple[Any, ...], records: tuple[Any, Any]) -> li
         results=3,
         shared=search.shared,
         cluster=search.cluster,
+        cooperative=search.is_cooperative,
     )
 
 
@@ -126,6 +136,7 @@ class _Search:
     into: Any
     kernel: Kernel
     cluster: int
+    is_cooperative: bool
     blocks: int
     shared: int  # bytes
     ends: tuple[int, ...]  # of the pieces of scratch
@@ -135,6 +146,8 @@ class _Search:
 
     def scratch(self) -> tuple[Any, list[Any]]:
         """Memory for a call, and where the pieces begin: no pointer to a piece of none."""
+        if not self.ends:
+            return None, []
         memory, begin, pieces = xp.cuda.alloc(self.ends[-1]), 0, []
         base = memory.ptr
         for end in self.ends:
@@ -159,6 +172,7 @@ def _search_of(
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
     key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
+    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -184,7 +198,30 @@ def _prepared(
         (out, into, n) if graph is None else (graph.out, graph.into, graph.active)
     )
     offset = rows.indptr.dtype
+    by = out if into is None else into
+    graph_of = (
+        *(size(n), size(active), size(n if graph is None else graph.ends[30])),
+        *(rows.indptr, rows.indices),
+        *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
+        NULL if plan is None else plan.first if graph is None else graph.first,
+        plan.idle if plan is not None and graph is None else NULL,
+        *((NULL, NULL) if graph is None else (graph.new, graph.old)),
+    )
+    edges = (
+        *((by.indptr, by.indices) if parents == "least" else (NULL, NULL)),
+        np.bool_(into is not None),
+    )
+    known = ref(out), None if into is None else ref(into)
     cluster = 1 if graph is not None else _cluster(out)
+    room, shared = (0, 0) if cluster > 1 else _small_shape(out)
+    if room:
+        kernel = load("bfs_small.cu", "search_small", NOTHING, offset, level, has_parents, CLUSTER)
+        kernel.widen()
+        if kernel.resident(THREADS, shared):
+            tuning = (np.int32(room), np.float32(SMALL_PUSH_COST))
+            return _Search(
+                *(*known, kernel, CLUSTER, False, CLUSTER, shared, (), graph_of, edges, tuning)
+            )
     file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
     kernel = load(file, "search_breadth_first", NOTHING, offset, level, has_parents, cluster)
     pool, words, shared, blocks = _shape(kernel, out, graph is not None, cluster)
@@ -198,27 +235,11 @@ def _prepared(
             4 * n * (is_renamed and has_parents),
         ),
     )
-    by = out if into is None else into
     return _Search(
-        ref(out),
-        None if into is None else ref(into),
-        kernel,
-        cluster,
-        blocks,
-        shared,
+        *(*known, kernel, cluster, True, blocks, shared),
         ends=tuple(accumulate(-(-each // 256) * 256 for each in scratch)),
-        graph=(
-            *(size(n), size(active), size(n if graph is None else graph.ends[30])),
-            *(rows.indptr, rows.indices),
-            *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
-            NULL if plan is None else plan.first if graph is None else graph.first,
-            plan.idle if plan is not None and graph is None else NULL,
-            *((NULL, NULL) if graph is None else (graph.new, graph.old)),
-        ),
-        edges=(
-            *((by.indptr, by.indices) if parents == "least" else (NULL, NULL)),
-            np.bool_(into is not None),
-        ),
+        graph=graph_of,
+        edges=edges,
         tuning=(
             *(
                 size(min(ALONE_EDGES, MOST_ALONE) if cluster == 1 else CLUSTER_EDGES),
@@ -234,16 +255,35 @@ _refusing: set[int] = set()
 """Devices that have refused clusters of CLUSTER blocks."""
 
 
+def _has_clusters() -> bool:
+    """Whether the card has clusters of so many blocks."""
+    device = xp.cuda.runtime.getDevice()
+    multiprocessors, has_clusters, _ = _card(device)
+    return has_clusters and multiprocessors >= CLUSTER > 1 and device not in _refusing
+
+
+def _small_shape(out: Csr) -> tuple[int, int]:
+    """Words for lists and bytes of shared memory of each block, where one cluster has the whole
+    graph's maps; (0, 0) where it does not.
+    """
+    if out.nvals > SMALL_EDGES or not _has_clusters():
+        return 0, 0
+    words = (out.nrows + 31) // 32
+    stride = (words + CLUSTER - 1) // CLUSTER | 1
+    maps = 2 * CLUSTER * SMALL_SUMS + 4 * (4 * CLUSTER * stride + stride)
+    most = _card(xp.cuda.runtime.getDevice())[2] + STATIC - SMALL_STATIC
+    room = min(SMALL_ROOM, (most - maps) // 4)
+    return (room, maps + 4 * room) if room >= LEAST_SMALL_ROOM else (0, 0)
+
+
 def _cluster(out: Csr) -> int:
     """The blocks that walk small levels of a graph together: several if it may be deep, and if the
     card has clusters, for which each of them takes its part of the map.
     """
-    device = xp.cuda.runtime.getDevice()
-    multiprocessors, has_clusters, most = _card(device)
+    most = _card(xp.cuda.runtime.getDevice())[2]
     words = -(-out.nrows // (32 * CLUSTER)) + LEAST_POOL
     may_be_deep = out.nvals <= FEW_EDGES * out.nrows and 4 * words <= most
-    is_there = has_clusters and multiprocessors >= CLUSTER and device not in _refusing
-    return CLUSTER if may_be_deep and is_there else 1
+    return CLUSTER if may_be_deep and _has_clusters() else 1
 
 
 def _shape(

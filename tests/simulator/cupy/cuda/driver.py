@@ -24,6 +24,7 @@ class CUDADriverError(RuntimeError):
 
 
 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 functions: dict[int, Any] = {}  # by what stands for their pointers
 
 
@@ -37,6 +38,8 @@ def funcSetAttribute(func: int, attribute: int, value: int) -> None:
         if value > machine.devices[0].shared_limit_optin:
             raise CUDADriverError("CUDA_ERROR_INVALID_VALUE")
         function.dynamic_limit = value
+    elif attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        function.is_in_clusters = bool(value)
 
 
 def funcGetAttribute(attribute: int, func: int) -> int:

@@ -62,6 +62,7 @@ class Function:
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
+        self.is_in_clusters = False  # then all of its blocks run at the same time
         self.ptr = next(_pointers)
         driver.functions[self.ptr] = self
 
@@ -90,7 +91,7 @@ class Function:
         limit = machine.devices[0].shared_limit + max(0, shared_mem)
         launch(
             *(self.kernel, self._entry, shape, threads, places, salt, shared_mem, limit),
-            enable_cooperative_groups,
+            enable_cooperative_groups or self.is_in_clusters,
         )
 
     def _digest(self, args: Sequence[Any], values: list[np.ndarray]) -> int:
