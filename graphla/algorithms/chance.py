@@ -40,7 +40,16 @@ def seeded(seed: Any) -> int:
 
 def words(xp: Any, n: int, seed: int) -> Array:
     """h(v) = the finaliser of seed and v: 64 bits for each of the vertices 0..n-1, uint64."""
-    begin = mixed(seed ^ GOLDEN)
+    return stream(xp, n, beginning(seed))
+
+
+def beginning(seed: int) -> int:
+    """Where the counters of a seed begin."""
+    return mixed(seed ^ GOLDEN)
+
+
+def stream(xp: Any, n: int, begin: int) -> Array:
+    """The words of the vertices 0..n-1 whose counters begin there, uint64."""
     return finished(xp.arange(n, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(begin))
 
 

@@ -24,6 +24,7 @@ from graphla import agg
 from graphla.algorithms import arguments, chance, weights
 from graphla.algorithms.modularity import membership
 from graphla.backends import backend
+from graphla.backends.groups import Rounds
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -35,7 +36,7 @@ LEVELS = 100
 """More than there are: a level has mostly less than half the vertices of the one before."""
 MARGIN = 1e-12
 """What a move must gain, as a share of the edges of its vertex: more than rounding feigns."""
-ROUNDS, PATIENCE, RISE = 100, 4, 1e-6
+ROUNDS, PATIENCE, RISE = 100, 2, 1e-4
 """Of all at once: how many at most, and how many on end that raise nothing by RISE."""
 
 
@@ -102,53 +103,42 @@ def louvain(
 
 def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
     """The community of each vertex of a level, after moves that raise the modularity."""
-    words = perform("words", _words, L._forms, seed)
     degrees = out.to_dense(copy=False), into.to_dense(copy=False)
-    found = perform("move", _one_by_one, L._forms, degrees, factor, words)
-    if found is None:
-        found = in_rounds(L, degrees, factor, seed)
-    return found
+    found = perform("move", _moved, L._forms, degrees, factor, seed)
+    return in_rounds(L, degrees, factor, seed) if found is None else found
 
 
 def in_rounds(L: Matrix, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
-    """The same by rounds: of those who would gain, each time about half move, as chance has it.
+    """The same with all vertices at once: in each round about half of those who would gain move.
 
-    The state of the greatest modularity is kept, and a few rounds that raise it no more end it.
+    The state of the greatest modularity is kept.
     """
-    L, n = select.offdiag(L).new(), L.nrows
-    xp = backend(L.device).xp
+    L, n, xp = select.offdiag(L).new(), L.nrows, backend(L.device).xp
+    rounds = _rounds(seed)
     community = kept = xp.arange(n, dtype=xp.int32)
-    best, patience, rise = -math.inf, PATIENCE, RISE * float(degrees[0].sum())
-    for k in range(ROUNDS):
+    best, patience, rise = -math.inf, rounds.patience, rounds.rise * float(degrees[0].sum())
+    for stream in rounds.streams:
         totals = [xp.bincount(community, each, n) for each in degrees]
-        wished, inside = wishes(L, degrees, totals, community, factor)
+        wished, inside = definition(L, degrees, totals, community, factor)
         quality = float(inside) - 2 * factor * float((totals[0] * totals[1]).sum())
-        patience = PATIENCE if quality > best + rise else patience - 1
+        patience = rounds.patience if quality > best + rise else patience - 1
         if quality > best:
             best, kept = quality, community
         wants = wished != community
         if not patience or not wants.any():
             break
-        coin = _words(L._forms, chance.mixed(seed + k)) >> np.uint64(63) != 0
+        coin = chance.stream(xp, n, stream) >> np.uint64(63) != 0
         community = xp.where(wants & coin, wished, community)
     return kept
-
-
-def wishes(
-    L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
-) -> tuple[Array, Any]:
-    """Where each vertex gains most, its own community if nowhere; and what links it to that now.
-
-    gain(i, c) = L(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), without i itself.
-    """
-    found = perform("wish", _wished, L._forms, degrees, totals, community, factor)
-    return definition(L, degrees, totals, community, factor) if found is None else found
 
 
 def definition(
     L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
 ) -> tuple[Array, Any]:
-    """The same by a product."""
+    """Where each vertex gains most, its own community if nowhere; and what links all to their own.
+
+    gain(i, c) = L(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), without i itself.
+    """
     n, xp = L.nrows, backend(L.device).xp
     (out, into), (outs, intos) = degrees, totals
     # C = L plus.first S: what links each vertex to each community
@@ -188,18 +178,15 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 
 
-def _words(l: MatrixForms, seed: int) -> Array:
-    return chance.words(backend(l.device).xp, l.nrows, seed)
+def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array | None:
+    do = backend(l.device)
+    words = chance.words(do.xp, l.nrows, seed)
+    return do.moved(l.csr, *degrees, factor, words, _rounds(seed))
 
 
-def _one_by_one(
-    l: MatrixForms, degrees: tuple[Array, Array], factor: float, words: Array
-) -> Array | None:
-    return backend(l.device).moved(l.csr, *degrees, factor, words)
-
-
-def _wished(l: MatrixForms, *state: Any) -> tuple[Array, Any] | None:
-    return backend(l.device).wished(l.csr, *state)
+def _rounds(seed: int) -> Rounds:
+    streams = (chance.beginning(chance.mixed(seed + k)) for k in range(ROUNDS))
+    return Rounds(tuple(streams), PATIENCE, RISE)
 
 
 def _numbered(l: MatrixForms, community: Array) -> tuple[Array, int]:

@@ -36,6 +36,7 @@ from graphla.backends.compiled import (
 )
 from graphla.backends.compiled import components as parts_of_graphs
 from graphla.backends.compiled import products as loops
+from graphla.backends.compiled import ranks as rounds_of_ranks
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
 from graphla.settings import config
@@ -57,7 +58,8 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 if TYPE_CHECKING:
     from graphla.backends import Side
-    from graphla.backends.traversals import Closed, Dependencies, How, Towards, Tree
+    from graphla.backends.groups import Rounds
+    from graphla.backends.traversals import Closed, Dependencies, How, Ranks, Towards, Tree
 
 V = TypeVar("V", SparseVector, Csr)
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
@@ -472,15 +474,13 @@ def propagated(links: Csr, labels: Array, rounds: int) -> Array | None:
     return None
 
 
-def moved(links: Csr, out: Array, into: Array, factor: float, words: Array) -> Array | None:
+def moved(
+    links: Csr, out: Array, into: Array, factor: float, words: Array, rounds: Rounds
+) -> Array | None:
     """The community of each vertex after moves, one by one."""
     if _compiles(links.nvals, size=links.nrows):
         return communities.moved(links, out, into, factor, words)
     return None
-
-
-def wished(*_: Any) -> None:
-    """None: the definition is to serve, where there is no loop that moves vertices one by one."""
 
 
 def coloured(a: Csr, numbers: Array) -> Array | None:
@@ -510,3 +510,23 @@ def dependencies(
         return None
     options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
     return brandes.dependencies(out, sources, threads=config.threads, **options)
+
+
+def ranked(
+    into: Csr,
+    share: Array,
+    rank: Array,
+    jump: Array,
+    fall: Array,
+    *,
+    alpha: float,
+    least: float,
+    rounds: int,
+    is_weighted: bool,
+) -> Ranks | None:
+    """Rounds of PageRank; None where no loop is compiled."""
+    if not _compiles(into.nvals, size=into.nrows):
+        return None
+    options: Any = {"alpha": alpha, "least": least, "rounds": rounds, "is_weighted": is_weighted}
+    operands = (into, share, rank, jump, fall)
+    return rounds_of_ranks.ranked(*operands, threads=config.threads, **options)

@@ -5,10 +5,18 @@ None says that the loop is not there, and that the algorithm's definition is to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from graphla.storage import Array, Csr
+
+
+class Rounds(NamedTuple):
+    """Rounds in which all move at once, of those who would gain about half, by chance."""
+
+    streams: tuple[int, ...]  # for each round, of at most so many, of which words who moves rests
+    patience: int  # rounds on end that raise the modularity by no more than `rise`: the last ones
+    rise: float
 
 
 class Groups(Protocol):
@@ -20,25 +28,14 @@ class Groups(Protocol):
         ...
 
     def moved(
-        self, links: Csr, out: Array, into: Array, factor: float, words: Array
+        self, links: Csr, out: Array, into: Array, factor: float, words: Array, rounds: Rounds
     ) -> Array | None:
-        """The community of each vertex, int32, once no move of one raises the modularity.
+        """The community of each vertex, int32, after moves that raise the modularity.
 
         Everyone begins alone. A vertex gains links(v, c) - factor·(out(v)·into(c) + into(v)·out(c))
-        in community c, without itself; they move one by one, first in the order of their words.
+        in community c, without itself. They move one by one, first in the order of their words,
+        until nobody gains; or else in rounds, of which the best state is kept.
         """
-        ...
-
-    def wished(
-        self,
-        links: Csr,
-        degrees: tuple[Array, Array],
-        totals: list[Array],
-        community: Array,
-        factor: float,
-    ) -> tuple[Array, Array] | None:
-        """Where each vertex would gain most, int32, its own community if no other gains; and the
-        sum of what links each one to its own."""
         ...
 
     def coloured(self, a: Csr, numbers: Array) -> Array | None:

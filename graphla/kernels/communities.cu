@@ -8,8 +8,9 @@
 // A row of up to 32 entries is a lane's each; of up to some hundreds, a warp's, that sums by label in
 // a table of shared memory; longer ones are a block's, with a table in shared memory, or in the
 // device's. Tables have two slots for each entry at least, so that a probe is short and ends.
-// Race: whatever differs stores the same 1 in `differs`.
-#include "device.cuh"
+// Race: whatever differs (from the older label, or from v's own community) stores the same 1 in
+// `differs`.
+#include "chance.cuh"
 
 namespace graphla {
 
@@ -102,9 +103,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
       if (!(best.score > gain(own, linked) + MARGIN * (out + into))) chosen = own;
-    } else if (chosen != all.next[v]) {
-      store_relaxed(all.differs, 1);
     }
+    if (chosen != (RULE == GAINING ? own : all.next[v])) store_relaxed(all.differs, 1);
     all.next[v] = chosen;
     return double(linked);
   }
@@ -285,6 +285,22 @@ __global__ void __launch_bounds__(512) choose_by_blocks(
     __syncthreads();
   }
   if (RULE == GAINING && thread == 0 && linked != 0) atomicAdd(inside, linked);
+}
+
+/// Of those who wish to be elsewhere about half move, as chance has it; and the totals follow.
+template <class Op>
+__global__ void move_some(
+    const i32 *__restrict__ wished, i64 n, u64 stream, const double *__restrict__ out,
+    const double *__restrict__ into, double *outs, double *intos, i32 *community) {
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+    const i32 from = community[v], to = wished[v];
+    if (from == to || !(word_of(v, stream) >> 63)) continue;
+    community[v] = to;
+    atomicAdd(&outs[from], -out[v]);
+    atomicAdd(&outs[to], out[v]);
+    atomicAdd(&intos[from], -into[v]);
+    atomicAdd(&intos[to], into[v]);
+  }
 }
 
 }  // namespace graphla

@@ -2,7 +2,7 @@
 //
 // Both are what a loop over one order of all vertices, or edges, comes to, however the threads run:
 // nobody decides before all that come before it and touch it have.
-#include "device.cuh"
+#include "chance.cuh"
 
 namespace graphla {
 
@@ -11,13 +11,14 @@ constexpr int COLOUR_BLOCK = 256;
 constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
 constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
 
-/// colours[v] = the least that no neighbour of an earlier place has; all are FREE at first.
+/// colours[v] = the least that no neighbour of an earlier place has; all are FREE at first. Row v of
+/// indptr and indices has these neighbours alone.
 /// A warp takes the next vertices of the order when it has done those it had, so whoever is waited
 /// for is at work, or done. Race: a colour is read until it is there.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
-    const i32 *__restrict__ places, i64 n, i32 *colours, u64 *taken) {
+    i64 n, i32 *colours, u64 *taken) {
   SHARED(u32, sets, COLOUR_BLOCK);
   u32 *const set = sets + warp_in_block() * WARP;  // a bit for each of 1,024 colours
   for (;;) {
@@ -35,7 +36,6 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
         __syncwarp();
         for (i64 p = begin + lane(); p < end; p += WARP) {
           const i32 j = indices[p];
-          if (places[j] >= t) continue;
           i32 colour = load_relaxed(&colours[j]);
           while (colour == FREE) {
             __nanosleep(100);
@@ -57,13 +57,6 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
       __syncwarp();
     }
   }
-}
-
-/// The finaliser of splitmix64.
-DEVICE u64 mix(u64 x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
 }
 
 /// An edge to j, of a value and a number; of edges equal in both that to the lesser j is dearer.

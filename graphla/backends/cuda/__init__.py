@@ -10,7 +10,7 @@ import numpy as np
 from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.building import build_matrix, build_vector
 from graphla.backends.cuda.closing import closure
-from graphla.backends.cuda.communities import moved, propagated, wished
+from graphla.backends.cuda.communities import moved, propagated
 from graphla.backends.cuda.compaction import keep, select
 from graphla.backends.cuda.dense import combine
 from graphla.backends.cuda.forest import least_forest
@@ -33,6 +33,7 @@ from graphla.backends.cuda.peeling import cores
 from graphla.backends.cuda.planning import plan, price_of_plan, turned
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.cuda.pushing import push
+from graphla.backends.cuda.ranks import ranked
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.searching import bfs
 from graphla.backends.cuda.sets import coloured, matched
@@ -78,6 +79,7 @@ __all__ = [
     "propagated",
     "pull",
     "push",
+    "ranked",
     "reach_of_many",
     "reached",
     "reduce",
@@ -93,7 +95,6 @@ __all__ = [
     "transpose",
     "turned",
     "union",
-    "wished",
     "write_matrix",
     "write_vector",
     "xp",

@@ -1,14 +1,15 @@
-"""Label propagation, and the wishes of Louvain's method, in rounds of all vertices at once.
+"""Label propagation, and the moves of Louvain's method, in rounds of all vertices at once.
 
 Kernels: communities.cu. Rows are told apart by length once for each matrix.
-Waits: once a round of label propagation, for whether anything changed; once for each class of rows
-when a matrix is met first. None in `wished`.
+Waits: once a round, for whether anything changed and what was gained; once for each class of rows
+when a matrix is met first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launching import BLOCK, ISO, NULL, blocks, number, read, size
+from graphla.backends.groups import Rounds
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
@@ -54,22 +56,29 @@ def propagated(links: Csr, labels: Array, rounds: int) -> Array:
     return now
 
 
-def moved(*_: Any) -> None:
-    """None: on a card vertices do not move one by one."""
-
-
-def wished(
-    links: Csr,
-    degrees: tuple[Array, Array],
-    totals: list[Array],
-    community: Array,
-    factor: float,
-) -> tuple[Array, Array]:
-    """Where each vertex would gain most, and the sum of what links each one to its own."""
-    chosen, inside = community.copy(), xp.zeros(1, np.float64)
-    state = (*degrees, *totals, factor, inside)
-    _choose(GAINING, links, _classes(links), community, chosen, NULL, *state)
-    return chosen, inside[0]
+def moved(
+    links: Csr, out: Array, into: Array, factor: float, words: Array, rounds: Rounds
+) -> Array:
+    """The community of each vertex after rounds in which about half of those who wish it move."""
+    classes, n = _classes(links), links.nrows
+    community = xp.arange(n, dtype=np.int32)
+    kept, wished = community.copy(), community.copy()
+    outs, intos = out.copy(), into.copy()
+    best, patience, rise = -inf, rounds.patience, rounds.rise * float(out.sum())
+    move = load("communities.cu", "move_some", NOTHING)
+    for stream in rounds.streams:
+        differs, inside = xp.zeros(1, np.int32), xp.zeros(1, np.float64)
+        state = (out, into, outs, intos, factor, inside)
+        _choose(GAINING, links, classes, community, wished, differs, *state)
+        quality = float(inside[0]) - 2 * factor * float((outs * intos).sum())
+        patience = rounds.patience if quality > best + rise else patience - 1
+        if quality > best:
+            best, kept = quality, community.copy()
+        if not patience or not number(differs[0]):
+            break
+        moving = (wished, size(n), np.uint64(stream), out, into, outs, intos, community)
+        move(blocks(n), BLOCK, *moving)
+    return kept
 
 
 def _choose(

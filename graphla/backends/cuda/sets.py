@@ -10,7 +10,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import BLOCK, blocks, read, size, to_numbers
+from graphla.backends.cuda.compaction import keep
+from graphla.backends.cuda.launching import BLOCK, blocks, read, rows_of, size, to_numbers
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
@@ -21,14 +22,17 @@ WIDE = 1 << 11
 
 def coloured(a: Csr, numbers: Array) -> Array:
     """The least colour that no neighbour of a greater number has, int32."""
-    n = a.nrows
+    n, rows = a.nrows, rows_of(a)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
+    # of each row those that come before alone, so that who waits has little to read after that
+    pattern = Csr(n, n, a.indptr, a.indices, xp.broadcast_to(xp.zeros(1, np.int8), rows.shape))
+    before = keep(pattern, places[a.indices] < places[rows])
     colours, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:
-        kernel = load("sets.cu", "colour_in_order", NOTHING, a.indptr.dtype)
+        kernel = load("sets.cu", "colour_in_order", NOTHING, before.indptr.dtype)
         grid = min(blocks(n * 32), _resident(kernel))
-        kernel(grid, BLOCK, a.indptr, a.indices, order, places, size(n), colours, taken)
+        kernel(grid, BLOCK, before.indptr, before.indices, order, size(n), colours, taken)
     return colours
 
 
