@@ -31,6 +31,7 @@ class OfGraph:
     """What `of_graph` is told about an algorithm."""
 
     vertices: tuple[str, ...]
+    pairs: tuple[str, ...]
     keyed: tuple[str, ...]
     gives: tuple[str, ...]
     rows: str
@@ -40,6 +41,7 @@ class OfGraph:
 def of_graph(
     *,
     vertices: tuple[str, ...] = (),
+    pairs: tuple[str, ...] = (),
     keyed: tuple[str, ...] = (),
     gives: tuple[str, ...] = (),
     rows: str = "",
@@ -49,6 +51,7 @@ def of_graph(
     and the device of A as that of its vectors. Under a Graph, arguments and results are labelled:
 
     - vertices: the parameters that are a vertex, or several;
+    - pairs: those that are a list of pairs of vertices;
     - keyed: those that map vertices to something;
     - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
     - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
@@ -56,7 +59,7 @@ def of_graph(
 
     A parameter `directed` that is not given, or None, is what the Graph says.
     """
-    told = OfGraph(vertices, keyed, gives, rows, undirected)
+    told = OfGraph(vertices, pairs, keyed, gives, rows, undirected)
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
@@ -87,6 +90,8 @@ def of_graph(
                     asked[name] = labels.keyed(name, value)
                 elif name in vertices:
                     asked[name] = labels.vertices(name, value)
+                elif name in pairs:
+                    asked[name] = labels.pairs(name, value)
             if "directed" in signature.parameters and asked.get("directed") is None:
                 asked["directed"] = given.directed
             found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)

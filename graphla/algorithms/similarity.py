@@ -26,7 +26,7 @@ from semirings.semiring import plus_pair
 _Scale = Callable[[Any, Any, Any], Any]
 
 
-@arguments.of_graph(vertices=("ebunch",))
+@arguments.of_graph(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     """J = C / (d(u) + d(v) - both): the share of the neighbours of u or v that both have.
 
@@ -44,7 +44,7 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     return _by(A, ebunch, lambda both, of_u, of_v: of_u + of_v - both)
 
 
-@arguments.of_graph(vertices=("ebunch",))
+@arguments.of_graph(pairs=("ebunch",))
 def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     """O = C / min(d(u), d(v)): the neighbours in common, by those of the vertex that has fewer.
 
@@ -59,7 +59,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     return _by(A, ebunch, lambda both, of_u, of_v: np.minimum(of_u, of_v))
 
 
-@arguments.of_graph(vertices=("ebunch",))
+@arguments.of_graph(pairs=("ebunch",))
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """K = C / √(d(u) d(v)): the neighbours in common, by the geometric mean of all.
 

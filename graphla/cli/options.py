@@ -99,6 +99,11 @@ def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[st
             given[name] = _mapping(graph, name, given[name])
         elif name in algorithm.told.vertices and name in given:
             given[name] = _vertices(graph, name, given[name])
+        elif name in algorithm.told.pairs and name in given:
+            pairs = [pair.split(":") for pair in given[name].split(",")]
+            if any(len(pair) != 2 for pair in pairs):
+                raise InvalidValue(f"--{name} is {given[name]!r}, but should be u:v,u:w,...")
+            given[name] = [tuple(_vertices(graph, name, v) for v in pair) for pair in pairs]
     return algorithm.fixed | given
 
 
@@ -107,7 +112,8 @@ def _is_switch(name: str, parameter: Parameter) -> bool:
 
 
 def _kind(algorithm: Algorithm, name: str, parameter: Parameter) -> Any:
-    if name in (*algorithm.told.keyed, *algorithm.told.vertices):
+    told = algorithm.told
+    if name in (*told.keyed, *told.vertices, *told.pairs):
         return str
     default, annotation = parameter.default, str(parameter.annotation)
     if isinstance(default, str):
@@ -122,13 +128,11 @@ def _number(text: str) -> float:
 
 
 def _vertices(graph: Graph, name: str, text: str) -> Any:
-    """One vertex, or u,v,... as a list, or u:v as a pair."""
+    """One vertex, or u,v,... as a list."""
     if text in graph:
         return text
-    for separator in (",", ":"):
-        if separator in text:
-            several = [_vertices(graph, name, each) for each in text.split(separator)]
-            return several if separator == "," else tuple(several)
+    if "," in text:
+        return [_vertices(graph, name, each) for each in text.split(",")]
     if graph.has_names:
         raise InvalidValue(f"--{name} is {text!r}, but no vertex has this label")
     try:
@@ -146,9 +150,18 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
     else:
         with Path(text).open(newline="") as file:
             rows = [row[:2] for row in csv.reader(file)][1:]
+    if any(len(row) != 2 for row in rows):
+        raise InvalidValue(f"--{name} is {text!r}, but should hold pairs of vertex and number")
+    return {_vertices(graph, name, vertex): _value(graph, name, x) for vertex, x in rows}
+
+
+def _value(graph: Graph, name: str, text: str) -> float:
+    """A number, or the number of a vertex that is named."""
     try:
-        return {_vertices(graph, name, vertex): _number(value) for vertex, value in rows}
+        return _number(text)
     except ValueError:
-        raise InvalidValue(
-            f"--{name} is {text!r}, but should hold pairs of vertex and number"
-        ) from None
+        if text not in graph:
+            raise InvalidValue(
+                f"--{name} has {text!r}, which is neither number nor vertex"
+            ) from None
+        return graph.vertex(text)

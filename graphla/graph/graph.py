@@ -9,7 +9,7 @@ import numpy as np
 
 from graphla import io
 from graphla.graph import facts
-from graphla.graph.labels import LabelledVector, Labels
+from graphla.graph.labels import LabelledVector, Labels, numbered
 from graphla.io.entries import assemble
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
@@ -89,8 +89,7 @@ class Graph:
                 raise InvalidValue(
                     f"edge {k} is {edge!r}, but should be (u, v) or (u, v, weight){alike}"
                 )
-        names = dict.fromkeys(labels or ())
-        names.update(dict.fromkeys(end for edge in edges for end in edge[:2]))
+        names = numbered((*(labels or ()), *(end for edge in edges for end in edge[:2])))
         n, symmetry = len(names), "general" if directed else "symmetric"
         known = Labels(range(n) if _are_vertices(names) else names, n)
         i, j = (

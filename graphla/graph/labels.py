@@ -33,7 +33,7 @@ class Labels:
         self._numbers = None
         if names is None:
             return
-        numbers = _numbered(self.names)
+        numbers = numbered(self.names)
         if len(numbers) < n:
             twice = next(x for k, x in enumerate(self.names) if numbers[x] != k)
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
@@ -69,7 +69,7 @@ class Labels:
     # --- arguments: labels become vertices --------------------------------------------------------
 
     def vertices(self, name: str, given: Any) -> Any:
-        """The vertex of a label; of a list, a set or an array of labels, or of pairs, a list."""
+        """The vertex of a label; of a list, a set or an array of labels, a list."""
         if given is None or isinstance(given, Operand):  # a Vector has vertices as its indices
             return given
         vertex = None if self.are_numbers else self.find(given)
@@ -81,6 +81,12 @@ class Labels:
         if is_list:
             return [self.vertices(name, each) for each in given]
         return self.number(name, given)
+
+    def pairs(self, name: str, given: Any) -> Any:
+        """The pairs of vertices of pairs of labels."""
+        if given is None or isinstance(given, Operand) or self.are_numbers:
+            return given
+        return [tuple(self.number(name, label) for label in pair) for pair in given]
 
     def keyed(self, name: str, given: Any) -> Any:
         """A mapping from labels as one from vertices; what is no mapping, as it is."""
@@ -227,13 +233,14 @@ def _restored(cls: Any, restore: Any, plain: Any, values: Any, axes: Any) -> Any
     return cls._labelled(restore(cls, *pieces), values, axes)
 
 
-def _numbered(names: Sequence[Any]) -> dict[Any, int]:
+def numbered(names: Sequence[Any]) -> dict[Any, int]:
+    """Each label, with the place where it first comes."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):
         try:
             numbers.setdefault(label, k)
         except TypeError:
             raise TypeError(
-                f"labels has {label!r} (a {type(label).__name__}), which is not hashable"
+                f"a label is {label!r} (a {type(label).__name__}), which is not hashable"
             ) from None
     return numbers
