@@ -5,7 +5,7 @@ power method. From a *dangling* vertex, which has no out-edge, the walker always
 
 Invariants, at the head of each round:
 - rank is full, nowhere below 0, and adds up to 1 up to rounding;
-- share has an entry at each vertex that is not dangling: alpha / what its out-edges add up to;
+- share is full: alpha / what the out-edges add up to, and 0 at a dangling vertex;
 - jump and fall, where one lands from a dangling vertex, are full, nowhere below 0, and add up to 1.
 """
 
@@ -16,7 +16,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphla.algorithms import arguments, iterations
+from graphla.backends import backend
+from graphla.forms import VectorForms
+from graphla.operations.operation import Running
 from graphla.sparse import Matrix, Vector
+from graphla.storage import FullVector
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_pair, plus_times
@@ -71,12 +75,41 @@ def pagerank(
     if personalization is not None:
         jump = landing("personalization", personalization)
     fall = jump if dangling is None else landing("dangling", dangling)
-    degree = _degree(A, is_weighted)
-    # share = α / degree, where the degree is not 0
-    share = binary.truediv(alpha, degree.select("!=", 0)).new(kept)
+    share = _share(A, alpha, kept, is_weighted)
     rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
     is_weighted = is_weighted and iterations.values_differ(A)
-    return definition(A, share, rank, jump, fall, alpha, n * tol, max_iter, is_weighted)
+    return _settled(A, share, rank, jump, fall, alpha, n * tol, max_iter, is_weighted)
+
+
+def _settled(
+    A: Matrix,
+    share: Vector,
+    rank: Vector,
+    jump: Vector,
+    fall: Vector,
+    alpha: float,
+    least: float,
+    max_iter: int,
+    is_weighted: bool,
+) -> Vector:
+    """By the loop of the device, or, where it has none, as the algebra says."""
+    vectors, a, n = (share, rank, jump, fall), A._read(), A.nrows
+    with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
+        found = backend(a.device).ranked(
+            a.csc,
+            *(x._forms.dense().values for x in vectors),
+            alpha=alpha,
+            least=least,
+            rounds=max_iter,
+            is_weighted=is_weighted,
+        )
+        if found is not None and found.change < least:
+            return Vector._of(
+                running.gives(VectorForms(a.device, rank.dtype, FullVector(n, found.values)))
+            )
+    if found is not None:
+        raise iterations.unsettled("PageRank", max_iter, found.change, least)
+    return definition(A, share, rank, jump, fall, alpha, least, max_iter, is_weighted)
 
 
 def definition(
@@ -112,19 +145,22 @@ def definition(
     raise iterations.unsettled("PageRank", max_iter, changed, least)
 
 
-def _degree(A: Matrix, is_weighted: bool) -> Vector:
-    """degree = A plus.pair 1, or A plus.times 1."""
+def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
+    """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
     if is_weighted:
         arguments.nonnegative(A)
     ones = iterations.full(1.0, A.nrows)
     degree = (plus_times if is_weighted else plus_pair)["FP64"](A @ ones).new()
-    endless = degree.select("==", math.inf)
-    if endless.nvals:
+    endless = degree.select("==", math.inf) if is_weighted else None
+    if endless is not None and endless.nvals:
         vertex = endless.to_coo()[0][0]
         raise InvalidValue(
             f"A has weights out of vertex {vertex} that add up to inf, but their sum must be finite"
         )
-    return degree
+    share = iterations.full(0.0, A.nrows, kept)
+    degree = degree.select("!=", 0).new() if is_weighted else degree
+    share(degree.S) << binary.truediv(alpha, degree)
+    return share
 
 
 def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
@@ -142,7 +178,7 @@ def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     arrivals(binary.plus) << binary.truediv(plus_pair["FP64"](ones @ A).new(), A.nvals)
     # what of either lies on dangling vertices
     jumped, arrived = (
-        float(x.dup(mask=~share.S).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
+        float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )
     b = (1 - alpha + alpha * arrived) / (1 - alpha * jumped + alpha * arrived or 1.0)
     near = binary.times(jump, b).new()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from graphs import Edges, graphs, with_order
@@ -8,8 +10,10 @@ from hypothesis import strategies as st
 from verifiers import verify_pagerank
 
 import graphla as gl
+from graphla import Vector
 from graphla.algorithms import ConvergenceError, pagerank
 
+algebra = import_module("graphla.algorithms.pagerank")
 alphas = st.sampled_from([0.0, 0.5, 0.85, 0.95])
 patient = {"tol": 1e-11, "max_iter": 5000}
 
@@ -60,6 +64,17 @@ def test_ranks_in_single_precision_are_near_those_in_double(graph, alpha):
     assert rank.dtype == "FP32"
     exact = pagerank(A, alpha, **patient).to_dense()
     assert np.allclose(rank.to_dense(), exact, atol=1e-3)
+
+
+@given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
+def test_loops_and_algebra_agree(graph, alpha, weight):
+    A, n = graph.matrix(), graph.n
+    jump = fall = Vector.from_dense(np.full(n, 1 / n))
+    share = algebra._share(A, alpha, jump.dtype, weight)
+    rank = algebra._near(A, share, jump, alpha)
+    told = algebra.definition(A, share, rank, jump, fall, alpha, 1e-6 * n, 100, weight)
+    found = pagerank(A, alpha, weight=weight)
+    assert found.isclose(told, abs_tol=1e-12)
 
 
 @given(graphs())
