@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from graphla.backends import placed
 from graphla.forms import MatrixForms, VectorForms
 from graphla.graph import Graph
 from graphla.graph.facts import is_symmetric
@@ -107,7 +108,8 @@ def of_graph(
 
 def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The algorithm, with its vectors where A is."""
-    if A.device == config.device:
+    here = config.device
+    if A.device == here or (here != "cpu" and A.device == placed(here)):  # `set` takes a while
         return algorithm(A, *args, **options)
     with config.set(device=A.device):
         return algorithm(A, *args, **options)
