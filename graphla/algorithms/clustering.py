@@ -40,7 +40,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     >>> clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
     [1.0, 1.0, 0.33, 0.0]
     """
-    chosen = wedges.chosen(nodes, A.nrows)
+    chosen = wedges.chosen(nodes, A)
     N = wedges.loopless(A)
     degree, is_weighted = wedges.degrees(N), arguments.weighs("weight", weight)
     if facts.is_symmetric(N) and not is_weighted:
@@ -76,7 +76,7 @@ def average_clustering(
     >>> round(average_clustering(binary.any(A | A.T)), 4)
     0.5833
     """
-    listed = nodes if nodes is None or np.ndim(nodes) else [nodes]
+    listed = nodes if nodes is None or np.iterable(nodes) else [nodes]
     c: Any = clustering(A, listed, weight)
     if not count_zeros:
         c = c.select("!=", 0).new()

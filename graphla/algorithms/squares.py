@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments, wedges
-from graphla.backends import backend
+from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
@@ -38,13 +38,13 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     >>> square_clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
     [0.5, 1.0, 0.5, 0.33, 0.0]
     """
-    chosen = wedges.chosen(nodes, A.nrows)
+    chosen = wedges.chosen(nodes, A)
     N = wedges.pattern(wedges.loopless(A), symmetric=True)
     degree = wedges.degrees(N)
     t = wedges.at_corners(N, chosen)
     squares = _squares(N, degree) if chosen is None else _squares_of(N, degree, chosen)
     # s(v) = Σ of the degrees of the neighbours of v
-    s = wedges.filled(plus_second["INT64"](N @ Vector.from_dense(degree, copy=False)))
+    s = wedges.filled(plus_second["INT64"](N @ facts.degrees(N)))
     if chosen is not None:
         s, degree = s[chosen], degree[chosen]
     possible = (s - degree) * (degree - 1) - 2 * t - squares
@@ -72,14 +72,13 @@ def _squares(N: Matrix, degree: Any) -> Any:
     return squares
 
 
-def _squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
+def _squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
     """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
-    vertices = backend(N.device).asarray(chosen)
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=chosen.size)
     for rows in wedges.parts(R, N):
         P = plus_pair["INT64"](R[rows, :].new() @ N).new()
         row, column, p = P.to_coo(copy=False)
-        others = p * (column != vertices[rows][row])
+        others = p * (column != chosen[rows][row])
         squares[rows] = wedges.filled(wedges.pattern(P, others * (p - 1) // 2).reduce_rowwise())
     return squares

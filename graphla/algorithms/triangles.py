@@ -54,7 +54,7 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     >>> triangles(A).to_dense().tolist(), triangles(A, 3)
     ([1, 1, 1, 0], 0)
     """
-    chosen = wedges.chosen(nodes, A.nrows)
+    chosen = wedges.chosen(nodes, A)
     N = wedges.pattern(wedges.loopless(A), symmetric=True)
     return wedges.answer(wedges.at_corners(N, chosen), chosen, nodes, A.nrows)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments
+from graphla.backends import backend
 from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
@@ -73,7 +74,7 @@ def on_edges(N: Matrix, F: Matrix) -> Matrix:
     return plus_pair["INT64"](N @ N.T).new(mask=F.S)
 
 
-def at_corners(S: Matrix, chosen: np.ndarray | None, *, weighted: bool = False) -> Any:
+def at_corners(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
     """t(v) = Σ over the triangles {v, j, k} of S(v, j) S(j, k) S(k, v), or of 1: an array.
 
     S is symmetric, in its values too, without self-loops, and known to be by its forms.
@@ -98,16 +99,19 @@ def filled(v: Any) -> Any:
     return v.new().to_dense(0, copy=False)
 
 
-def chosen(nodes: Any, n: int) -> np.ndarray | None:
-    """The vertices that `nodes` names, one or a list, in order and once each; None for None."""
+def chosen(nodes: Any, A: Matrix) -> Any:
+    """The vertices that `nodes` names, one or several, in order and once each; None for None.
+
+    An array of the device of A.
+    """
     if nodes is None:
         return None
-    listed = [arguments.vertex(nodes, n)] if np.ndim(nodes) == 0 else nodes
-    return np.unique(arguments.vertices("nodes", listed, n))
+    listed = list(nodes) if np.iterable(nodes) else [arguments.vertex(nodes, A.nrows)]
+    return backend(A.device).asarray(np.unique(arguments.vertices("nodes", listed, A.nrows)))
 
 
-def answer(values: Any, chosen: np.ndarray | None, nodes: Any, n: int) -> Any:
+def answer(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
     """The value of one vertex; or a Vector, of all or with entries at those chosen."""
     if chosen is None:
         return Vector.from_dense(values, copy=False)
-    return values[0].item() if np.ndim(nodes) == 0 else Vector.from_coo(chosen, values, size=n)
+    return Vector.from_coo(chosen, values, size=n) if np.iterable(nodes) else values[0].item()

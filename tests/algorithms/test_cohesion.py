@@ -29,7 +29,8 @@ weighted = graphs(weights=st.sampled_from([1.0, 0.5, 3.0, -2.0, 7.25]), dtype="F
 
 def some_of(data, graph):
     """None, or a list of vertices that may be empty, or name one twice."""
-    return data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), max_size=5))
+    vertex = st.integers(0, graph.n - 1)
+    return data.draw(st.none() | st.sets(vertex) | st.lists(vertex, max_size=5))
 
 
 def agree(found, expected):
