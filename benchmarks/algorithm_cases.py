@@ -218,16 +218,14 @@ def _colours(G: Any, found: dict[int, int]) -> int:
     return max(found.values()) + 1
 
 
-def _modularity(A: gl.Matrix, labels: gl.Vector) -> float:
-    return algo.modularity(A, labels)
-
-
 ROWS = [
     # traversal and paths
     Row("bfs", "road-NY", lambda A: algo.bfs(A, SOURCE).levels,
         lambda nx, G: nx.single_source_shortest_path_length(G, SOURCE)),
     Row("reachable", "road-NY", lambda A: algo.reachable(A, SOURCE),
         lambda nx, G: nx.descendants(G, SOURCE) | {SOURCE}, "set"),
+    Row("layers", "road-NY", lambda A: algo.layers(A, SOURCE),
+        lambda nx, G: list(nx.bfs_layers(G, SOURCE)), "parts"),
     Row("neighborhood, radius 400", "road-NY", lambda A: algo.neighborhood(A, SOURCE, 400),
         lambda nx, G: nx.ego_graph(G, SOURCE, 400), "set"),
     Row("transitive_closure", "uniform arcs", lambda A: algo.transitive_closure(A),
@@ -279,6 +277,8 @@ ROWS = [
     Row("clustering", "R-MAT", lambda A: algo.clustering(A), lambda nx, G: nx.clustering(G)),
     Row("clustering, directed", "uniform arcs", lambda A: algo.clustering(A),
         lambda nx, G: nx.clustering(G)),
+    Row("average_clustering", "R-MAT", lambda A: algo.average_clustering(A),
+        lambda nx, G: nx.average_clustering(G), "number"),
     Row("transitivity", "R-MAT", lambda A: algo.transitivity(A),
         lambda nx, G: nx.transitivity(G), "number"),
     Row("square_clustering", "uniform", lambda A: algo.square_clustering(A),
@@ -288,19 +288,20 @@ ROWS = [
     Row("jaccard", "R-MAT", lambda A: algo.jaccard(A, _first_edges(A)),
         lambda nx, G: list(nx.jaccard_coefficient(G, _pairs_of(G))), "pairs"),
     # communities and sets
-    Row("label_propagation, its modularity", "R-MAT",
-        lambda A: _modularity(A, algo.label_propagation(A)),
-        lambda nx, G: nx.community.modularity(G, nx.community.label_propagation_communities(G)),
+    Row("label_propagation, its modularity", "road-NY",
+        lambda A: algo.modularity(A, algo.label_propagation(A), weight=None),
+        lambda nx, G: nx.community.modularity(
+            G, nx.community.label_propagation_communities(G), weight=None),
         "quality"),
-    Row("louvain, its modularity", "R-MAT", lambda A: _modularity(A, algo.louvain(A, seed=1)),
+    Row("louvain, its modularity", "R-MAT", lambda A: algo.modularity(A, algo.louvain(A, seed=1)),
         lambda nx, G: nx.community.modularity(G, nx.community.louvain_communities(G, seed=1)),
         "quality"),
     Row("louvain, its modularity", "road-NY",
-        lambda A: _modularity(A, algo.louvain(A, weight=None, seed=1)),
+        lambda A: algo.modularity(A, algo.louvain(A, weight=None, seed=1), weight=None),
         lambda nx, G: nx.community.modularity(
             G, nx.community.louvain_communities(G, weight=None, seed=1), weight=None),
         "quality"),
-    Row("maximal_independent_set, its size", "road-NY",
+    Row("maximal_independent_set, its size", "R-MAT",
         lambda A: algo.maximal_independent_set(A, seed=1).nvals,
         lambda nx, G: len(nx.maximal_independent_set(G, seed=1)), "quality"),
     Row("greedy_color, its colours", "R-MAT",
@@ -315,6 +316,8 @@ ROWS = [
     Row("diameter", "uniform", lambda A: algo.diameter(A), lambda nx, G: nx.diameter(G), "number"),
     Row("radius", "uniform", lambda A: algo.radius(A), lambda nx, G: nx.radius(G), "number"),
     Row("center", "uniform", lambda A: algo.center(A), lambda nx, G: nx.center(G), "set"),
+    Row("periphery", "uniform", lambda A: algo.periphery(A),
+        lambda nx, G: nx.periphery(G), "set"),
     Row("average_path_length", "uniform", lambda A: algo.average_path_length(A),
         lambda nx, G: nx.average_shortest_path_length(G), "number"),
 ]  # fmt: skip
