@@ -409,6 +409,18 @@ def algorithms() -> None:
         algorithms.closeness(A)
 
 
+def centrality() -> None:
+    """Shortest paths from several sources by a block each, from one by all; ranks of both widths."""
+    from graphla import algorithms
+
+    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
+        algorithms.betweenness(A, 3, endpoints=True)
+        algorithms.betweenness(A, sources=[0])
+        algorithms.edge_betweenness(A, 3)
+    algorithms.pagerank(A, dtype="FP32")
+
+
 def parts() -> None:
     """Components, cores and forests: rows in parts, one block and all, keys of both widths."""
     from graphla import algorithms
@@ -473,7 +485,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         other_closures,
     ),
     *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
-    *(groups, parts),
+    *(centrality, groups, parts),
 )
 
 
