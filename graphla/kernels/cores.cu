@@ -80,7 +80,7 @@ template <class Offset> struct Peeling {
         }
       }
       push(goes, v, next, queued);
-      low += u32(shuffle(before, WARP - 1));
+      low += u32(__popc(__ballot_sync(ALL_LANES, starts <= base + WARP)));
     }
   }
 };

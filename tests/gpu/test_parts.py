@@ -98,3 +98,18 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
         found = cuda.least_forest(to_device(upper), greatest)
     assert found is not None
     assert cuda.to_host(found).tolist() == chosen.tolist()
+
+
+@pytest.mark.parametrize("alone", [0, 1 << 12])
+def test_rows_of_one_entry_go_too_many_to_a_warp(alone, monkeypatch):
+    n = 200
+    monkeypatch.setattr(peeling, "ALONE_EDGES", alone)
+    monkeypatch.setattr(peeling, "BLOCK", 32)
+    monkeypatch.setattr(persistent, "MOST_BLOCKS", 1)
+    ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
+    ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))
+    sun = csr(n, np.concatenate(ends), np.concatenate(ends[::-1]))
+    there = to_device(sun)
+    expected = np.ones(n, np.int64)
+    expected[ring] = 2
+    assert cuda.to_host(cuda.cores(there, there)).tolist() == expected.tolist()
