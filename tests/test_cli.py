@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import inspect
 import os
 import signal
 import subprocess
@@ -16,6 +17,8 @@ import numpy as np
 import pytest
 
 import graphla as gl
+from graphla.cli import main
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
@@ -26,14 +29,12 @@ COMMANDS = (
     "minimax",
     "reliable",
     "pagerank",
-    "closeness",
-    "eccentricity",
     "components",
     "triangles",
+    "bench",
     "info",
     "convert",
 )
-
 
 OF_ANY_GRAPH = ("pagerank", "closeness", "eccentricity", "components", "triangles", "info")
 
@@ -90,7 +91,7 @@ def test_the_help_of_a_command_teaches_it(command):
     text = succeeds(command, "--help")
     assert f"\n{command}: " in text
     assert "examples:\n  graphla " in text
-    if command not in ("info", "convert"):
+    if command not in ("bench", "info", "convert"):
         assert "as algebra:\n  " in text
 
 
@@ -154,29 +155,120 @@ def test_explain_lists_what_ran():
     assert "any_secondi" in done.stderr
 
 
-def test_a_graph_without_entries_is_a_graph(tmp_path):
-    path = tmp_path / "none.mtx"
-    path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 0\n")
-    assert "reached  1 vertex, with 0 out-edges" in succeeds("bfs", path)
-    for command in (
-        "sssp",
-        "pagerank",
-        "closeness",
-        "eccentricity",
-        "components",
-        "triangles",
-        "info",
-    ):
-        succeeds(command, path)
+# --- every algorithm, in this process -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command", ["pagerank", "closeness", "eccentricity", "components", "triangles", "info"]
-)
-def test_a_graph_without_vertices_is_a_graph(tmp_path, command):
-    path = tmp_path / "none.txt"
-    path.write_text("# nothing\n")
-    succeeds(command, path)
+def needed(algorithm: Algorithm) -> list[str]:
+    """Options for the parameters that have no default."""
+    words = {"k": ["--k", "3"], "communities": ["--communities", "0=1,33=2"]}
+    words |= {"target": ["--target", "16"], "n": ["--n", "3"]}
+    missing = [
+        name
+        for name, parameter in algorithm.parameters.items()
+        if parameter.default is inspect.Parameter.empty and name not in ("source", "sources")
+    ]
+    return [word for name in missing for word in words[name]]
+
+
+every = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+
+
+@every
+def test_each_algorithm_of_the_table_is_taught_run_and_saved(algorithm, capsys, tmp_path):
+    with pytest.raises(SystemExit) as done:
+        main([algorithm.name, "--help"])
+    text = capsys.readouterr().out
+    assert done.value.code == 0
+    assert "as algebra:\n  " in text and "examples:\n  graphla " in text
+    assert ">>>" not in text and "`A`" not in text
+    if algorithm.name == "modularity":
+        communities = tmp_path / "parts.csv"
+        assert main(["louvain", "karate", "--output", str(communities)]) == 0
+        words = ["--communities", str(communities)]
+    else:
+        words = needed(algorithm)
+    path = tmp_path / "found.csv"
+    assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
+        algorithm.name == "negative-cycle"  # there is none to save
+    )
+    if algorithm.name != "negative-cycle":
+        assert "graph" in capsys.readouterr().out
+        rows = path.read_text().splitlines()
+        assert len(rows) > 1 and len({row.count(",") for row in rows}) == 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("none.mtx", "2 2 0"), ("none.txt", "# nothing")])
+def test_a_graph_without_entries_or_vertices_is_a_graph(tmp_path, capsys, name, text):
+    path = tmp_path / name
+    head = "%%MatrixMarket matrix coordinate pattern general\n" if name == "none.mtx" else ""
+    path.write_text(f"{head}{text}\n")
+    for algorithm in ALGORITHMS:
+        code = main([algorithm.name, str(path), *needed(algorithm)])
+        printed = capsys.readouterr()
+        # where there is no such vertex, or nothing to say of no vertices, a line says so
+        assert (code, printed.err.count("\n")) in ((0, 0), (1, 1)), algorithm.name
+    for words in (["pagerank"], ["components"], ["triangles"], ["info"]):
+        assert main([*words, str(path)]) == 0
+        assert "graph" in capsys.readouterr().out or words == ["info"]
+
+
+def test_options_are_the_parameters_of_the_function(capsys, tmp_path):
+    path = tmp_path / "friends.txt"
+    path.write_text("ann bob 1\nbob eve 5\nann eve 2\neve joe 1\n")
+    friends = [str(path), "--labels", "--undirected", "--output", "-"]
+
+    def rows(*words: str) -> list[str]:
+        assert main([words[0], *friends, *words[1:]]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    assert rows("shortest-path", "--source", "ann", "--target", "joe") == [
+        "path",
+        "ann",
+        "eve",
+        "joe",
+    ]
+    assert rows("closeness", "--u", "eve,joe", "--no-wf-improved") == [
+        "vertex,closeness",
+        "eve,1.0",
+        "joe,0.6",
+    ]
+    assert rows("jaccard", "--ebunch", "ann:bob")[1:] == ["ann,bob,0.3333333333333333"]
+    assert rows("degree")[0] == "vertex,degree"
+    ranks = rows("pagerank", "--personalization", "joe=1", "--alpha", "0", "--no-weight")
+    assert ranks[1:] == ["ann,0.0", "bob,0.0", "eve,0.0", "joe,1.0"]
+    assert rows("modularity", "--communities", "ann=1,bob=1,eve=2,joe=2")[0] == "modularity"
+    assert set(rows("spanning-forest")[1:]) >= {"ann,bob,1", "bob,ann,1", "eve,joe,1"}
+    assert len(rows("components")) == 5
+
+
+def test_bench_times_each_algorithm_and_says_which_took_too_long(tmp_path):
+    path = tmp_path / "times.csv"
+    text = succeeds("bench", "karate", "--no-compile", "--output", path)
+    header, *lines = text.splitlines()[2:]
+    assert header.split() == ["algorithm", "seconds", "found"]
+    assert [line.split()[0] for line in lines] == [each.name for each in ALGORITHMS]
+    assert all(float(line.split()[1]) >= 0 for line in lines)
+    with path.open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(ALGORITHMS)
+    text = succeeds(
+        "bench",
+        "road-NY",
+        "--no-compile",
+        "--limit",
+        "0.01",
+        "--only",
+        "closeness,all-pairs-lengths,bfs",
+    )
+    assert "not done in 0.01 s" in text.splitlines()[-3]
+    assert "-  would hold 1,118 GB" in text.splitlines()[-2] or "not done" in text
+
+
+def test_bench_refuses_what_is_no_algorithm_and_what_is_no_graph(tmp_path):
+    assert "--only has 'bfss', but the algorithms are bfs" in refused(
+        "bench", "karate", "--only", "bfss"
+    )
+    assert "nowhere.mtx" in refused("bench", tmp_path / "nowhere.mtx")
+    assert "should end in .csv" in refused("bench", "karate", "--output", "times.txt")
 
 
 # --- info and convert -----------------------------------------------------------------------------

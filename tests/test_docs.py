@@ -12,7 +12,7 @@ import pytest
 from graphla import algorithms
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/algorithms.md", "docs/closure.md")
+PAGES = ("docs/algorithms.md", "docs/closure.md", "docs/graph.md")
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:

@@ -45,8 +45,10 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
     """A number for each vertex."""
     _, numbers = found.to_coo()
     facts = [] if numbers.size == graph.nvertices else [("vertices", number(numbers.size))]
+    if numbers.size:
+        facts.append((name, spread(numbers)))
     return Answer(
-        facts=facts + [(name, spread(numbers))] * bool(numbers.size),
+        facts=facts,
         columns={name: found},
         top=extremes(f"greatest {name}", graph, name, found, rows),
     )

@@ -31,8 +31,8 @@ class Graph:
     >>> from graphla import Graph
     >>> from graphla.algorithms import bfs
     >>> G = Graph.from_edges([("ann", "bob"), ("bob", "eve"), ("joe", "eve")])
-    >>> G
-    Graph of 4 vertices, 3 undirected edges, BOOL
+    >>> G.nvertices, G.nedges, G.directed
+    (4, 3, False)
     >>> bfs(G, "ann").levels.to_dict()
     {'ann': 0, 'bob': 1, 'eve': 2, 'joe': 3}
     """
