@@ -43,21 +43,28 @@ def degrees(A: Matrix) -> Any:
 
 def each_once(N: Matrix, degree: Any) -> Matrix:
     """F: of a symmetric pattern the entries (u, v) in the row of the greater degree."""
-    return pattern(_led(N, degree, True))
+    return _only(N, _leads(N, degree))
 
 
 def hub_first(pairs: Matrix, degree: Any) -> Matrix:
     """F(u, v) = how many of (u, v) and (v, u) are pairs, u being that of the greater degree."""
-    straight, reverse = (pattern(_led(pairs, degree, way)) for way in (True, False))
-    return binary.plus["INT64"](straight | reverse.T).new()
+    leads = _leads(pairs, degree)
+    return binary.plus["INT64"](_only(pairs, leads) | _only(pairs, ~leads).T).new()
 
 
-def _led(pairs: Matrix, degree: Any, by_row: bool) -> Matrix:
-    """The pairs (u, v) of which u has the greater degree, or the lesser number; or all others."""
+def _leads(pairs: Matrix, degree: Any) -> Any:
+    """Whether the row of each entry has the greater degree, or of equal ones the lesser number."""
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    of_row, of_column = degree[rows], degree[columns]
-    leads = (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
-    return select.valueeq(pattern(pairs, leads), by_row).new()
+    degree = degree.astype(np.int32)  # half as much to gather
+    of_row, of_column = degree.take(rows), degree.take(columns)
+    return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
+
+
+def _only(pairs: Matrix, kept: Any) -> Matrix:
+    """True at the entries that are kept."""
+    indptr, columns, _ = pairs.to_csr(copy=False)
+    before = np.concatenate((np.zeros_like(indptr, shape=1), kept.cumsum(dtype=indptr.dtype)))
+    return Matrix.from_csr(before[indptr], columns[kept], True, ncols=pairs.ncols, copy=False)
 
 
 def parts(F: Matrix, N: Matrix) -> Iterator[slice]:
