@@ -75,7 +75,7 @@ def louvain(
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
-        community = moved(L, out, into, factor, chance.mixed(drawn + k))
+        community = moved(L, out, into, factor, chance.mixed(drawn + k), A.nvals)
         community, parts = perform("number", _numbered, L._forms, community)
         if parts == L.nrows:
             break
@@ -101,10 +101,13 @@ def louvain(
     return least[labels].new()
 
 
-def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
-    """The community of each vertex of a level, after moves that raise the modularity."""
+def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int, entries: int) -> Array:
+    """The community of each vertex of a level, after moves that raise the modularity.
+
+    Of all levels the first has so many entries.
+    """
     degrees = out.to_dense(copy=False), into.to_dense(copy=False)
-    found = perform("move", _moved, L._forms, degrees, factor, seed)
+    found = perform("move", _moved, L._forms, degrees, factor, seed, entries)
     return in_rounds(L, degrees, factor, seed) if found is None else found
 
 
@@ -178,10 +181,12 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 
 
-def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array | None:
+def _moved(
+    l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int, entries: int
+) -> Array | None:
     do = backend(l.device)
     words = chance.words(do.xp, l.nrows, seed)
-    return do.moved(l.csr, *degrees, factor, words, _rounds(seed))
+    return do.moved(l.csr, *degrees, factor, words, _rounds(seed), entries)
 
 
 def _rounds(seed: int) -> Rounds:

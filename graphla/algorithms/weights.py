@@ -26,7 +26,9 @@ def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     if weight:
         arguments.nonnegative(A)
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    return W, facts.is_symmetric(A) and (not weight or W.isequal(W.T.new()))
+    if A._forms.is_symmetric:  # known to equal its transpose, values too
+        return W, True
+    return W, facts.is_symmetric(A) and (not weight or A.isequal(A.T.new()))
 
 
 def both_ways(W: Matrix) -> Matrix:

@@ -475,10 +475,16 @@ def propagated(links: Csr, labels: Array, rounds: int) -> Array | None:
 
 
 def moved(
-    links: Csr, out: Array, into: Array, factor: float, words: Array, rounds: Rounds
+    links: Csr,
+    out: Array,
+    into: Array,
+    factor: float,
+    words: Array,
+    rounds: Rounds,
+    entries: int,
 ) -> Array | None:
     """The community of each vertex after moves, one by one."""
-    if _compiles(links.nvals, size=links.nrows):
+    if _compiles(entries):
         return communities.moved(links, out, into, factor, words)
     return None
 

@@ -57,7 +57,13 @@ def propagated(links: Csr, labels: Array, rounds: int) -> Array:
 
 
 def moved(
-    links: Csr, out: Array, into: Array, factor: float, words: Array, rounds: Rounds
+    links: Csr,
+    out: Array,
+    into: Array,
+    factor: float,
+    words: Array,
+    rounds: Rounds,
+    entries: int,
 ) -> Array:
     """The community of each vertex after rounds in which about half of those who wish it move."""
     classes, n = _classes(links), links.nrows
