@@ -11,7 +11,7 @@ import graphla as gl
 from graphla.algorithms import layers, neighborhood, reachable, transitive_closure
 from graphla.algorithms.reachable import definition
 
-few = settings(max_examples=min(50, settings.default.max_examples))
+few = settings(max_examples=settings.default.max_examples // 3)
 rooted = with_source(graphs())
 weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 

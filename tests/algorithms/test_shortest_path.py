@@ -23,7 +23,7 @@ from graphla.algorithms import (
 )
 from graphla.algorithms.lengths import definition
 
-few = settings(max_examples=min(50, settings.default.max_examples))  # many loops for each
+few = settings(max_examples=settings.default.max_examples // 3)  # many loops for each
 
 signed = st.integers(-3, 9)
 signed_halves = signed.map(lambda k: k / 2)
