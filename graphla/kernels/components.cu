@@ -21,17 +21,16 @@ __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// Each vertex is joined with the neighbour at one place of its row, and at the first with the first
-/// neighbour too, where that was not hooked onto.
+/// Vertices first, ..., last - 1 are joined with the second neighbour of their rows, and with the first,
+/// where that was not hooked onto.
 template <class Op, class Offset>
-__global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 place,
+__global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 first, i64 last,
                              i32 *parent) {
-  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+  for (i64 v = first + thread_in_grid(); v < last; v += threads_in_grid()) {
     const Offset begin = indptr[v], end = indptr[v + 1];
-    if (place == 1 && begin < end && indices[begin] > i32(v)) join(parent, i32(v), indices[begin]);
-    if (begin + place < end) {
-      const i32 u = indices[begin + place];
-      if (load_relaxed(&parent[u]) != load_relaxed(&parent[v])) join(parent, i32(v), u);
+    for (Offset place = begin; place < end && place < begin + 2; ++place) {
+      const i32 u = indices[place];
+      if ((place > begin || u > i32(v)) && old_parent_of(parent, u) != old_parent_of(parent, i32(v))) join(parent, i32(v), u);
     }
   }
 }
@@ -39,8 +38,8 @@ __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__res
 /// parent[v] = the root of v.
 template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    const i32 above = load_relaxed(&parent[v]);
-    if (above == i32(v)) continue;
+    const i32 above = old_parent_of(parent, i32(v));
+    if (old_parent_of(parent, above) == above) continue;
     const i32 root = root_of(parent, above);
     if (root != above) store_relaxed(&parent[v], root);
   }
@@ -104,7 +103,7 @@ __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restri
       const Offset place = shuffle(begin, owner) + Offset(e - shuffle(sum - i32(entries), owner));
       if (e >= total) continue;
       const i32 u = i32(group * WARP + owner), w = indices[place];
-      if (load_relaxed(&parent[u]) != load_relaxed(&parent[w])) join(parent, u, w);
+      if (old_parent_of(parent, u) != old_parent_of(parent, w)) join(parent, u, w);
     }
     __syncwarp();
   }
@@ -121,7 +120,7 @@ __global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restr
     const Offset end = least(indptr[u + 1], Offset(begin + part));
     for (Offset place = begin + lane(); place < end; place += WARP) {
       const i32 w = indices[place];
-      if (load_relaxed(&parent[u]) != load_relaxed(&parent[w])) join(parent, u, w);
+      if (old_parent_of(parent, u) != old_parent_of(parent, w)) join(parent, u, w);
     }
   }
 }
@@ -129,7 +128,7 @@ __global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restr
 /// labels[v] = the root of v, the least vertex of its component.
 template <class Op> __global__ void name_components(i64 n, i32 *parent, i64 *__restrict__ labels) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    labels[v] = root_of(parent, load_relaxed(&parent[v]));
+    labels[v] = old_root_of(parent, i32(v));  // nothing is joined any more: it is the root still
   }
 }
 

@@ -48,7 +48,7 @@ def test_labels_are_the_hosts_however_rows_are_cut(both, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joining, "LONGEST", data.draw(st.sampled_from((0, 3, 256))))
         patch.setattr(joining, "PART", data.draw(st.sampled_from((1, 7, 512))))
-        patch.setattr(joining, "SAMPLED", data.draw(st.sampled_from((0, 1, 2))))
+        patch.setattr(joining, "FEW", data.draw(st.sampled_from((1, 5, 1 << 12))))
         found = cuda.components(there, back)
     assert cuda.to_host(found).tolist() == expected.tolist()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import cupy as xp
@@ -16,8 +17,9 @@ LONGEST = 256
 """A longer row is no matter of its vertex's warp, but listed in parts."""
 PART = 512
 """Entries of a part."""
-SAMPLED = 1
-"""Places of each row, beside the first, that are sampled."""
+FEW, MORE = 1 << 12, 1 << 17
+"""Vertices whose first entries are joined before others are: when all come at once, the trees of
+the largest component are hooked already, and not by everybody at the same place."""
 
 
 def components(out: Csr, into: Csr | None) -> Array:
@@ -33,9 +35,11 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    for place in range(1, SAMPLED + 1):
-        launch("join_sampled", *rows, count, np.int32(place), parent, widths=(offset,))
-        launch("shorten", count, parent)
+    cuts = (0, *(cut for cut in (FEW, MORE) if cut < n), n)
+    join = load("components.cu", "join_sampled", NOTHING, offset)
+    for first, last in pairwise(cuts):
+        join(blocks(last - first), BLOCK, *rows, size(first), size(last), parent)
+    launch("shorten", count, parent)
     numbers = counters(3)
     if into is not None:
         find = load("components.cu", "find_largest", NOTHING)
