@@ -99,7 +99,7 @@ def test_what_is_no_graph_is_refused():
     with pytest.raises(InvalidValue, match="None"):
         Graph(A, labels=["a", None])
     with pytest.raises(TypeError, match=r"a label is \[1\] \(a list\), which is not hashable"):
-        Graph(A, labels=["a", [1]])
+        Graph(A, labels=["a", [1]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidValue, match=r"edge 1 is .*, but should be"):
         Graph.from_edges([("a", "b", 1), ("b", "c")])
     with pytest.raises(TypeError, match="not hashable"):
@@ -133,7 +133,11 @@ def test_degrees_are_those_of_networkx_and_it_goes_there_and_back(drawn):
         assert G.transpose.out_degrees.to_dict() == dict(there.in_degree())
     back = Graph.from_networkx(there)
     assert back.labels == G.labels and back.directed == G.directed
-    assert back.matrix.to_dicts() == A.to_dicts()
+    assert (
+        back.matrix.to_dict()
+        == A.to_dict()
+        == {(i, j): x for i, row in A.to_dicts().items() for j, x in row.items()}
+    )
 
 
 def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):

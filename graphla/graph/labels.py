@@ -209,7 +209,7 @@ class LabelledMatrix(_Labelled, Matrix):
         rows, columns = self.axis_labels
         return rows.names, columns.names
 
-    def to_dict(self) -> dict[tuple[Any, Any], Any]:
+    def to_dict(self) -> dict[Any, Any]:
         """{(row's label, column's label): value}; a value that is a vertex is its label."""
         rows, columns, values = self.to_coo()
         i, j = (

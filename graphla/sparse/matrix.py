@@ -168,7 +168,13 @@ class ReadableMatrix(Collection):
         """A 2-d array, with `fill_value` where there is no entry."""
         return perform("to_dense", exporting.matrix_dense, self._read(), fill_value, dtype)
 
-    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
+    def to_dict(self) -> dict[Any, Any]:
+        """{(row, column): value}."""
+        rows, columns, values = self.to_coo()
+        places = zip(rows.tolist(), columns.tolist(), strict=True)
+        return dict(zip(places, values.tolist(), strict=True))
+
+    def to_dicts(self, order: str = "rowwise") -> dict[Any, dict[Any, Any]]:
         """{row: {column: value}}, or {column: {row: value}} columnwise."""
         return perform("to_dicts", exporting.dicts, self._read(), order)
 

@@ -115,7 +115,7 @@ class ReadableVector(Collection):
         kind, _, number = self.device.partition(":")
         return (2, int(number)) if kind == "cuda" else (1, 0)
 
-    def to_dict(self) -> dict[int, Any]:
+    def to_dict(self) -> dict[Any, Any]:
         """{index: value}."""
         indices, values = self.to_coo()
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
