@@ -12,6 +12,8 @@
 
 namespace graphla {
 
+constexpr int STEPS = 8;  // vertices of a lane at a time, while a level looks for its own
+constexpr i64 TILE = STEPS * WARP;
 constexpr u32 OF_COLUMNS = u32(1) << 31;  // in a place: an entry of the columns
 
 /// What a round finds, in control memory: three of them.
@@ -49,6 +51,45 @@ template <class Offset> struct Peeling {
     const u32 ends = u32(first);
     if (a_entries) queue[slot++] = u64(a_place - ends) << 32 | ends;
     if (b_entries) queue[slot] = u64((b_place | OF_COLUMNS) - (ends + a_entries)) << 32 | (ends + a_entries);
+  }
+
+  /// Of the vertices i, ..., i + TILE - 1 that are left (of the list, if there is one), those of degree
+  /// k are queued, and those of more listed; the least degree of a lane's. One warp.
+  DEVICE u32 sort_out(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin, Found *found) const {
+    i32 v[STEPS], degree[STEPS];
+    u32 gone = 0, stays = 0, lowest = ~u32(0);
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+      const i64 place = i + step * WARP + lane();
+      v[step] = place >= alive ? -1 : from ? from[place] : i32(place);
+    }
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) degree[step] = v[step] < 0 ? -1 : load_relaxed(&left[v[step]]);
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+      if (degree[step] == k) gone |= 1u << step;
+      if (degree[step] <= k) continue;
+      stays |= 1u << step;
+      lowest = least(lowest, u32(degree[step]));
+    }
+    const u32 total = warp_inclusive_sum(u32(__popc(stays)));
+    u64 at = 0;
+    if (lane() == WARP - 1 && total) at = atomicAdd(&found->kept, u64(total));
+    at = shuffle(at, WARP - 1);
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+      const u32 those = __ballot_sync(ALL_LANES, stays >> step & 1);
+      if (stays >> step & 1) to[at + u64(__popc(those & ((1u << lane()) - 1)))] = v[step];
+      at += u64(__popc(those));
+    }
+    if (k && __any_sync(ALL_LANES, gone != 0)) {
+      for (int step = 0; step < STEPS; ++step) {
+        const bool goes = gone >> step & 1;
+        const i64 place = i + step * WARP + lane();
+        push(goes, !goes ? 0 : from ? from[place] : i32(place), begin, &found->queued);
+      }
+    }
+    return lowest;
   }
 
   /// Entries `from` to `to` of the rows queue[begin], ... of which there are `rows`: their vertices
@@ -110,28 +151,17 @@ __global__ void __launch_bounds__(512, 2) peel_cores(
     Found *found = &slots[turn % 3];
     const i32 *const from = lists + (levels & 1) * n;
     i32 *const to = lists + (~levels & 1) * n;
-    for (i64 group = warp; group * WARP < alive; group += warps) {
-      const i64 i = group * WARP + lane();
-      const bool is_there = i < alive;
-      const i32 v = is_there ? (levels ? from[i] : i32(i)) : 0;
-      const i32 degree = is_there ? load_relaxed(&left[v]) : -1;
-      const u32 stays = __ballot_sync(ALL_LANES, degree > k);
-      if (stays) {
-        u64 at = 0;
-        if (lane() == 0) at = atomicAdd(&found->kept, u64(__popc(stays)));
-        at = shuffle(at, 0);
-        if (degree > k) to[at + u64(__popc(stays & ((1u << lane()) - 1)))] = v;
-        u32 lowest = degree > k ? u32(degree) : ~u32(0);
-        for (int delta = WARP / 2; delta; delta /= 2) lowest = least(lowest, shuffle_down(lowest, delta));
-        if (lane() == 0 && ~u64(lowest) > load_relaxed(&found->lowest)) atomicMax(&found->lowest, ~u64(lowest));
-      }
-      if (k) peeling.push(degree == k, v, begin, &found->queued);
+    u32 lowest = ~u32(0);
+    for (i64 tile = warp; tile * TILE < alive; tile += warps) {
+      lowest = least(lowest, peeling.sort_out(tile * TILE, alive, levels ? from : nullptr, to, k, begin, found));
     }
+    for (int delta = WARP / 2; delta; delta /= 2) lowest = least(lowest, shuffle_down(lowest, delta));
+    if (lane() == 0 && lowest != ~u32(0)) atomicMax(&found->lowest, ~u64(lowest));
     if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0, 0};
     leaves = grid.meet(threadIdx.x == 0 && stop.is_up());
     queued = load_relaxed(&found->queued);
     alive = i64(load_relaxed(&found->kept));
-    const i32 lowest = i32(~load_relaxed(&found->lowest));
+    const i32 next = i32(~load_relaxed(&found->lowest));
     ++turn, ++levels;
     const bool is_empty = queued == 0;
     // Rounds, until no vertex falls to k any more.
@@ -168,7 +198,7 @@ __global__ void __launch_bounds__(512, 2) peel_cores(
       queued = load_relaxed(&found->queued);
       ++turn;
     }
-    if (alive) k = is_empty ? lowest : k + 1;
+    if (alive) k = is_empty ? next : k + 1;
   }
   if (is_last_block(grid) && threadIdx.x == 0) {
     tell_host(host, launch, HOST_RESULTS, turn);
