@@ -27,8 +27,10 @@ from graphla.storage import Array
 from graphla.traversal import many
 from semirings import monoid
 
-PIVOTS = 256
-"""Searches after which those vertices that are still open are searched from 64 at a time."""
+TOGETHER = 32
+"""Vertices that are searched from together for the price of two searches of one."""
+DEEP = 64
+"""Distances beyond which searches seldom meet, so that many cost what they cost one by one."""
 
 _MOST = LONGEST // 4
 """The greatest eccentricity that is added to distances."""
@@ -128,11 +130,14 @@ def settled(
         bounds = Bounds(low, high)
         searched.add(pivot)
         rest = is_open(bounds)
-        if len(searched) >= PIVOTS:
+        left = int(rest.sum())
+        if not left:
+            return bounds
+        # As one who rents until the rent paid reaches the price.
+        price = left if weighs or e > DEEP else left / TOGETHER
+        if len(searched) >= price:
             return _searched_from(A, weighs, bounds, rest.nonzero()[0])
         pivot = _next(order[len(searched) % 2], bounds, rest, away, searched)
-        if pivot is None:
-            return bounds
 
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Array | None:
@@ -144,21 +149,19 @@ def _distances(A: Matrix, source: int, weighs: bool) -> Array | None:
     return values if weighs else values.astype(np.int64)
 
 
-def _next(which: Next, bounds: Bounds, rest: Array, away: Array, searched: set[int]) -> int | None:
+def _next(which: Next, bounds: Bounds, rest: Array, away: Array, searched: set[int]) -> int:
     """Where to search from: the highest or the lowest of the rest, or the farthest from the last.
 
     A vertex of low eccentricity lowers the bounds above, one far out lifts those below.
     """
     xp = backend(config.device).xp
-    if which == "farthest" and bool(rest.any()):
+    if which == "farthest":
         farthest = int(away.argmax())
         if farthest not in searched:
             return farthest
     if which == "highest":
-        v = xp.where(rest, bounds.high, -1).argmax()
-    else:
-        v = xp.where(rest, -bounds.low, -LONGEST).argmax()
-    return int(v) if bool(rest[v]) else None
+        return int(xp.where(rest, bounds.high, -1).argmax())
+    return int(xp.where(rest, -bounds.low, -LONGEST).argmax())
 
 
 def _searched_from(A: Matrix, weighs: bool, bounds: Bounds, rest: Array) -> Bounds:

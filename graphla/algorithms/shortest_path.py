@@ -1,7 +1,7 @@
 """A shortest path from one vertex to another, and its length.
 
-The parents of a traversal from the source form a tree P, in which an edge leads from each vertex to
-its parent. What is reached in it from the target is the path, and its level there is the place.
+The parents of a traversal from the source form a tree. The way from the target to its root is the
+path, backwards, and is walked vertex by vertex.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ def shortest_path(
     source, target = arguments.vertex(source, A.nrows), arguments.vertex(target, A.nrows)
     lengths, parents = _traversed(A, source, weight, method, parents=True)
     _length(lengths, source, target)
-    # P(v, p(v)) = true
-    vertices, before = parents.to_coo(copy=False)
-    P = Matrix.from_coo(vertices, before, True, bool, nrows=A.nrows, ncols=A.nrows)
-    steps, place = bfs(P, target, parents=False).levels.to_coo()
-    return steps[place.argsort()[::-1]].tolist()
+    before, path = parents.to_dense(-1, copy=False), [target]
+    while path[-1] != source:
+        path.append(int(before[path[-1]]))
+    return path[::-1]
 
 
 @arguments.of_graph(vertices=("source", "target"))
