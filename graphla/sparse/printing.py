@@ -56,16 +56,17 @@ def _cells(x: Any) -> list[list[str]]:
 def _corner(x: Any) -> Any:
     """What is shown of it, copied to the host at once rather than entry by entry."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
-    return _Shown(shown.new().to("cpu"), x.shape)
+    return _Shown(shown.new().to("cpu"), x)
 
 
 class _Shown:
     """A corner of something larger."""
 
-    def __init__(self, corner: Any, shape: tuple[int, ...]) -> None:
-        self.get, self.ndim = corner.get, corner.ndim
-        self.size = self.nrows = shape[0]
-        self.ncols = shape[-1]
+    def __init__(self, corner: Any, whole: Any) -> None:
+        self.get, self.ndim, self.shape = corner.get, corner.ndim, whole.shape
+        self.size = self.nrows = whole.shape[0]
+        self.ncols = whole.shape[-1]
+        self.axis_labels = getattr(whole, "axis_labels", None)
 
 
 def _vector_cells(v: Any) -> list[list[str]]:
@@ -73,7 +74,7 @@ def _vector_cells(v: Any) -> list[list[str]]:
     if not shown:
         return []
     more = [".."] if v.size > shown else []
-    head = [str(i) for i in range(shown)]
+    head = [str(label) for label in _labels(v)[0][:shown]]
     return [head + more, [_cell(v.get(i)) for i in range(shown)] + more]
 
 
@@ -82,12 +83,19 @@ def _matrix_cells(a: Any) -> list[list[str]]:
     if not rows or not columns:
         return []
     right = [".."] if a.ncols > columns else []
-    lines = [["", *(str(j) for j in range(columns)), *right]]
+    row_labels, column_labels = _labels(a)
+    lines = [["", *(str(label) for label in column_labels[:columns]), *right]]
     for i in range(rows):
-        lines.append([str(i), *(_cell(a.get(i, j)) for j in range(columns)), *right])
+        lines.append([str(row_labels[i]), *(_cell(a.get(i, j)) for j in range(columns)), *right])
     if a.nrows > rows:
         lines.append([".."] * len(lines[0]))
     return lines
+
+
+def _labels(x: Any) -> tuple[Any, ...]:
+    """What the indices of each dimension are called: by themselves, or by their labels."""
+    axes = getattr(x, "axis_labels", None)
+    return tuple(map(range, x.shape)) if axes is None else tuple(axis.names for axis in axes)
 
 
 def _cell(value: Any) -> str:
