@@ -30,7 +30,7 @@ from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array
 from semirings import binary, monoid, select
-from semirings.semiring import min_first, plus_first, plus_second
+from semirings.semiring import min_first, plus_first
 
 LEVELS = 100
 """More than there are: a level has mostly less than half the vertices of the one before."""
@@ -80,8 +80,9 @@ def louvain(
         if parts == L.nrows:
             break
         S = membership(community, parts)
-        # L = SᵀLS: what links communities
-        L = plus_second(S.T @ plus_first(L @ S).new()).new()
+        # L = SᵀLS: each entry falls to the communities of its ends, where weights add up
+        i, j, w = perform("follow", _ends, L._forms, community)
+        L = Matrix.from_coo(i, j, w, nrows=parts, ncols=parts, dup_op=binary.plus)
         # out = out S, into = into S
         out, into = plus_first(out @ S).new(), plus_first(into @ S).new()
         # l(i) = the community of l(i)
@@ -201,6 +202,12 @@ def _numbered(l: MatrixForms, community: Array) -> tuple[Array, int]:
     there[community] = True
     numbers = xp.cumsum(there) - 1
     return numbers[community].astype(np.int32), int(numbers[-1]) + 1
+
+
+def _ends(l: MatrixForms, community: Array) -> tuple[Array, Array, Array]:
+    """The communities of both ends of each entry, and its value."""
+    rows = backend(l.device).row_of_entry(l.csr)
+    return community[rows], community[l.csr.indices], l.csr.values
 
 
 def _followed(_: MatrixForms, community: Array, labels: Array) -> Array:
