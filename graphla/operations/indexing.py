@@ -125,7 +125,7 @@ def _diag(a: MatrixForms, k: int) -> VectorForms:
     i0, j0 = max(0, -k), max(0, k)
     size = max(0, min(a.nrows - i0, a.ncols - j0))
     rows, columns, values = coordinates(a)
-    on = columns.astype("int64") - rows == k
+    on = columns == rows if k == 0 else columns.astype("int64") - rows == k
     w = backend(a.device).keep(SparseVector(a.nrows, rows, values), on)
     w = SparseVector(size, (w.indices - i0).astype("int32"), w.values)
     return VectorForms(a.device, a.dtype, w)
