@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from graphla.algorithms import arguments, iterations
+from graphla.backends import backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from semirings import binary, select
-from semirings.semiring import any_second, plus_pair
+from graphla.storage import FullVector
+from semirings import binary, unary
+from semirings.dtypes import FP64
 
 
 @arguments.of_graph()
@@ -27,9 +35,8 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << _in(A)
     else:
-        loops = select.diag(A).new()
-        ones = iterations.full(1.0, A.nrows)
-        ends(binary.plus) << any_second["FP64"](loops @ ones)
+        # deg = A plus.pair 1 + 1 where there is a loop
+        ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
     return _share(ends)
 
 
@@ -58,17 +65,22 @@ def out_degree(A: Matrix) -> Vector:
 
 
 def _out(A: Matrix) -> Vector:
-    """A plus.pair 1, and 0 where there is no edge."""
-    ends = iterations.full(0.0, A.nrows)
-    ends(binary.plus) << plus_pair["FP64"](A @ iterations.full(1.0, A.nrows))
-    return ends
+    """deg = A plus.pair 1: how long rows are."""
+    return Vector._of(perform("degree", _lengths, A._read(), False))
 
 
 def _in(A: Matrix) -> Vector:
-    """1 plus.pair A, and 0 where there is no edge."""
-    ends = iterations.full(0.0, A.nrows)
-    ends(binary.plus) << plus_pair["FP64"](iterations.full(1.0, A.nrows) @ A)
-    return ends
+    """deg = 1 plus.pair A: how long columns are."""
+    return Vector._of(perform("degree", _lengths, A._read(), True))
+
+
+def _lengths(a: MatrixForms, by_columns: bool) -> Any:
+    do = backend(a.device)
+    if by_columns and not a.has_csc:
+        counts = do.xp.bincount(a.csr.indices, minlength=a.ncols)
+    else:
+        counts = do.xp.diff((a.csc if by_columns else a.csr).indptr)
+    return VectorForms(a.device, FP64, FullVector(a.nrows, counts.astype(np.float64)))
 
 
 def _share(ends: Vector) -> Vector:

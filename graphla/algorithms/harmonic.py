@@ -11,10 +11,13 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.algorithms.lengths import all_pairs_lengths
+from graphla.backends import backend
+from graphla.forms import MatrixForms
+from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, unary
+from graphla.traversal import many
+from semirings import monoid, unary
 from semirings.dtypes import FP64
-from semirings.semiring import plus_first
 
 BATCH = 64
 """Vertices whose distances are there at a time."""
@@ -40,21 +43,36 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     if is_weighted:
         arguments.nonnegative(A)
         A = A.dup(FP64)
-    h = Vector.from_coo(chosen, 0.0, FP64, size=n)
     is_back = chosen.size < begins.size  # from fewer vertices, if against the edges
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
-    allowed = Vector.from_coo(ends, 1.0, FP64, size=n)
+    B = A.T.new() if is_back else A
+    total = np.zeros(chosen.size)
     for first in range(0, starts.size, BATCH):
-        some = starts[first : first + BATCH]
-        D = all_pairs_lengths(A.T.new() if is_back else A, some, weight=is_weighted)
-        # N(i, v) = 1 / d(i, v), where that is not 0
-        N = D.select("!=", 0).new(FP64).apply(unary.minv).new()
-        if is_back:
-            # h(i) = h(i) + Σ N(i, s) over the sources
-            sums = plus_first["FP64"](N @ allowed).new()
-            at, values = sums.to_coo()
-            h(binary.plus) << Vector.from_coo(some[at], values, FP64, size=n)
+        part = slice(first, first + BATCH)
+        if is_weighted:
+            D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
+            # N(i, v) = 1 / d(i, v), where that is not 0
+            N = D.select("!=", 0).new().apply(unary.minv).new()
+            sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
+            found = sums.new().to("cpu").to_dense(0)
         else:
-            # h⟨h⟩ = h + Σ N(s, v) over the sources
-            h(h.S, binary.plus) << N.reduce_columnwise(monoid.plus)
-    return h
+            found = _over_levels(B, starts[part], ends, axis=1 if is_back else 0)
+        # h = Σ N over the vertices that reach each
+        if is_back:
+            total[part] = found
+        else:
+            total += found
+    return Vector.from_coo(chosen, total, FP64, size=n)
+
+
+def _over_levels(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+    """Σ 1 / d(i, v) over the ends v (axis 1), or over the starts i (axis 0)."""
+    levels = many.levels(A, starts, dtype="INT32")
+
+    def summed(_: MatrixForms) -> np.ndarray:
+        do = backend(A.device)
+        at = levels if ends.size == A.nrows else levels[:, do.asarray(ends)]
+        near = do.xp.where(at > 0, 1.0 / do.xp.maximum(at, 1), 0.0)
+        return do.to_host(near.sum(axis=axis))
+
+    return perform("harmonic", summed, A._forms)
