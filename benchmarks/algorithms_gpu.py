@@ -42,7 +42,7 @@ def weighted(scale: int) -> gl.Matrix:
 
 
 def _with_weights(A: gl.Matrix) -> gl.Matrix:
-    rows, columns, _ = A.to_coo(values=False)
+    rows, columns, _ = A.to_coo(values=False, copy=False)
     low, high = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
     lengths = 1 + (low.astype(cupy.int64) * 2654435761 + high * 40503 >> 9) % 64
     return gl.Matrix.from_coo(rows, columns, lengths, nrows=A.nrows, ncols=A.ncols, symmetric=True)
@@ -74,7 +74,7 @@ def _pattern(A: gl.Matrix) -> Any:
 
 def pagerank_rests(A: gl.Matrix, rank: gl.Vector) -> str:
     """One more round, in FP64, by CuPy: how much would it change?"""
-    r = rank.to_dense().astype(cupy.float64)
+    r = rank.to_dense(copy=False).astype(cupy.float64)
     P = _pattern(A)
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
     share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
@@ -89,7 +89,7 @@ def pagerank_rests(A: gl.Matrix, rank: gl.Vector) -> str:
 def counted_twice(A: gl.Matrix, count: int) -> str:
     corners = algo.triangles(A)
     assert isinstance(corners, gl.Vector)
-    by_corner = int(corners.to_dense().sum())
+    by_corner = int(corners.to_dense(copy=False).sum())
     assert by_corner == 3 * count, (by_corner, count)
     return f"{count:,} triangles, a third of the corners"
 
@@ -98,7 +98,7 @@ def brandes(A: gl.Matrix, found: gl.Vector) -> str:
     """The same sum, level by level, by CuPy's products in FP64."""
     n, source = A.nrows, hub(A)
     P = _pattern(A)
-    level = algo.bfs(A, source, parents=False).levels.to_dense(-1)
+    level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)
     paths[source] = 1
     deepest = int(level.max())
@@ -109,7 +109,7 @@ def brandes(A: gl.Matrix, found: gl.Vector) -> str:
         given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
         owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
     # As in NetworkX the source stands for all n - 1 of them, of whose pairs one direction counts.
-    wanted, got = owed * (n - 1) / 2, found.to_dense()
+    wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
     wanted[source] = got[source] = 0  # a path does not lead over its own end
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
@@ -130,7 +130,7 @@ ONE_COMPONENT = cupy.ElementwiseKernel(
 
 def components_hold(A: gl.Matrix, labels: gl.Vector) -> str:
     """No edge leads out of a component, its label is its root, and the greatest one is one."""
-    label = labels.to_dense().astype(cupy.int64)
+    label = labels.to_dense(copy=False).astype(cupy.int64)
     indptr, indices, _ = A.to_csr(copy=False)
     wrong = ONE_COMPONENT(label, indptr, indices, size=A.nrows)
     assert not bool(wrong.any())
