@@ -12,6 +12,7 @@
 
 namespace graphla {
 
+constexpr int AHEAD = 4;  // entries of a lane at a time, while rows are gone through
 constexpr int STEPS = 8;  // vertices of a lane at a time, while a level looks for its own
 constexpr i64 TILE = STEPS * WARP;
 constexpr u32 OF_COLUMNS = u32(1) << 31;  // in a place: an entry of the columns
@@ -102,26 +103,39 @@ template <class Offset> struct Peeling {
       if (u32(items[middle]) <= from) low = middle;
       else high = middle;
     }
-    for (u32 base = from; base < to; base += WARP) {
-      const u32 e = base + u32(lane()), after = low + 1 + u32(lane());
-      const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
-      int before = 0;
-      for (int step = WARP / 2; step; step /= 2) {
-        if (shuffle(starts, before + step - 1) <= e) before += step;
-      }
-      bool goes = false;
-      i32 v = 0;
-      if (e < to) {
-        const u32 place = e + u32(items[low + before] >> 32);
-        v = place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
-        if (load_relaxed(&left[v]) > k) {
-          const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
-          goes = degree == k + 1;
-          if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
+    for (u32 base = from; base < to; base += AHEAD * WARP) {
+      i32 v[AHEAD];
+      u32 place[AHEAD];
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        const u32 at = base + step * WARP, e = at + u32(lane()), after = low + 1 + u32(lane());
+        const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
+        int before = 0;
+        for (int half = WARP / 2; half; half /= 2) {
+          if (shuffle(starts, before + half - 1) <= e) before += half;
         }
+        place[step] = e < to ? e + u32(items[low + before] >> 32) : 0;
+        low += u32(__popc(__ballot_sync(ALL_LANES, starts <= at + WARP)));
       }
-      push(goes, v, next, queued);
-      low += u32(__popc(__ballot_sync(ALL_LANES, starts <= base + WARP)));
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        const bool is_there = base + step * WARP + u32(lane()) < to;
+        v[step] = !is_there ? -1 : place[step] & OF_COLUMNS ? b_indices[place[step] & ~OF_COLUMNS] : a_indices[place[step]];
+      }
+      u32 stands = 0, goes = 0;
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        if (v[step] >= 0 && load_relaxed(&left[v[step]]) > k) stands |= 1u << step;
+      }
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        if (!(stands >> step & 1)) continue;
+        const i32 degree = i32(atomicSub((u32 *)&left[v[step]], 1u));
+        if (degree == k + 1) goes |= 1u << step;
+        if (degree <= k) atomicAdd((u32 *)&left[v[step]], 1u);
+      }
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) push(goes >> step & 1, v[step], next, queued);
     }
   }
 };

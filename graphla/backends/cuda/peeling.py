@@ -13,7 +13,7 @@ from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
 BLOCK = 512
-EACH = 2
+EACH = 1
 """Blocks of a multiprocessor."""
 ALONE_EDGES = 4096
 """Entries of a round that one block takes by itself."""
@@ -22,7 +22,7 @@ ALONE_EDGES = 4096
 def cores(out: Csr, into: Csr) -> Array | None:
     """int64[n]: the core number of each vertex; None where entries are too many to be counted."""
     n, both = out.nrows, into is not out
-    if out.nvals >= INT32_END:
+    if out.nvals >= INT32_END - 1024:
         return None
     left = xp.diff(out.indptr).astype(np.int32)
     if both:
