@@ -113,7 +113,7 @@ def chosen(nodes: Any, A: Matrix) -> Any:
     """
     if nodes is None:
         return None
-    listed = list(nodes) if np.iterable(nodes) else [arguments.vertex(nodes, A.nrows)]
+    listed = list(nodes) if np.iterable(nodes) else [nodes]
     return backend(A.device).asarray(np.unique(arguments.vertices("nodes", listed, A.nrows)))
 
 
