@@ -1,15 +1,17 @@
-"""The command line as a process: what it prints, writes, refuses, and exits with."""
+"""The command line: what it prints, writes, refuses, and exits with."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import inspect
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,25 @@ COMMANDS = (
 OF_ANY_GRAPH = ("pagerank", "closeness", "eccentricity", "components", "triangles", "info")
 
 
-def graphla(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    """`graphla ARGUMENTS`, in this process: what it exits with, and what it prints."""
+    words = [str(each) for each in arguments]
+    out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(error):
+        try:
+            code = main(words)
+        except SystemExit as done:  # of argparse
+            code = int(done.code or 0)
+    printed = [_text(stream) for stream in (out, error)]
+    return subprocess.CompletedProcess(words, code, *printed)
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    return stream.buffer.getvalue().decode()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def launched(*arguments: Any) -> subprocess.CompletedProcess[str]:
     """`python -m graphla ARGUMENTS`, which finds this source tree from any folder."""
     return subprocess.run(
         [sys.executable, "-m", "graphla", *map(str, arguments)],
@@ -47,7 +67,6 @@ def graphla(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]
         text=True,
         timeout=300,
         env=environment(),
-        **options,
     )
 
 
@@ -56,8 +75,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "100"}
 
 
-def succeeds(*arguments: Any, **options: Any) -> str:
-    done = graphla(*arguments, **options)
+def succeeds(*arguments: Any) -> str:
+    done = graphla(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -95,8 +114,12 @@ def test_the_help_of_a_command_teaches_it(command):
         assert "as algebra:\n  " in text
 
 
-def test_version():
-    assert succeeds("--version").startswith("graphla ")
+def test_it_is_a_command():
+    assert launched("--version").stdout.startswith("graphla ")
+    done = launched("bfs", "nothing")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    done = launched("sssp", "karate", "--output", "-")
+    assert (done.returncode, done.stdout[:16]) == (0, "vertex,distance\n")
 
 
 # --- what it finds --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from graphla import io
-from graphla.cli import about, answers, bench, graphs
+from graphla.cli import about, answers, graphs
 from graphla.cli.catalogue import Algorithm
 from graphla.cli.options import arguments
 from graphla.cli.parser import parser
@@ -80,6 +80,8 @@ def _said(given: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bench(options: Namespace) -> None:
+    from graphla.cli import bench  # whose processes none of the others need
+
     bench.run(options, _settings(options))
 
 
