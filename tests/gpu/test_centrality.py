@@ -1,0 +1,80 @@
+"""Shortest paths by teams of blocks, and rounds of PageRank, held to the algebra on the host."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import pagerank
+from graphla.algorithms.betweenness import carry, definition
+from graphla.backends import backend
+
+cuda: Any = backend("cuda")
+teams: Any = import_module("graphla.backends.cuda.betweenness")
+persistent: Any = import_module("graphla.backends.cuda.persistent")
+ranks: Any = import_module("graphla.backends.cuda.ranks")
+
+
+def drawn(seed: int, both_ways: bool) -> gl.Matrix:
+    """A few hundred vertices, many edges of a few of them: rows of several parts."""
+    numbers = np.random.default_rng(seed)
+    n = int(numbers.integers(2, 700))
+    i, j = numbers.integers(0, n, (2, n))
+    hub = int(numbers.integers(n))
+    i[: n // 2] = hub
+    if both_ways:
+        i, j = np.concatenate((i, j)), np.concatenate((j, i))
+    return gl.Matrix.from_coo(i, j, 1, nrows=n, ncols=n, dup_op="first")
+
+
+@given(
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from((1, 300, 1 << 13)),
+    st.sampled_from((2, 5, 32)),
+    st.sampled_from((0, 2**32 - 3)),
+    st.booleans(),
+)
+def test_teams_of_blocks_sum_up_what_the_algebra_does(
+    seed, both_ways, of_edges, edges, blocks, tickets, is_planned
+):
+    A = drawn(seed, both_ways)
+    sources = np.unique(np.random.default_rng(seed).integers(0, A.nrows, 1 + seed % 7))
+    with gl.config.set(device="cpu"):
+        expected = definition(A.to("cpu"), sources, of_edges=of_edges)
+    there = A.to("cuda")
+    if is_planned:
+        there.optimize()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(teams, "EDGES", edges)
+        patch.setattr(persistent, "MOST_BLOCKS", blocks)
+        patch.setattr(persistent, "TICKETS", tickets)
+        with gl.config.set(device="cuda"):
+            found = carry(there, sources, of_edges=of_edges, reach=True)
+    for one, other in ((found.totals, expected.totals), (found.reached, expected.reached)):
+        assert np.allclose(
+            one.to("cpu").to_dense(), other.to_dense(), rtol=1e-9, atol=1e-12, max_iter=500
+        )
+    assert (cuda.to_host(found.counts) == expected.counts).all()
+    if of_edges:
+        assert found.edges.to("cpu").isclose(
+            expected.edges, rel_tol=1e-9, abs_tol=1e-12, max_iter=500
+        )
+
+
+@pytest.mark.parametrize("most", [1, 3, 1024])
+def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monkeypatch):
+    monkeypatch.setattr(ranks, "MOST_BLOCKS", most)
+    for both_ways in (False, True):
+        A = drawn(7, both_ways)
+        with gl.config.set(device="cpu"):
+            expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
+        found = pagerank(A.to("cuda"), tol=1e-12, max_iter=500)
+        assert found.to("cpu").isclose(expected, rel_tol=1e-9)
