@@ -135,14 +135,14 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
-def vertex(source: Any, n: int) -> int:
+def vertex(source: Any, n: int, name: str = "source") -> int:
     """`source` as one of the vertices 0..n-1."""
     if isinstance(source, bool) or not isinstance(source, Integral):
-        raise TypeError(f"source must be an integer, not {source!r} ({type(source).__name__})")
+        raise TypeError(f"{name} must be an integer, not {source!r} ({type(source).__name__})")
     if n == 0:
-        raise IndexOutOfBound(f"source is {source}, but the graph has no vertex")
+        raise IndexOutOfBound(f"{name} is {source}, but the graph has no vertex")
     if not 0 <= int(source) < n:
-        raise IndexOutOfBound(f"source is {source}, but the vertices are 0 to {n - 1}")
+        raise IndexOutOfBound(f"{name} is {source}, but the vertices are 0 to {n - 1}")
     return int(source)
 
 

@@ -41,7 +41,8 @@ def shortest_path(
     >>> shortest_path(A, 0, 2, weight=True)
     [0, 1, 2]
     """
-    source, target = arguments.vertex(source, A.nrows), arguments.vertex(target, A.nrows)
+    source = arguments.vertex(source, A.nrows)
+    target = arguments.vertex(target, A.nrows, "target")
     lengths, parents = _traversed(A, source, weight, method, parents=True)
     _length(lengths, source, target)
     before, path = parents.to_dense(-1, copy=False), [target]
@@ -68,7 +69,8 @@ def shortest_path_length(
     >>> shortest_path_length(A, 0, 2), shortest_path_length(A, 0, 2, weight=True)
     (1, 3)
     """
-    source, target = arguments.vertex(source, A.nrows), arguments.vertex(target, A.nrows)
+    source = arguments.vertex(source, A.nrows)
+    target = arguments.vertex(target, A.nrows, "target")
     lengths, _ = _traversed(A, source, weight, method, parents=False)
     return _length(lengths, source, target)
 

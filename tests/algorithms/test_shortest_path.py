@@ -82,7 +82,7 @@ def test_what_a_path_may_not_be_asked():
     assert shortest_path(A, 0, 1, True, "bellman-ford") == [0, 1]
     with pytest.raises(ValueError, match="not 'a-star'"):
         shortest_path(A, 0, 1, method="a-star")
-    with pytest.raises(gl.exceptions.IndexOutOfBound):
+    with pytest.raises(gl.exceptions.IndexOutOfBound, match="target is 3, but"):
         shortest_path(A, 0, 3)
 
 
