@@ -42,7 +42,7 @@ def draw(axes):
     axes.set_xlabel("degree")
     axes.set_ylabel("core number")
     axes.set_title(
-        "Nobody is deeper in than their friends are: degree and core number", color=picture.INK
+        "A core number is at most the degree, and a hub's far less", color=picture.INK
     )
     axes.grid(color=picture.LIGHT)
 
