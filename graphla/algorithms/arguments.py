@@ -16,6 +16,7 @@ from graphla.backends import placed
 from graphla.forms import MatrixForms, VectorForms
 from graphla.graph import Graph
 from graphla.graph.facts import is_symmetric
+from graphla.graph.labelled import labelled
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -97,7 +98,7 @@ def of_graph(
                 asked["directed"] = given.directed
             found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
             chosen = asked.get(rows) if rows else None
-            return labels.result(found, gives, None if chosen is None else labels.at(chosen))
+            return labelled(found, labels, gives, None if chosen is None else labels.at(chosen))
 
         run.of_graph = told  # pyright: ignore[reportAttributeAccessIssue]
         run.__signature__ = _for_users(signature)  # pyright: ignore[reportAttributeAccessIssue]

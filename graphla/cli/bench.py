@@ -107,7 +107,7 @@ class _Worker:
             self.end()
             return None, f"not done in {self._limit:g} s"
         code = self.end()
-        why = "out of memory, it seems" if code == -signal.SIGKILL else f"exit code {code}"
+        why = "out of memory, it seems" if code == -9 else f"exit code {code}"
         return None, f"its process was ended ({why})"
 
     def end(self) -> int | None:
@@ -150,8 +150,7 @@ def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[flo
     if arguments is None:
         return None, "there is no vertex"
     gigabytes = _needs(algorithm, graph) / 1e9
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    if gigabytes > memory / 2:
+    if gigabytes > _memory() / 2e9:
         return None, f"would hold {gigabytes:,.0f} GB"
     seconds, found = _run(algorithm, graph, arguments)
     if seconds < options.limit / 3:  # the first may have compiled
@@ -182,6 +181,14 @@ def _needs(algorithm: Algorithm, graph: Graph) -> float:
         degrees = graph.out_degrees.to_dense().astype(float)
         return float(degrees @ degrees) * _BYTES_PER_PAIR
     return 0.0
+
+
+def _memory() -> float:
+    """Bytes of this machine, where it tells them."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return 8e9
 
 
 class _Given:

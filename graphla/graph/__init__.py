@@ -1,6 +1,7 @@
 """Graphs under their user's names: `Graph`, and results that know the labels of its vertices."""
 
 from graphla.graph.graph import Graph
-from graphla.graph.labels import LabelledMatrix, LabelledVector, Labels
+from graphla.graph.labelled import LabelledMatrix, LabelledVector
+from graphla.graph.labels import Labels
 
 __all__ = ["Graph", "LabelledMatrix", "LabelledVector", "Labels"]

@@ -9,7 +9,8 @@ import numpy as np
 
 from graphla import io
 from graphla.graph import facts
-from graphla.graph.labels import LabelledVector, Labels, numbered
+from graphla.graph.labelled import LabelledVector, labelled
+from graphla.graph.labels import Labels, numbered
 from graphla.io.entries import assemble
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
@@ -174,7 +175,7 @@ class Graph:
 
     def labelled(self, values: Any) -> Any:
         """A Vector or Matrix by vertices, as one whose dicts are under the labels."""
-        return self._labels.result(values)
+        return labelled(values, self._labels)
 
     def __len__(self) -> int:
         return self.nvertices

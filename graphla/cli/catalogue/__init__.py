@@ -1,6 +1,5 @@
 """The table of algorithms: all that the command line knows about each of them."""
 
-from graphla import algorithms
 from graphla.cli.catalogue.centrality import CENTRALITY
 from graphla.cli.catalogue.cohesion import COHESION
 from graphla.cli.catalogue.distances import DISTANCES
@@ -9,7 +8,6 @@ from graphla.cli.catalogue.groups import GROUPS
 from graphla.cli.catalogue.parts import PARTS
 from graphla.cli.catalogue.paths import PATHS
 
-_ALL = (*PATHS, *DISTANCES, *CENTRALITY, *PARTS, *COHESION, *GROUPS)
-ALGORITHMS = tuple(e for e in _ALL if e.function in algorithms.__all__)
+ALGORITHMS = (*PATHS, *DISTANCES, *CENTRALITY, *PARTS, *COHESION, *GROUPS)
 
 __all__ = ["ALGORITHMS", "Algorithm"]

@@ -1,0 +1,132 @@
+"""Results under the labels: Vectors and Matrices whose dicts are, and what else algorithms give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphla.graph.labels import Labels
+from graphla.sparse import Matrix, Vector
+from graphla.sparse.building import is_rowwise
+from graphla.sparse.noun import Indexed
+
+
+def labelled(
+    found: Any, labels: Labels, gives: Sequence[str] = (), rows: Labels | None = None
+) -> Any:
+    """What an algorithm found, under the labels.
+
+    `gives` says which parts of it have vertices as values: "" is the only or the first, other names
+    are fields, or positions in a tuple. `rows`: what a row of a Matrix stands for.
+    """
+    if isinstance(found, tuple):
+        names = getattr(found, "_fields", map(str, range(len(found))))
+        parts = [
+            _part(part, labels, name in gives or (k == 0 and "" in gives), rows)
+            for k, (name, part) in enumerate(zip(names, found, strict=True))
+        ]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return _part(found, labels, "" in gives, rows)
+
+
+def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> Any:
+    n, values = len(labels), labels if of_vertices else None
+    rows = labels if rows is None else rows
+    if isinstance(part, Vector) and part.size == n:
+        return LabelledVector._labelled(part, values, (labels,))
+    if isinstance(part, Matrix) and part.shape == (len(rows), n):
+        return LabelledMatrix._labelled(part, values, (rows, labels))
+    if isinstance(part, list):  # a path, or layers
+        return labels.of(part)
+    if of_vertices and isinstance(part, int):
+        return labels.of(part)
+    return part
+
+
+class _Labelled(Indexed):
+    """A Vector or Matrix with the labels of its axes, and of its values where these are vertices.
+
+    What is computed from it is a plain Vector or Matrix.
+    """
+
+    __slots__ = ()
+    axis_labels: tuple[Labels, ...]
+    value_labels: Labels | None
+
+    @classmethod
+    def _labelled(cls, noun: Any, values: Labels | None, axes: tuple[Labels, ...]) -> Any:
+        labelled = cls._of(noun._forms, noun._name)
+        labelled.value_labels, labelled.axis_labels = values, axes
+        return labelled
+
+    def _named(self, values: Any) -> list[Any]:
+        values = values.tolist()
+        return values if self.value_labels is None else self.value_labels.of(values)
+
+    def to(self, device: str) -> Any:
+        """The same entries on a device, under the same labels."""
+        return self._alike(super().to(device))  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _alike(self, noun: Any) -> Any:
+        return self._labelled(noun, self.value_labels, self.axis_labels)
+
+    def __copy__(self) -> Any:
+        return self._alike(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._alike(self)
+
+    def __reduce__(self) -> Any:
+        restore, plain = super().__reduce__()  # pyright: ignore[reportAssignmentType]
+        return _restored, (type(self), restore, plain, self.value_labels, self.axis_labels)
+
+
+class LabelledVector(_Labelled, Vector):
+    """A Vector with an entry per vertex of a Graph: `to_dict` is under the labels."""
+
+    __slots__ = ("axis_labels", "value_labels")
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """The label of each index."""
+        return self.axis_labels[0].names
+
+    def to_dict(self) -> dict[Any, Any]:
+        """{label: value}; a value that is a vertex is its label."""
+        indices, values = self.to_coo()
+        return dict(zip(self.axis_labels[0].of(indices.tolist()), self._named(values), strict=True))
+
+
+class LabelledMatrix(_Labelled, Matrix):
+    """A Matrix with an entry per pair of vertices of a Graph: its dicts are under the labels."""
+
+    __slots__ = ("axis_labels", "value_labels")
+
+    @property
+    def labels(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The label of each row, and of each column."""
+        rows, columns = self.axis_labels
+        return rows.names, columns.names
+
+    def to_dict(self) -> dict[Any, Any]:
+        """{(row's label, column's label): value}; a value that is a vertex is its label."""
+        rows, columns, values = self.to_coo()
+        i, j = (
+            labels.of(each.tolist())
+            for labels, each in zip(self.axis_labels, (rows, columns), strict=True)
+        )
+        return dict(zip(zip(i, j, strict=True), self._named(values), strict=True))
+
+    def to_dicts(self, order: str = "rowwise") -> dict[Any, dict[Any, Any]]:
+        """{row's label: {column's label: value}}, or {column's: {row's: value}} columnwise."""
+        by_rows = is_rowwise(order)
+        nested: dict[Any, dict[Any, Any]] = {}
+        for (i, j), value in self.to_dict().items():
+            outer, inner = (i, j) if by_rows else (j, i)
+            nested.setdefault(outer, {})[inner] = value
+        return nested
+
+
+def _restored(cls: Any, restore: Any, plain: Any, values: Any, axes: Any) -> Any:
+    (_, *pieces) = plain
+    return cls._labelled(restore(cls, *pieces), values, axes)
