@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from graphs import graphs, halves, integers, with_order, with_source
 from hypothesis import given, settings
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla.algorithms import layers, neighborhood, reachable, transitive_closure
 from graphla.algorithms.reachable import definition
+from graphla.traversal import many
 
-few = settings(max_examples=settings.default.max_examples // 3)
+few = settings(max_examples=settings().max_examples // 3)
 rooted = with_source(graphs())
 weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 
@@ -140,16 +143,11 @@ def test_a_closure_is_its_own_closure_and_its_rows_are_what_is_reached(graph):
     assert R.to_dicts() == {v: reachable(A, v).to_dict() for v in range(graph.n)}
 
 
-def test_a_closure_is_put_together_from_batches():
-    from graphla.traversal import many
-
-    n, table = 150, many.TABLE
+def test_a_closure_is_put_together_from_batches(monkeypatch):
+    n = 150
+    monkeypatch.setattr(many, "TABLE", 64 * n)
     A = gl.Matrix.from_coo(range(n - 1), range(1, n), 1, nrows=n, ncols=n)
-    many.TABLE = 64 * n
-    try:
-        R = transitive_closure(A, True)
-    finally:
-        many.TABLE = table
+    R = transitive_closure(A, True)
     assert R.nvals == n * (n + 1) // 2
     assert R.isequal(gl.select.triu(R).new())
 
@@ -166,5 +164,6 @@ def test_the_smallest_closures(n):
 
 
 def test_what_reflexive_is_not():
+    wrong: Any = "no"
     with pytest.raises(ValueError, match="reflexive must be True, False or None, not 'no'"):
-        transitive_closure(gl.Matrix(bool, 2, 2), "no")
+        transitive_closure(gl.Matrix(bool, 2, 2), wrong)
