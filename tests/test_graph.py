@@ -64,6 +64,9 @@ def test_vertices_that_are_numbers_from_0_are_their_own_labels():
     assert G.matrix.to_dicts() == {0: {1: 2.0}, 2: {0: 1.5}}
     assert Graph.from_edges([(1, 2), (2, 3)]).labels == (1, 2, 3)
     assert Graph(gl.Matrix(int, 2, 2), labels=[0, 1]).labels == range(2)
+    arrays = Graph.from_edges(np.array([[5, 6], [6, 7]]), labels=np.array([7]))
+    assert arrays.labels == (7, 5, 6) and all(type(each) is int for each in arrays)
+    assert Graph(gl.Matrix(int, 2, 2), labels=np.array(["a", "b"])).labels == ("a", "b")
     assert 2 in G and 3 not in G and True not in G and "0" not in G
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from graphla import io
 from graphla.graph import facts
 from graphla.graph.labelled import LabelledVector, labelled
-from graphla.graph.labels import Labels, numbered
+from graphla.graph.labels import Labels, listed, numbered
 from graphla.io.entries import assemble
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
@@ -82,7 +82,7 @@ class Graph:
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
         """
-        edges = list(edges)
+        edges, first = listed(edges), [] if labels is None else listed(labels)
         width = len(edges[0]) if edges else 2
         for k, edge in enumerate(edges):
             if len(edge) != width or width not in (2, 3):
@@ -90,18 +90,18 @@ class Graph:
                 raise InvalidValue(
                     f"edge {k} is {edge!r}, but should be (u, v) or (u, v, weight){alike}"
                 )
-        names = numbered((*(labels or ()), *(end for edge in edges for end in edge[:2])))
+        names = numbered((*first, *(end for edge in edges for end in edge[:2])))
         n, symmetry = len(names), "general" if directed else "symmetric"
-        known = Labels(range(n) if _are_vertices(names) else names, n)
+        order = range(n) if _are_vertices(names) else tuple(names)
+        number = dict(zip(order, range(n), strict=True))
         i, j = (
-            np.fromiter((known.number("edges", edge[k]) for edge in edges), np.int32, len(edges))
-            for k in (0, 1)
+            np.fromiter((number[edge[k]] for edge in edges), np.int32, len(edges)) for k in (0, 1)
         )
         values = np.asarray([edge[2] for edge in edges]) if width == 3 else np.True_
         wanted = lookup_dtype(values.dtype if dtype is None else dtype)
         values = values.astype(wanted.np_type)
         A = assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)
-        return cls(A, directed=directed, labels=known)
+        return cls(A, directed=directed, labels=order)
 
     @classmethod
     def from_networkx(cls, G: Any, *, weight: str | None = "weight", dtype: Any = None) -> Graph:

@@ -24,7 +24,7 @@ class Labels:
     _numbers: Mapping[Any, int] | None
 
     def __init__(self, names: Iterable[Hashable] | None, n: int):
-        self.names = range(n) if names is None else tuple(names)
+        self.names = range(n) if names is None else tuple(listed(names))
         if len(self.names) != n:
             raise DimensionMismatch(f"labels has {len(self.names)} labels for {n} vertices")
         self._numbers = None
@@ -112,6 +112,11 @@ class Labels:
         chosen = object.__new__(Labels)
         chosen.names, chosen._numbers = [self.names[v] for v in listed], {}
         return chosen
+
+
+def listed(items: Iterable[Any]) -> list[Any]:
+    """The items of anything; those of an array as Python's own."""
+    return items.tolist() if isinstance(items, np.ndarray) else list(items)
 
 
 def numbered(names: Sequence[Any]) -> dict[Any, int]:
