@@ -74,9 +74,10 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *
     if (label[r] != i32(r) || first[r] == ~u64(0)) continue;
     const i64 place = i64(first[r] & bits);
     const i32 one = label[segment_of(indptr, n, place)], other = one == i32(r) ? label[indices[place]] : one;
-    flags[place] = true;
     const bool is_mutual = first[other] != ~u64(0) && i64(first[other] & bits) == place;
-    if (!is_mutual || other < i32(r)) parent[r] = other;
+    if (is_mutual && other > i32(r)) continue;
+    parent[r] = other;
+    flags[place] = true;
   }
 }
 
