@@ -11,9 +11,12 @@ from typing import Any
 from graphla.algorithms import arguments
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
-from graphla.algorithms.sssp import sssp
+from graphla.algorithms.sssp import lengths_of
+from graphla.backends import Enough
 from graphla.sparse import Matrix, Vector
+from graphla.traversal.closure import solve
 from semirings.exceptions import GraphblasException, InvalidValue
+from semirings.semiring import min_plus
 
 
 class NoPath(GraphblasException, ValueError):
@@ -43,7 +46,7 @@ def shortest_path(
     """
     source = arguments.vertex(source, A.nrows)
     target = arguments.vertex(target, A.nrows, "target")
-    lengths, parents = _traversed(A, source, weight, method, parents=True)
+    lengths, parents = _traversed(A, source, target, weight, method, parents=True)
     _length(lengths, source, target)
     before, path = parents.to_dense(-1, copy=False), [target]
     while path[-1] != source:
@@ -71,18 +74,25 @@ def shortest_path_length(
     """
     source = arguments.vertex(source, A.nrows)
     target = arguments.vertex(target, A.nrows, "target")
-    lengths, _ = _traversed(A, source, weight, method, parents=False)
+    lengths, _ = _traversed(A, source, target, weight, method, parents=False)
     return _length(lengths, source, target)
 
 
-def _traversed(A: Matrix, source: int, weight: Any, method: Any, *, parents: bool) -> Any:
-    """(lengths, parents) of the paths from the source."""
+def _traversed(
+    A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
+) -> Any:
+    """(lengths, parents) of the paths from the source, those on the way to the target at least."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not arguments.weighs("weight", weight):
         return bfs(A, source, parents=parents)
-    paths = sssp if method == "dijkstra" else bellman_ford
-    found = paths(A, source, parents=parents)
+    if method == "bellman-ford":
+        found = bellman_ford(A, source, parents=parents)
+    else:
+        A, dtype = lengths_of(A, weight)
+        arguments.nonnegative(A)
+        start, enough = arguments.starts(source, A, 0, dtype), Enough(target)
+        found = solve(start, A, min_plus[dtype], parents=parents, enough=enough)
     return found if parents else (found, None)
 
 

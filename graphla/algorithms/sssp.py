@@ -9,11 +9,13 @@ Parallel GPU Methods for Single-Source Shortest Paths*, 2014).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from graphla.algorithms import arguments
+from graphla.backends import Enough
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings import unary
@@ -57,9 +59,12 @@ def sssp(
         cutoff = arguments.real("cutoff", cutoff, low=0)
     if delta is not None:
         delta = arguments.real("delta", delta, low=0)
+    enough = None if cutoff is None or cutoff == math.inf else Enough(most=cutoff)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta)
+        found = solve(
+            start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, enough=enough
+        )
     except OverflowError as error:
         raise OverflowError(
             f"A has a shortest path from {source} of more than {LONGEST}, which INT64 cannot hold"

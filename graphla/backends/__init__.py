@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 from graphla import cards
 from graphla.backends.components import Components
 from graphla.backends.groups import Groups
-from graphla.backends.traversals import Closed, Lengths, Level, Reach, Traversals, Tree
+from graphla.backends.traversals import Closed, Enough, Lengths, Level, Reach, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -46,6 +46,7 @@ __all__ = [
     "Closed",
     "Components",
     "Costs",
+    "Enough",
     "Lengths",
     "Level",
     "Reach",

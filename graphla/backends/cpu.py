@@ -59,7 +59,7 @@ from semirings.structures import TypedMonoid, TypedSemiring
 if TYPE_CHECKING:
     from graphla.backends import Side
     from graphla.backends.groups import Rounds
-    from graphla.backends.traversals import Closed, Dependencies, How, Ranks, Towards, Tree
+    from graphla.backends.traversals import Closed, Dependencies, Enough, How, Ranks, Towards, Tree
 
 V = TypeVar("V", SparseVector, Csr)
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
@@ -339,6 +339,7 @@ def closure(
     delta: float | None,
     turns: int,
     traced: bool,
+    enough: Enough | None = None,
 ) -> Closed:
     """The least fixpoint of x = x ⊕ x.A, or what `limit` products come to."""
     options: Any = {
@@ -352,7 +353,8 @@ def closure(
     }
     key = ("closure", out.indptr.dtype, out.values.dtype, semiring, how == "near_far")
     if _searches(out.nvals, out.nrows, *key, op=semiring):
-        return closures.closure(out, x, semiring, threads=config.threads, **options)
+        options |= {"enough": enough, "threads": config.threads}
+        return closures.closure(out, x, semiring, **options)
     return traversals.closure(out, x, semiring, **options)
 
 

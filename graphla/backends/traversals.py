@@ -53,6 +53,13 @@ class Closed(NamedTuple):
     settled: bool = True
 
 
+class Enough(NamedTuple):
+    """What is asked of a closure that may end early: one value, or all that are good enough."""
+
+    target: int | None = None  # the value of this vertex, with its parents up to a start
+    most: Any = None  # all values that are no worse
+
+
 class Lengths(NamedTuple):
     """What k searches find."""
 
@@ -144,6 +151,7 @@ class Traversals(Protocol):
         delta: float | None,
         turns: int,
         traced: bool,
+        enough: Enough | None = None,
     ) -> Closed:
         """The least fixpoint of x = x (+) x A, or what `limit` products come to.
 
@@ -159,7 +167,8 @@ class Traversals(Protocol):
         Entries off the mask are never written; those of x there stay, and are multiplied. An entry
         improves where its bits change. `turns` is how many rounds may run before a cycle that goes
         on improving is suspected: what was found so far comes back with `settled` False (a caller
-        may go on from those values). The semiring is not positional.
+        may go on from those values). The semiring is not positional. Where no more than `enough`
+        is asked, "near_far" may end early: other values may then be missing, or not the best.
         """
         ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from graphla.backends import Enough
 from graphla.forms import VectorForms
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
@@ -61,8 +62,12 @@ def solve(
     limit: int | None = None,
     parents: bool = False,
     delta: float | None = None,
+    enough: Enough | None = None,
 ) -> Any:
-    """`closure`, where near means within `delta` of the best; None: chosen by the backend."""
+    """`closure`, where near means within `delta` of the best; None: chosen by the backend.
+
+    Values that are not asked for, where some are `enough`, may be missing, or not the best.
+    """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:
         raise TypeError("A must be a graphla.Matrix, not a Vector")
@@ -90,7 +95,7 @@ def solve(
         if not forms.nvals or not a.nvals or limit == 0:
             values = Vector._of(running.gives(forms))
             return (values, indexunary.index(values).new("INT32")) if parents else values
-        task = Task(forms, a, op, lowered, limit, parents, delta, noun)
+        task = Task(forms, a, op, lowered, limit, parents, delta, noun, enough)
         closed = evaluate(task)
         values = running.gives(VectorForms(a.device, op.return_type, closed.values))
         if not parents:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from graphla.backends import Closed, Tree, backend
+from graphla.backends import Closed, Enough, Tree, backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
@@ -51,6 +51,7 @@ class Task:
     parents: bool
     delta: float | None
     mask_noun: Any
+    enough: Enough | None = None
 
     @property
     def do(self) -> Any:
@@ -209,6 +210,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> Closed:
         delta=task.delta,
         turns=turns,
         traced=bool(recorders()),
+        enough=task.enough,
     )
     if recorders():
         tell("closure", str(op), "round", closed.trace, perf_counter() - begin)

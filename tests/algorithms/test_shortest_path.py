@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from graphs import Edges, graphs, halves, integers, with_order, with_source
+from graphs import Edges, edges_of, graphs, halves, integers, with_order, with_source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +73,25 @@ def test_a_path_that_is_long():
     assert shortest_path(A, 0, n - 1) == list(range(n))
     assert shortest_path(A, 5, 5) == [5]
     assert shortest_path_length(A, 0, n - 1, weight=True) == 2 * (n - 1)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_a_search_that_ends_at_its_target_or_its_cutoff_is_right_up_to_there(kind):
+    side, rng = 20, np.random.default_rng(3)
+    places = np.arange(side * side).reshape(side, side)
+    rows = np.r_[places[:, :-1].ravel(), places[:-1].ravel()]
+    columns = np.r_[places[:, 1:].ravel(), places[1:].ravel()]
+    weights = rng.integers(0, 50, rows.size).astype(kind)
+    ends = np.r_[rows, columns], np.r_[columns, rows], np.r_[weights, weights]
+    A = gl.Matrix.from_coo(*ends, nrows=side * side, ncols=side * side)
+    graph = edges_of(A)
+    distances = sssp(A, 210)
+    for target in rng.integers(0, side * side, 8).tolist():
+        path = shortest_path(A, 210, target, weight=True)
+        assert length_along(graph, path) == distances[target].value
+        assert shortest_path_length(A, 210, target, weight=True) == distances[target].value
+    for cutoff in (0, 7, 60.5, 200, 1e9, float("inf")):
+        assert sssp(A, 210, cutoff=cutoff).isequal(distances.select("<=", cutoff).new())
 
 
 def test_what_a_path_may_not_be_asked():

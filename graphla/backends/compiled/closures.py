@@ -6,16 +6,18 @@ waits for it: it sets a flag that the loops read every thousand entries.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from graphla.backends.arrays.folding import reduce
 from graphla.backends.arrays.layout import to_bitmap
 from graphla.backends.arrays.traversals import CYCLE_CHECK, has_cycle, mean_of
 from graphla.backends.compiled.parts import allowed_by, values_of
 from graphla.backends.compiled.traversals import FOREVER, ready
-from graphla.backends.traversals import Closed, How, Level
+from graphla.backends.traversals import Closed, Enough, How, Level
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.loops import closure as far
@@ -46,8 +48,9 @@ def closure(
     turns: int,
     traced: bool,
     threads: int,
+    enough: Enough | None = None,
 ) -> Closed:
-    """x = x ⊕ x.A until nothing improves, or `limit` products have run."""
+    """x = x ⊕ x.A until nothing improves, what is found is enough, or `limit` products have run."""
     n, op, dtype = out.nrows, semiring.binaryop, semiring.return_type.np_type
     given = to_bitmap(np, x)
     present, values = given.present.copy(), np.array(given.values, dtype)
@@ -60,6 +63,7 @@ def closure(
     found = (out.indptr, out.indices, a, allowed, present, values, parent)
     state, stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
     steps = 1 if traced else FOREVER
+    has_enough: Callable[[], bool] | None = None
     if is_near_far:
         ring, pile, codes = (
             np.empty(n + 1, np.int32),
@@ -74,6 +78,14 @@ def closure(
         arrays = (*found, ring, pile, codes, width, state, stop)
         rule = (step, mask_step, forbidden, int(delta is None), CHECK, steps)
         loop = load("closure.near_far", (specialise.near_far, semiring), arrays)
+        if enough is not None:
+            rule = (*rule[:-1], 1)
+
+            def has_enough() -> bool:
+                waiting = pile[: state[far.FAR]]
+                waiting = waiting[codes[waiting] & far.AWAY != 0]
+                return _is_final(enough, present, values, values[waiting], semiring)
+
     else:
         queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
         queue[: starts.size] = starts
@@ -95,6 +107,9 @@ def closure(
                 trace.append(Level("push", *seen, perf_counter() - begin))
             if status == far.SUSPECT and not has_cycle(parent):
                 state[far.MADE] = 0
+            elif status == far.PAUSED and has_enough is not None and has_enough():
+                state[far.OVERFLOWED] = 0  # of what is not asked
+                return True
             elif status != far.PAUSED:
                 return status == far.FINISHED
 
@@ -103,6 +118,20 @@ def closure(
     result = BitmapVector(n, present, values, int(np.count_nonzero(present)))
     by = parent if parents or not settled else None
     return Closed(result, by, int(state[far.DEPTH]), trace, bool(state[far.OVERFLOWED]), settled)
+
+
+def _is_final(
+    enough: Enough, present: Array, values: Array, waiting: Array, semiring: TypedSemiring
+) -> bool:
+    """Whether what is asked is no worse than the best of what waits, which nothing comes before."""
+    monoid = semiring.monoid
+    best = reduce(np, waiting, monoid)
+    target, most = enough
+    if target is not None:
+        return bool(present[target]) and monoid(values[target], best) == values[target]
+    if waiting.dtype.kind in "iu":
+        most = min(most, int(np.iinfo(waiting.dtype).max))
+    return bool(best != most and monoid(best, most) == most)
 
 
 def _delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:

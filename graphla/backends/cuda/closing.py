@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import cupy as xp
 import numpy as np
 
-from graphla.backends import Closed, Level
+from graphla.backends import Closed, Enough, Level
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.frontiers import flags_of
 from graphla.backends.cuda.launching import INT32_END, NULL, read, size
@@ -75,8 +75,9 @@ def closure(
     delta: float | None,
     turns: int,
     traced: bool,
+    enough: Enough | None = None,
 ) -> Closed:
-    """The least fixpoint of x = x ⊕ xA, or what `limit` products come to."""
+    """The least fixpoint of x = x ⊕ xA, or what `limit` products come to; whatever is enough."""
     problem = _Problem(out, x, semiring, mask, traced)
     if how == "rounds":
         return problem.take_rounds(limit, turns, parents)
