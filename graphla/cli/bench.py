@@ -91,7 +91,10 @@ class _Worker:
         self._process = context.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        is_read, said = self._pipe.recv()
+        try:
+            is_read, said = self._pipe.recv()
+        except EOFError:
+            is_read, said = False, f"the process that read the graph ended ({self.end()})"
         if not is_read:
             raise InvalidValue(said)
         return said
