@@ -34,8 +34,8 @@ class Carried(NamedTuple):
     """What vertices and edges carry of the shortest paths from some sources."""
 
     totals: Vector  # full; nothing of paths from or to the vertex itself
-    edges: Matrix | None  # on the pattern of A
-    reached: Vector | None  # full: how many sources reach each vertex, itself apart
+    edges: Any  # a Matrix on the pattern of A, or None
+    reached: Any  # a full Vector, or None: how many sources reach each vertex, itself apart
     counts: Array  # how many vertices each source reaches, itself among them
 
 
@@ -69,7 +69,7 @@ def betweenness(
     chosen, is_sample = _chosen(n, k, seed, sources)
     carried = carry(A, chosen, is_weighted=_weighs(A, weight), reach=endpoints)
     b = carried.totals
-    if endpoints and carried.reached is not None:
+    if endpoints:
         # b = b + how many sources reach v; at a source, + how many it reaches, too
         b(binary.plus) << carried.reached
         own = np.asarray(backend(A.device).to_host(carried.counts), float) - 1
@@ -113,7 +113,6 @@ def edge_betweenness(
     chosen, _ = _chosen(n, k, seed, sources)
     carried = carry(A, chosen, is_weighted=_weighs(A, weight), of_edges=True)
     B = carried.edges
-    assert B is not None
     is_directed = _is_directed(A, directed)
     if not is_directed:
         # B = B + Bᵀ

@@ -23,7 +23,7 @@ BATCH = 64
 @arguments.of_graph(vertices=("u",))
 def closeness(
     A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
-) -> Vector | float:
+) -> Any:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 
     `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.

@@ -107,7 +107,7 @@ def _dot(x: Vector, y: Vector) -> float:
     return float(binary.times(x & y).new().reduce(monoid.plus).get(0))
 
 
-def _mix(factors: Sequence[float], vectors: Sequence[Vector]) -> Vector:
+def _mix(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -> Vector:
     """Σ c x."""
     mixed = vectors[0].apply(binary.times, right=float(factors[0])).new()
     for c, x in zip(factors[1:], vectors[1:], strict=True):

@@ -40,6 +40,7 @@ def near(found: gl.Vector, expected: dict[int, float], within: float = 1e-9) -> 
     return found.to_dict() == pytest.approx(expected, abs=within)
 
 
+@settings(max_examples=60)
 @given(graphs())
 def test_degrees_are_those_of_networkx(graph):
     nx = pytest.importorskip("networkx")
@@ -50,7 +51,7 @@ def test_degrees_are_those_of_networkx(graph):
         assert near(out_degree(A), nx.out_degree_centrality(G))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(weighted, st.booleans(), st.booleans(), st.data())
 def test_katz_is_that_of_networkx(graph, normalized, is_weighted, data):
     nx = pytest.importorskip("networkx")
@@ -68,7 +69,7 @@ def test_katz_is_that_of_networkx(graph, normalized, is_weighted, data):
     assert near(found, nx.katz_centrality(graph.networkx(), **options))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(weighted, st.booleans())
 def test_eigenvectors_are_those_of_networkx(graph, is_weighted):
     nx = pytest.importorskip("networkx")
@@ -82,7 +83,7 @@ def test_eigenvectors_are_those_of_networkx(graph, is_weighted):
         assert near(eigenvector(graph.matrix(), **options), expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(weighted)
 def test_hubs_and_authorities_are_the_greatest_singular_vectors(graph):
     dense = graph.matrix().to("cpu").to_dense(0).astype(float)
@@ -110,7 +111,7 @@ def test_hubs_and_authorities_are_those_of_networkx(graph):
     assert near(found.authorities, authorities, 1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(weighted, st.booleans(), st.booleans())
 def test_closeness_is_that_of_networkx(graph, wf_improved, is_weighted):
     nx = pytest.importorskip("networkx")
@@ -121,7 +122,7 @@ def test_closeness_is_that_of_networkx(graph, wf_improved, is_weighted):
     assert near(closeness(graph.matrix(), [0], **options), {0: expected[0]})
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(weighted, st.booleans(), st.data())
 def test_harmonic_centrality_is_that_of_networkx(graph, is_weighted, data):
     nx = pytest.importorskip("networkx")

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from graphs import Edges, graphs, with_order
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from verifiers import verify_pagerank
 
@@ -18,12 +18,14 @@ alphas = st.sampled_from([0.0, 0.5, 0.85, 0.95])
 patient = {"tol": 1e-11, "max_iter": 5000}
 
 
+@settings(max_examples=40)
 @given(graphs(), alphas)
 def test_one_more_round_edge_by_edge_changes_nothing(graph, alpha):
     rank = pagerank(graph.matrix(), alpha, tol=1e-9 / graph.n, max_iter=5000)
     verify_pagerank(graph, rank.to_dense(), alpha, 1e-9)
 
 
+@settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
 def test_ranks_are_those_of_networkx(graph, alpha, weighted):
     nx = pytest.importorskip("networkx")
@@ -33,6 +35,7 @@ def test_ranks_are_those_of_networkx(graph, alpha, weighted):
     assert np.allclose(rank.to_dense(), [expected[v] for v in range(graph.n)], atol=1e-8)
 
 
+@settings(max_examples=40)
 @given(graphs(), st.data())
 def test_jumps_may_favour_some_vertices(graph, data):
     nx = pytest.importorskip("networkx")
@@ -47,6 +50,7 @@ def test_jumps_may_favour_some_vertices(graph, data):
     assert pagerank(graph.matrix(), personalization=as_vector, **patient).isclose(rank)
 
 
+@settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), st.data())
 def test_starts_and_landings_are_those_of_networkx(graph, data):
     nx = pytest.importorskip("networkx")
@@ -57,6 +61,7 @@ def test_starts_and_landings_are_those_of_networkx(graph, data):
     assert np.allclose(rank.to_dense(), [expected[v] for v in range(graph.n)], atol=1e-8)
 
 
+@settings(max_examples=40)
 @given(graphs(), alphas)
 def test_ranks_in_single_precision_are_near_those_in_double(graph, alpha):
     A = graph.matrix()
@@ -66,6 +71,7 @@ def test_ranks_in_single_precision_are_near_those_in_double(graph, alpha):
     assert np.allclose(rank.to_dense(), exact, atol=1e-3)
 
 
+@settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
 def test_loops_and_algebra_agree(graph, alpha, weight):
     A, n = graph.matrix(), graph.n
@@ -77,6 +83,7 @@ def test_loops_and_algebra_agree(graph, alpha, weight):
     assert found.isclose(told, abs_tol=1e-12)
 
 
+@settings(max_examples=40)
 @given(graphs())
 def test_from_the_ranks_themselves_one_round_is_enough(graph):
     rank = pagerank(graph.matrix(), **patient)
@@ -84,6 +91,7 @@ def test_from_the_ranks_themselves_one_round_is_enough(graph):
     assert again.isclose(rank, abs_tol=1e-9)
 
 
+@settings(max_examples=40)
 @given(with_order(graphs()))
 def test_relabelled_vertices_keep_their_ranks(ordered):
     graph, order = ordered
