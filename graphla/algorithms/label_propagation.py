@@ -48,7 +48,10 @@ def label_propagation(
     [0, 0, 0, 2, 2, 2]
     """
     rounds = arguments.count("max_iter", max_iter, least=0)
-    W, is_symmetric = weights.of_edges(A, arguments.weighs("weight", weight))
+    is_weighted = arguments.weighs("weight", weight)
+    if is_weighted:
+        arguments.nonnegative(A)
+    W, is_symmetric = weights.of_edges(A, is_weighted)
     if not is_symmetric:
         W = weights.both_ways(W)
     W, _ = weights.whole(W)

@@ -165,6 +165,8 @@ def definition(
 def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vector, Vector, float]:
     """L = (A + Aᵀ) / 2 in whole numbers; what the edges out of and into each vertex weigh; and what
     all do."""
+    if weight:
+        arguments.nonnegative(A)
     B, is_symmetric = weights.of_edges(A, weight)
     if is_symmetric if directed is None else not directed:
         B = weights.with_loops_twice(B)

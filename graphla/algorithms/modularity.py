@@ -15,7 +15,7 @@ import numpy as np
 from graphla.algorithms import arguments, weights
 from graphla.backends import backend
 from graphla.forms import VectorForms
-from graphla.operations.operation import perform
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector, VectorExpression
 from graphla.storage import Array
 from semirings import binary, monoid
@@ -47,7 +47,7 @@ def modularity(
     0.1667
     """
     n, is_weighted = A.nrows, arguments.weighs("weight", weight)
-    labels = _labels(communities, n)
+    labels = _labels(communities, A)
     resolution = arguments.real("resolution", resolution, low=0)
     W, is_symmetric = weights.of_edges(A, is_weighted)
     if is_symmetric if directed is None else not directed:
@@ -70,8 +70,9 @@ def membership(labels: Array, ncols: int) -> Matrix:
     return Matrix.from_csr(np.arange(labels.size + 1), labels, True, ncols=ncols)
 
 
-def _labels(communities: Any, n: int) -> Array:
-    """A label below n for each vertex, of the device."""
+def _labels(communities: Any, A: Matrix) -> Array:
+    """A label below n for each vertex of A."""
+    n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)
         if missing is not None or len(communities) != n:
@@ -90,6 +91,8 @@ def _labels(communities: Any, n: int) -> Array:
                 f"communities has {given.nvals} labels, but should have one for each of the "
                 f"{n} vertices"
             )
+        if given.device != A.device:
+            refuse_mixed(A.device, given.device, "A and communities")
         values = given.to_dense(copy=False)
         return perform("labels", _compact, given._forms, values)
     labels = np.full(n, -1, np.int64)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from graphla.algorithms import arguments
 from graphla.graph import facts
 from graphla.sparse import Matrix
 from semirings import binary, monoid, unary
@@ -19,12 +18,7 @@ EXACT = 52
 
 
 def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
-    """The values of A, or ones, FP64; and whether they are the same in both directions.
-
-    Refused are weights below 0, or that are no number.
-    """
-    if weight:
-        arguments.nonnegative(A)
+    """The values of A, or ones, FP64; and whether they are the same in both directions."""
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if A._forms.is_symmetric:  # known to equal its transpose, values too
         return W, True
@@ -45,7 +39,8 @@ def with_loops_twice(W: Matrix) -> Matrix:
 def whole(W: Matrix) -> tuple[Matrix, float]:
     """W times a power of 2, without what is left below the point; and what that adds up to.
 
-    What it adds up to has 52 bits: each weight is as exact as its share of the sum of all.
+    What it adds up to has 52 bits: each weight is as exact as its share of the sum of all. Weights
+    that add up to no finite number are refused.
     """
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not total < math.inf:
