@@ -30,10 +30,10 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     >>> degree(A).to_dict()
     {0: 0.5, 1: 1.0, 2: 0.5}
     """
-    ends = _out(A)
+    ends = edges_out(A)
     if not arguments.is_symmetric(A) if directed is None else directed:
         # deg = A plus.pair 1 + 1 plus.pair A
-        ends(binary.plus) << _in(A)
+        ends(binary.plus) << edges_in(A)
     else:
         # deg = A plus.pair 1 + 1 where there is a loop
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
@@ -49,7 +49,7 @@ def in_degree(A: Matrix) -> Vector:
     >>> in_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
     {0: 0.0, 1: 0.0, 2: 1.0}
     """
-    return _share(_in(A))
+    return _share(edges_in(A))
 
 
 @arguments.of_graph()
@@ -61,15 +61,15 @@ def out_degree(A: Matrix) -> Vector:
     >>> out_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
     {0: 0.5, 1: 0.5, 2: 0.0}
     """
-    return _share(_out(A))
+    return _share(edges_out(A))
 
 
-def _out(A: Matrix) -> Vector:
+def edges_out(A: Matrix) -> Vector:
     """deg = A plus.pair 1: how long rows are."""
     return Vector._of(perform("degree", _lengths, A._read(), False))
 
 
-def _in(A: Matrix) -> Vector:
+def edges_in(A: Matrix) -> Vector:
     """deg = 1 plus.pair A: how long columns are."""
     return Vector._of(perform("degree", _lengths, A._read(), True))
 

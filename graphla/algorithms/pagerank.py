@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from time import perf_counter
 from typing import Any
 
 from graphla.algorithms import arguments, iterations
+from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
 from graphla.forms import VectorForms
 from graphla.operations.operation import Running
@@ -23,7 +25,7 @@ from graphla.sparse import Matrix, Vector
 from graphla.storage import FullVector
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
-from semirings.semiring import plus_first, plus_pair, plus_times
+from semirings.semiring import plus_first, plus_times
 
 Given = Vector | Mapping[Any, float] | None
 
@@ -95,14 +97,18 @@ def _settled(
     """By the loop of the device, or, where it has none, as the algebra says."""
     vectors, a, n = (share, rank, jump, fall), A._read(), A.nrows
     with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
+        into, begin = a.csc, perf_counter()
         found = backend(a.device).ranked(
-            a.csc,
+            into,
             *(x._forms.dense().values for x in vectors),
             alpha=alpha,
             least=least,
             rounds=max_iter,
             is_weighted=is_weighted,
+            plan=None if a.device == "cpu" else a.plan_now(),
         )
+        if found is not None:
+            a.spend(perf_counter() - begin)
         if found is not None and found.change < least:
             return Vector._of(
                 running.gives(VectorForms(a.device, rank.dtype, FullVector(n, found.values)))
@@ -149,17 +155,18 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
     if is_weighted:
         arguments.nonnegative(A)
-    ones = iterations.full(1.0, A.nrows)
-    degree = (plus_times if is_weighted else plus_pair)["FP64"](A @ ones).new()
-    endless = degree.select("==", math.inf) if is_weighted else None
-    if endless is not None and endless.nvals:
-        vertex = endless.to_coo()[0][0]
-        raise InvalidValue(
-            f"A has weights out of vertex {vertex} that add up to inf, but their sum must be finite"
-        )
+        degree = plus_times["FP64"](A @ iterations.full(1.0, A.nrows)).new()
+        endless = degree.select("==", math.inf)
+        if endless.nvals:
+            vertex = endless.to_coo()[0][0]
+            raise InvalidValue(
+                f"A has weights out of vertex {vertex} that add up to inf, but their sum must be "
+                "finite"
+            )
+    else:
+        degree = edges_out(A)
     share = iterations.full(0.0, A.nrows, kept)
-    degree = degree.select("!=", 0).new() if is_weighted else degree
-    share(degree.S) << binary.truediv(alpha, degree)
+    share(degree.V) << binary.truediv(alpha, degree)
     return share
 
 
@@ -169,13 +176,11 @@ def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     On an undirected graph that is the rank of a walker who has long followed edges alone, beside
     what is kept up by jumps: a handful of rounds is left.
     """
-    n, kept = A.nrows, jump.dtype
+    kept = jump.dtype
     if not A.nvals:
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
-    arrivals = iterations.full(0, n, kept)
-    ones = iterations.full(1.0, n)
-    arrivals(binary.plus) << binary.truediv(plus_pair["FP64"](ones @ A).new(), A.nvals)
+    arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
     # what of either lies on dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)

@@ -531,6 +531,7 @@ def ranked(
     least: float,
     rounds: int,
     is_weighted: bool,
+    plan: Plan | None,
 ) -> Ranks | None:
     """Rounds of PageRank; None where no loop is compiled."""
     if not _compiles(into.nvals, size=into.nrows):

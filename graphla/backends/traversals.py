@@ -230,6 +230,7 @@ class Traversals(Protocol):
         least: float,
         rounds: int,
         is_weighted: bool,
+        plan: Plan | None,
     ) -> Ranks | None:
         """PageRank from `rank` on, until a round changes less than `least`, in `rounds` at most.
 

@@ -25,11 +25,11 @@ DEVICE double block_sum(double x, double *scratch) {
   return total;
 }
 
-/// `jump` and `fall` have a value for each vertex, or one for all (a stride of 0). `before` and `sums`
+/// Vertices from `rows` on have no in-edges. `jump` and `fall` have a value for each vertex, or one for all (a stride of 0). `before` and `sums`
 /// are pairs of a block each: how much the ranks changed, and the ranks of dangling vertices.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(RANKS_BLOCK)
-settle_ranks(i64 n, const bool *__restrict__ present, const T *__restrict__ arrived,
+settle_ranks(i64 n, i64 rows, const bool *__restrict__ present, const T *__restrict__ arrived,
              const T *__restrict__ share, const T *__restrict__ jump, i64 jump_stride,
              const T *__restrict__ fall, i64 fall_stride, double alpha, const double *__restrict__ before,
              i32 blocks_before, T *rank, T *carried, double *sums) {
@@ -44,7 +44,7 @@ settle_ranks(i64 n, const bool *__restrict__ present, const T *__restrict__ arri
     const T its_share = share[v];
     T now = rank[v];
     if constexpr (TURN == IN_ROUND) {
-      double sum = present[v] ? double(arrived[v]) : 0;
+      double sum = v < rows && present[v] ? double(arrived[v]) : 0;
       sum += (1 - alpha) * double(jump[v * jump_stride]) + fallen * double(fall[v * fall_stride]);
       const T next = T(sum);
       change += next < now ? double(now - next) : double(next - now);

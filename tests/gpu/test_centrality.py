@@ -72,5 +72,12 @@ def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monke
         A = drawn(7, both_ways)
         with gl.config.set(device="cpu"):
             expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
-        found = pagerank(A.to("cuda"), tol=1e-12, max_iter=500)
-        assert found.to("cpu").isclose(expected, rel_tol=1e-9)
+        jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
+        there = A.to("cuda")
+        for _ in range(2):
+            found = pagerank(there, tol=1e-12, max_iter=500)
+            assert found.to("cpu").isclose(expected, rel_tol=1e-9)
+            favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+            there.optimize()
+        again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+        assert again.isclose(favoured, rel_tol=1e-9)

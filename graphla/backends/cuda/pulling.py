@@ -54,9 +54,18 @@ IN_BITMAP, IN_FULL, WITH_HUBS = 0, 1, 2  # as Held in gathering.cuh
 
 
 def pull(
-    rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+    rows: Csr,
+    u: DenseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask | None,
+    *,
+    hubs: bool = True,
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through.
+
+    `hubs`: whether the values read most often may be kept in shared memory, where that pays.
+    """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None
     if not n or not rows.nvals or not u.size or (mask is not None and lets_none(mask)):
@@ -65,7 +74,7 @@ def pull(
     ends = AT_PRESENCE if constant is not None else AT_FIRST if plan.is_any else AT_LAST
     a = read(rows.values, plan.reads_a and constant is None)
     v = read(u.values, plan.reads_u and constant is None)
-    return _pull_rows(rows, u, plan, a, v, mask, ends, constant)
+    return _pull_rows(rows, u, plan, a, v, mask, ends, constant, hubs)
 
 
 def _is_list(mask: VectorMask) -> bool:
@@ -84,6 +93,7 @@ def _pull_rows(
     mask: VectorMask | None,
     ends: int,
     constant: Array | None,
+    keeps_hubs: bool,
 ) -> SparseVector | BitmapVector:
     """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
     n, outputs, kind = rows.nrows, rows.nrows, MASK_NONE
@@ -105,7 +115,7 @@ def _pull_rows(
     held, u_present, hubs = IN_BITMAP, NULL, None
     if isinstance(u, FullVector):
         held = IN_FULL
-        if whole and kind == MASK_NONE and v[2] == EACH:
+        if keeps_hubs and whole and kind == MASK_NONE and v[2] == EACH:
             hubs = hubs_of(rows, u.values)
     else:
         u_present = u.present

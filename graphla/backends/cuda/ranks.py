@@ -15,7 +15,7 @@ from graphla.backends.cuda.launching import NULL, size
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.traversals import Ranks
 from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, BitmapVector, Csr, FullVector, is_iso
+from graphla.storage import Array, BitmapVector, Csr, FullVector, Plan, is_iso
 from semirings.dtypes import lookup_dtype
 from semirings.semiring import plus_first, plus_times
 
@@ -23,7 +23,9 @@ BLOCK = 256
 """Threads of a block, as in ranks.cu."""
 MOST_BLOCKS = 1024
 """Whose sums the host adds up."""
-AT_START, IN_ROUND = 0, 1  # as in ranks.cu
+TURNS = 0, 1  # AT_START and IN_ROUND of ranks.cu
+CACHED = 32 << 20
+"""Bytes of values that the L2 cache serves as fast as shared memory does, hubs lying together."""
 
 
 def ranked(
@@ -37,34 +39,62 @@ def ranked(
     least: float,
     rounds: int,
     is_weighted: bool,
+    plan: Plan | None,
 ) -> Ranks | None:
-    """Rounds until one changes less than `least`, or so many."""
-    n, kept = into.nrows, share.dtype
+    """Rounds until one changes less than `least`, or so many: in the plan's numbering, if any."""
+    n, relabelled = into.nrows, None if plan is None or is_weighted else plan.relabelled
+    rows, old = into, None
+    if relabelled:
+        active, old = relabelled.active, relabelled.old
+        rows = relabelled.into
+        rows = Csr(active, n, rows.indptr[: active + 1], rows.indices, rows.values)
+    share, rank = _renamed(share, old), _renamed(rank, old).copy()
+    landing = (*_landing(jump, old), *_landing(fall, old), np.float64(alpha))
+    done, change = _settle(rows, share, rank, landing, least, rounds, is_weighted, old is not None)
+    return Ranks(rank[relabelled.new] if relabelled else rank, done, change)
+
+
+def _settle(
+    into: Csr,
+    share: Array,
+    rank: Array,
+    landing: tuple[Any, ...],
+    least: float,
+    rounds: int,
+    is_weighted: bool,
+    is_renamed: bool,
+) -> tuple[int, float]:
+    """The rounds, written into `rank`: how many, and what the last changed."""
+    n, kept = share.size, share.dtype
     semiring = (plus_times if is_weighted else plus_first)[lookup_dtype(kept)]
-    share, rank = xp.ascontiguousarray(share), rank.astype(kept)
     carried = xp.empty(n, kept)
+    hubs = not is_renamed or carried.nbytes > CACHED
     blocks = max(1, min(-(-n // BLOCK), MOST_BLOCKS))
     sums = xp.empty((2, blocks, 2), np.float64)  # rounds take them by turns
-    landing = (*_landing(jump), *_landing(fall), np.float64(alpha))
-    kernels = [load("ranks.cu", "settle_ranks", NOTHING, kept, turn) for turn in (0, 1)]
-    rest = np.int32(blocks), rank, carried
-    kernels[AT_START](blocks, BLOCK, size(n), NULL, NULL, share, *landing, NULL, *rest, sums[0])
+    start, settle = (load("ranks.cu", "settle_ranks", NOTHING, kept, turn) for turn in TURNS)
+    sizes, rest = (size(n), size(into.nrows)), (np.int32(blocks), rank, carried)
+    start(blocks, BLOCK, *sizes, NULL, NULL, share, *landing, NULL, *rest, sums[0])
     change = 0.0
     for done in range(1, rounds + 1):
-        found = pull(into, FullVector(n, carried), semiring, "vxm", None)
+        found = pull(into, FullVector(n, carried), semiring, "vxm", None, hubs=hubs)
         if isinstance(found, BitmapVector):
             arrived = found.present, found.values
         else:  # there is no edge
             arrived = xp.zeros(n, bool), carried
         before, after = sums[(done - 1) % 2], sums[done % 2]
-        operands = (*arrived, share, *landing, before)
-        kernels[IN_ROUND](blocks, BLOCK, size(n), *operands, *rest, after)
+        settle(blocks, BLOCK, *sizes, *arrived, share, *landing, before, *rest, after)
         change = float(after.get()[:, 0].sum())
         if change < least:
-            return Ranks(rank, done, change)
-    return Ranks(rank, rounds, change)
+            return done, change
+    return rounds, change
 
 
-def _landing(values: Array) -> tuple[Array, np.int64]:
+def _renamed(values: Array, old: Array | None) -> Array:
+    return xp.ascontiguousarray(values) if old is None else values[old]
+
+
+def _landing(values: Array, old: Array | None) -> tuple[Array, np.int64]:
     """The values, and how far the next one is."""
-    return values, size(0 if is_iso(values) else 1)
+    if is_iso(values):
+        return values, size(0)
+    return _renamed(values, old), size(1)
