@@ -59,20 +59,21 @@ template <class Offset> struct State {
 
 /// One vertex, its row, and the choice for it.
 template <class Offset, int KEPT, int RULE> struct Vertex {
-  static constexpr bool COUNTS = RULE == POPULAR && KEPT == ISO;
+  static constexpr bool COUNTS = KEPT == ISO;  // of weights that are all one
   typedef typename SumOf<COUNTS>::type Sum;
+  typedef typename SumOf<COUNTS && RULE == POPULAR>::type Score;
   const State<Offset> &all;
   i32 v, own;
   i64 begin, end;
   double out, into;
-  Choice<Sum> best;
+  Choice<Score> best;
 
   DEVICE Vertex(const State<Offset> &state, i64 k) : all(state) {
     v = all.rows[k];
     own = all.labels[v];
     begin = i64(all.indptr[v]);
     end = i64(all.indptr[v + 1]);
-    best.score = Sum(0);
+    best.score = Score(0);
     best.label = NOBODY;
     if constexpr (RULE == GAINING) {
       out = all.out[v];
@@ -86,7 +87,12 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
   DEVICE Sum weight(i64 p) const {
     if constexpr (COUNTS) return 1;
-    else return all.values[KEPT == ISO ? 0 : p];
+    else return all.values[p];
+  }
+  /// What a sum weighs.
+  DEVICE double weighed(Sum sum) const {
+    if constexpr (COUNTS) return double(sum) * all.values[0];
+    else return sum;
   }
   DEVICE double gain(i32 c, double linked) const {
     const double self = c == own ? 1.0 : 0.0;
@@ -96,17 +102,18 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// A label with its sum is looked at.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) best.meet(sum, name);
-    else if (name != NOBODY && name != own) best.meet(gain(name, sum), name);
+    else if (name != NOBODY && name != own) best.meet(gain(name, weighed(sum)), name);
   }
   /// One thread says what becomes of v; what links it to its own community.
-  DEVICE double settle(Sum linked) const {
+  DEVICE double settle(Sum own_sum) const {
+    const double linked = RULE == GAINING ? weighed(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
       if (!(best.score > gain(own, linked) + MARGIN * (out + into))) chosen = own;
     }
     if (chosen != (RULE == GAINING ? own : all.next[v])) store_relaxed(all.differs, 1);
     all.next[v] = chosen;
-    return double(linked);
+    return linked;
   }
 };
 
@@ -244,7 +251,7 @@ __global__ void __launch_bounds__(512) choose_by_blocks(
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
-  SHARED(Sum, scores, 16);
+  SHARED(typename Row::Score, scores, 16);
   SHARED(i32, best, 16);
   SHARED(Sum, own, 1);
   Table<Sum> table = {nullptr, nullptr, 0};

@@ -103,7 +103,7 @@ def _choose(
 ) -> None:
     """One round, in a launch for each class of rows."""
     values, _, kept = read(links.values)
-    offset, counts = links.indptr.dtype, rule == POPULAR and kept == ISO
+    offset, counts = links.indptr.dtype, kept == ISO
     rest = (labels, chosen, differs, out, into, outs, intos, np.float64(factor), inside)
 
     def state(rows: Array) -> tuple[Any, ...]:
