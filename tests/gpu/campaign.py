@@ -21,6 +21,8 @@ from toolkit import nvrtc as installed
 
 from graphla.kernels import nvrtc
 
+TOGETHER = 24
+"""Instances to a program: to read the sources takes longer than to compile a small kernel."""
 TABLE = Path(__file__).with_name("resources.json")
 
 
@@ -70,22 +72,49 @@ def write_table(found: dict[str, dict[str, Resources]]) -> None:
 def compile_all(
     toolkit: Any, instances: Iterable[Instance], options: tuple[str, ...] = nvrtc.OPTIONS
 ) -> Iterator[tuple[Instance, Resources]]:
-    """Each instance with what it takes; those of one program and architecture go together."""
-    flags = (*options, "--ptxas-options=-v")
+    """Each instance with what it takes; several of one file and architecture go together, each
+    operator in a namespace of its own.
+    """
     known = sorted(set(instances), key=_program)
-    for (_, architecture, text), members in itertools.groupby(known, key=_program):
-        group = list(members)
-        expressions = [each.expression for each in group]
-        _, names, log = nvrtc.compile_instances(
-            toolkit, text, expressions, architecture, group[0].label, flags
+    for _, members in itertools.groupby(known, key=_program):
+        listed = list(members)
+        for begin in range(0, len(listed), TOGETHER):
+            yield from _compile(toolkit, listed[begin : begin + TOGETHER], options)
+
+
+def _compile(
+    toolkit: Any, group: list[Instance], options: tuple[str, ...]
+) -> Iterator[tuple[Instance, Resources]]:
+    places = {spec: f"place_{k}" for k, spec in enumerate({each.spec: None for each in group})}
+    body = "".join(
+        f"namespace {place} {{\n{write(*operators)}\n}}\n"
+        for (write, *operators), place in places.items()
+    )
+    text = nvrtc.program(group[0].kernel.file, body)
+    expressions = [
+        nvrtc.instance(each.kernel.name, each.arguments).replace(
+            "graphla::Op", f"graphla::{places[each.spec]}::Op"
         )
-        taken = dict(_entries(log))
-        for each, name in zip(group, names, strict=True):
-            yield each, taken[name]
+        for each in group
+    ]
+    flags = (*options, "--ptxas-options=-v")
+    try:
+        _, names, log = nvrtc.compile_instances(
+            toolkit, text, expressions, group[0].architecture, group[0].label, flags
+        )
+    except nvrtc.CompilationFailed:
+        if len(group) == 1:
+            raise
+        for each in group:  # one of them has failed: which?
+            yield from _compile(toolkit, [each], options)
+        return
+    taken = dict(_entries(log))
+    for each, name in zip(group, names, strict=True):
+        yield each, taken[name]
 
 
-def _program(each: Instance) -> tuple[str, str, str]:
-    return each.kernel.file, each.architecture, each.text
+def _program(each: Instance) -> tuple[str, str]:
+    return each.kernel.file, each.architecture
 
 
 def _entries(log: str) -> Iterator[tuple[str, Resources]]:
@@ -124,6 +153,7 @@ def _most(k: int) -> tuple[str, dict[str, Resources]]:
 if __name__ == "__main__":
     files = sys.argv[1:] or {kernel.file for kernel in KERNELS}
     chosen = [k for k, kernel in enumerate(KERNELS) if kernel.file in files]
-    kept = {kernel.label for kernel in KERNELS} & set(table())
     with ProcessPoolExecutor() as pool:
-        write_table({name: table()[name] for name in kept} | dict(pool.map(_most, chosen)))
+        found = dict(pool.map(_most, chosen))
+    labels = {kernel.label for kernel in KERNELS}
+    write_table({name: most for name, most in table().items() if name in labels} | found)

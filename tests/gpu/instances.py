@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,13 @@ OPERATORS = {
 # --- the kernels ---------------------------------------------------------------------------------
 
 
+@cache
+def _spec(operators: str, operator: Any, dtype: DataType | None) -> Any:
+    return (
+        (structs.nothing,) if operators == "nothing" else OPERATORS[operators][1](operator, dtype)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """A `__global__` template: its file, what `Op` is, and the domain of each further parameter.
@@ -182,9 +190,7 @@ class Kernel:
 
     def spec(self, row: Row) -> Any:
         """The spec of a row's operator, None where the operator has no such dtype."""
-        if self.operators == "nothing":
-            return (structs.nothing,)
-        return OPERATORS[self.operators][1](row["operator"], row["dtype"])
+        return _spec(self.operators, row.get("operator"), row.get("dtype"))
 
     def allows(self, row: Row) -> bool:
         """Whether the row's operator has the row's dtype, as far as both are chosen."""
@@ -197,6 +203,7 @@ class Kernel:
         """Whether the parameters go together."""
         return self.name not in RULES or RULES[self.name](spec, row)
 
+    @cache  # noqa: B019 (there are as many as kernels)
     def covering(self) -> list[Instance]:
         """Instances that hold every pair of values of two parameters."""
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
@@ -257,16 +264,6 @@ class Instance:
     spec: tuple[Any, ...]
     arguments: tuple[Any, ...]
     architecture: str
-
-    @property
-    def text(self) -> str:
-        """The program it stands in."""
-        write, *operators = self.spec
-        return nvrtc.program(self.kernel.file, write(*operators))
-
-    @property
-    def expression(self) -> str:
-        return nvrtc.instance(self.kernel.name, self.arguments)
 
     @property
     def label(self) -> str:

@@ -7,6 +7,7 @@ NVRTC for four architectures, and holds what each instance takes against `resour
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import replace
@@ -105,7 +106,7 @@ def _check(toolkit: Nvrtc, instances: list[Instance], limits: Any) -> None:
 def test_a_kernel_compiles_where_functions_are_the_hosts_by_default(toolkit: Nvrtc, kernel: Kernel):
     options = tuple(option for option in nvrtc.OPTIONS if option != "-default-device")
     assert options != nvrtc.OPTIONS
-    assert list(compile_all(toolkit, kernel.covering()[:2], options))
+    assert list(compile_all(toolkit, itertools.islice(kernel.all(), 1), options))
 
 
 @pytest.mark.full

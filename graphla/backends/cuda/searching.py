@@ -42,14 +42,16 @@ CLUSTER_EDGES = 16384
 """A level of no more edges is given to a cluster;"""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
-SMALL_EDGES = 1 << 23
+SMALL_EDGES = 6 << 20
 """A graph of no more entries is searched by one cluster of blocks, each with all maps of its
 vertices in shared memory, if there is room;"""
 SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
 """and for so many words of lists beside them."""
-SMALL_STATIC, SMALL_SUMS = 8704, 20
+SMALL_STATIC, SMALL_SUMS = 12800, 20
 """Bytes of shared memory that its kernel has beside those asked for; of one block's sums."""
-SMALL_PUSH_COST = 0.7
+SMALL_PUSH_COST = 0.3
+HUBS = 22
+"""The class of degrees of 512 and more: such rows are followed by all of its blocks together."""
 PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
@@ -172,7 +174,7 @@ def _search_of(
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
     key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
-    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST)
+    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -218,7 +220,8 @@ def _prepared(
         kernel = load("bfs_small.cu", "search_small", NOTHING, offset, level, has_parents, CLUSTER)
         kernel.widen()
         if kernel.resident(THREADS, shared):
-            tuning = (np.int32(room), np.float32(SMALL_PUSH_COST))
+            hubs = size(0 if graph is None else graph.ends[HUBS])
+            tuning = (hubs, np.int32(room), np.float32(SMALL_PUSH_COST))
             return _Search(
                 *(*known, kernel, CLUSTER, False, CLUSTER, shared, (), graph_of, edges, tuning)
             )
@@ -270,7 +273,7 @@ def _small_shape(out: Csr) -> tuple[int, int]:
         return 0, 0
     words = (out.nrows + 31) // 32
     stride = (words + CLUSTER - 1) // CLUSTER | 1
-    maps = 2 * CLUSTER * SMALL_SUMS + 4 * (4 * CLUSTER * stride + stride)
+    maps = 2 * CLUSTER * SMALL_SUMS + 4 * (4 * CLUSTER * stride + 2 * stride)
     most = _card(xp.cuda.runtime.getDevice())[2] + STATIC - SMALL_STATIC
     room = min(SMALL_ROOM, (most - maps) // 4)
     return (room, maps + 4 * room) if room >= LEAST_SMALL_ROOM else (0, 0)

@@ -1,0 +1,476 @@
+// Breadth-first search of a small graph by one cluster of blocks: a level, step by step.
+//
+// Every block has all maps of the vertices in its own shared memory, so whether an end is new is
+// known without a request to L2, and blocks meet at the barrier of a cluster. Invariants, between two
+// levels, in every block:
+// - bit v of `seen` is set where v is reached, and of `front` where v's level is `level`;
+// - `mine`, what the block finds in the level at work, is 0, and so are `after` and `inbox`.
+// Words of maps are owned by the blocks in turn, and those of one owner lie together.
+//
+// A level by push: each block takes some bits of each word of the frontier, and of the rows of hubs an
+// equal part, and follows them. What it finds it sends to the owners' inboxes, or, if that may be much,
+// owners fetch it, once the cluster has met. By pull: an owner's vertices that are not reached look for
+// a neighbour that is. Either way the owner settles what is new and puts it into `after`, the next
+// frontier, of all blocks, with its sums; the cluster meets.
+#ifndef GRAPHLA_BFS_SMALL
+#define GRAPHLA_BFS_SMALL
+#include "bfs_results.cuh"
+#include "cluster.cuh"
+
+namespace graphla {
+
+constexpr u32 SMALL_LONG = 512;  // entries from which a row is followed by the block together
+constexpr int SMALL_FAR = 512;   // rows that wait for that
+
+/// From one block to all, with a level.
+struct SmallSums {
+  u32 found, out, into;  // vertices, and edges out of and into them
+  u32 left;              // with the starts: vertices that are neither reached nor forbidden
+  u32 stops;
+};
+
+/// Where an owner has from what is new in its words.
+enum Found { SENT, FETCHED, PULLED };
+
+template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
+  // the graph, as in Search
+  u32 active;
+  const Offset *__restrict__ out_ptr;
+  const i32 *__restrict__ out;
+  const Offset *__restrict__ in_ptr;
+  const i32 *__restrict__ in;
+  const i32 *__restrict__ first;
+  const i32 *__restrict__ old;
+  u32 several;  // vertices from this one on have one neighbour at most
+  bool is_directed;
+  Level *levels;
+  i32 *parents;
+
+  // dynamic shared memory
+  SmallSums *sums;  // of even and of odd levels, one from each block
+  u32 *seen, *mine;
+  u32 *fixed;       // of the block's own words: vertices never to be reached
+  u32 *inbox;       // of the same words: what is new
+  i32 *list;        // vertices: of the block, or in equal parts of its warps
+  u32 room, words;
+  u32 stride;       // words of one owner, an odd number
+  u32 rank;
+  u32 hub_words;    // words of vertices whose rows all blocks follow together
+
+  // shared memory: rows for the whole block; their entries from begin on, their length, then end
+  i32 *far, *far_by, *row_by;
+  u32 *far_begin, *far_end, *far_count, *scratch, *totals;
+
+  DEVICE u32 place_of(u32 word) const { return word % SIZE * stride + word / SIZE; }
+  DEVICE u32 all_words() const { return SIZE * stride; }
+  DEVICE bool has(const u32 *map, i32 v) const { return map[place_of(u32(v) / WARP)] >> (v & 31) & 1; }
+  DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
+
+  /// The words that a warp has of those that the block owns: begin..end - 1.
+  DEVICE void own_words(u32 &begin, u32 &end) const {
+    const u32 each = (stride + BFS_WARPS - 1) / BFS_WARPS;
+    begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
+  }
+
+  /// v is found, from `by`.
+  DEVICE void find(i32 v, i32 by) const {
+    u32 *const word = &mine[place_of(u32(v) / WARP)];
+    const u32 bit = 1u << (v & 31);
+    if (load_relaxed(word) & bit || atomicOr(word, bit) & bit) return;
+    if constexpr (PARENTS) store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may do so, too
+  }
+
+  // --- rows -------------------------------------------------------------------------------------
+
+  /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane, entry).
+  template <class Visit> DEVICE void run(const i32 *__restrict__ entries, u32 begin, u32 length, Visit visit) const {
+    constexpr int K = 4;
+    const u32 through = warp_inclusive_sum(length), ahead = through - length;
+    const u32 total = shuffle(through, WARP - 1);
+    begin -= ahead;
+#pragma unroll 1
+    for (u32 from = 0; from < total; from += K * WARP) {
+      i32 u[K];
+      int of[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        const u32 e = from + u32(k * WARP + lane());
+        of[k] = 0;
+#pragma unroll
+        for (int step = WARP / 2; step; step /= 2) {
+          const u32 there = shuffle(ahead, of[k] + step);
+          if (there <= e) of[k] += step;
+        }
+        const u32 row = shuffle(begin, of[k]);
+        u[k] = e < total ? entries[row + e] : -1;
+      }
+#pragma unroll
+      for (int k = 0; k < K; ++k) visit(of[k], u[k]);
+    }
+  }
+
+  /// Whether there is room for a row to wait in.
+  DEVICE bool waits(i32 v, u32 begin, u32 length) const {
+    const u32 at = atomicAdd(far_count, 1u);
+    if (at >= u32(SMALL_FAR)) return false;
+    far[at] = v, far_begin[at] = begin, far_end[at] = length, far_by[at] = -1;
+    return true;
+  }
+
+  /// The rows that wait, as one run: visit(row, entry) for each of a row that has nobody yet in
+  /// far_by. All threads of the block call; how many rows there were.
+  template <class Visit> DEVICE u32 read_far(const i32 *__restrict__ entries, Visit visit) const {
+    constexpr int K = 4;
+    __syncthreads();
+    const u32 rows = least(*far_count, u32(SMALL_FAR));
+    if (!rows) return 0;
+    const u32 length = threadIdx.x < rows ? far_end[threadIdx.x] : 0;
+    u32 total;
+    const u32 ahead = block_exclusive_sum(length, scratch, total);
+    if (threadIdx.x < rows) far_end[threadIdx.x] = ahead + length, far_begin[threadIdx.x] -= ahead;
+    __syncthreads();
+    if (threadIdx.x == 0) *far_count = 0;
+#pragma unroll 1
+    for (u32 from = u32(warp_in_block()) * K * WARP; from < total; from += BFS_THREADS * K) {
+      i32 u[K];
+      u32 row[K];
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        const u32 e = from + u32(k * WARP + lane());
+        row[k] = e < total ? upper_bound<u32, u32>(far_end, 0, rows, e) : 0;
+        u[k] = e < total && load_relaxed(&far_by[row[k]]) < 0 ? entries[far_begin[row[k]] + e] : -1;
+      }
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        if (u[k] >= 0) visit(row[k], u[k]);
+      }
+    }
+    __syncthreads();
+    return rows;
+  }
+
+  // --- push -------------------------------------------------------------------------------------
+
+  /// The bits of a word of the frontier that are this block's to follow.
+  DEVICE u32 share_of(u32 word) const {
+    u32 each = 0;
+#pragma unroll
+    for (int bit = 0; bit < WARP; bit += SIZE) each |= 1u << bit;
+    return word < hub_words ? ~0u : each << (rank + word) % SIZE;
+  }
+
+  /// Lists the block's share of the frontier, from its vertex number `begin` on, as far as there is
+  /// room; of how many in all.
+  DEVICE u32 list_share(const u32 *front, u32 begin) const {
+    u32 count = 0, total;
+    for (u32 word = threadIdx.x; word < words; word += BFS_THREADS) count += u32(__popc(front[place_of(word)] & share_of(word)));
+    u32 at = block_exclusive_sum(count, scratch, total) - begin;
+    if (count) {
+      for (u32 word = threadIdx.x; word < words; word += BFS_THREADS) {
+        for (u32 bits = front[place_of(word)] & share_of(word); bits; bits &= bits - 1, ++at) {
+          if (at < room) list[at] = i32(word * WARP) + __ffs(int(bits)) - 1;
+        }
+      }
+    }
+    __syncthreads();
+    return total;
+  }
+
+  /// Follows v of each lane, where it has one.
+  DEVICE void follow(bool has_one, i32 v) const {
+    u32 begin = 0, degree = 0;
+    if (has_one) begin = u32(out_ptr[v]), degree = u32(out_ptr[v + 1]) - begin;
+    if (u32(v) < hub_words * WARP) {
+      const u32 skipped = degree * rank / SIZE;
+      begin += skipped, degree = degree * (rank + 1) / SIZE - skipped;
+    }
+    if (degree >= SMALL_LONG && waits(v, begin, degree)) degree = 0;
+    run(out, begin, degree, [&](int of, i32 u) {
+      const i32 from = PARENTS ? shuffle(v, of) : 0;
+      if (u >= 0 && !has(seen, u)) find(u, from);
+    });
+  }
+
+  DEVICE void push(const u32 *front) const {
+    u32 begin = 0, total;
+    do {
+      total = list_share(front, begin);
+      const u32 count = least(total - begin, room);
+#pragma unroll 1
+      for (u32 base = 0; base + u32(warp_in_block()) < count; base += WARP * BFS_WARPS) {
+        const u32 entry = base + u32(lane() * BFS_WARPS + warp_in_block());
+        follow(entry < count, entry < count ? list[entry] : 0);
+      }
+      read_far(out, [&](u32 row, i32 u) {
+        if (!has(seen, u)) find(u, far[row]);
+      });
+      begin += room;
+    } while (begin < total);
+  }
+
+  // --- pull -------------------------------------------------------------------------------------
+
+  /// Vertices of the warp's list: 8 entries of each row, 8 more of those that miss, and what is left
+  /// of 32 rows at a time as one run; but the longest wait for the block.
+  DEVICE void read_rows(i32 *listed, u32 count) const {
+    constexpr u32 NEAR = 8;
+    __syncwarp();
+#pragma unroll 1
+    for (u32 done = 0; done < 2 * NEAR; done += NEAR) {
+      u32 longer = 0;
+#pragma unroll 1
+      for (u32 i = u32(lane()); i - u32(lane()) < count; i += WARP) {
+        bool goes_on = false;
+        i32 v = 0;
+        if (i < count) {
+          v = listed[i];
+          const u32 row = u32(in_ptr[v]), end = u32(in_ptr[v + 1]), p = start_of(row) + done;
+          i32 u[NEAR], by = -1;
+#pragma unroll
+          for (u32 k = 0; k < NEAR; k += 4) {
+            if (is_aligned() && p + k + 4 <= end) {
+              load_four(&in[p + k], u[k], u[k + 1], u[k + 2], u[k + 3]);
+            } else {
+#pragma unroll
+              for (u32 j = k; j < k + 4; ++j) u[j] = p + j < end ? in[p + j] : -1;
+            }
+          }
+#pragma unroll
+          for (u32 k = 0; k < NEAR; ++k) {
+            if (u[k] >= 0 && (k > 2 || p + k >= row) && has(seen, u[k])) by = u[k];
+          }
+          if (by >= 0) find(v, by);
+          else goes_on = p + NEAR < end;
+        }
+        const u32 some = __ballot_sync(ALL_LANES, goes_on);
+        __syncwarp();  // the list has been read so far
+        if (goes_on) listed[longer + u32(__popc(some & lanes_before()))] = v;
+        longer += u32(__popc(some));
+        __syncwarp();
+      }
+      count = longer;
+    }
+    i32 *const by = row_by + warp_in_block() * WARP;
+#pragma unroll 1
+    for (u32 i = u32(lane()); i - u32(lane()) < count; i += WARP) {
+      const i32 v = i < count ? listed[i] : 0;
+      u32 begin = 0, length = 0;
+      if (i < count) begin = start_of(u32(in_ptr[v])) + 2 * NEAR, length = u32(in_ptr[v + 1]) - begin;
+      if (length >= SMALL_LONG && waits(v, begin, length)) length = 0;
+      by[lane()] = -1;
+      __syncwarp();
+      run(in, begin, length, [&](int of, i32 u) {
+        if (u >= 0 && has(seen, u)) store_relaxed(&by[of], u);
+      });
+      __syncwarp();
+      if (by[lane()] >= 0) find(v, by[lane()]);
+      __syncwarp();
+    }
+  }
+  /// Where a row is read from: a multiple of four, so that four entries are one load.
+  DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
+  DEVICE bool is_aligned() const { return !((u64)in & 15); }
+
+  DEVICE void pull() const {
+    constexpr u32 K = 4;
+    const u32 each = room / BFS_WARPS, open_words = (active + WARP - 1) / WARP;
+    i32 *const listed = list + u32(warp_in_block()) * each;
+    u32 begin, end, count = 0;
+    own_words(begin, end);
+#pragma unroll 1
+    for (; begin < end; begin += K) {
+      if (count + K * WARP > each) {
+        read_rows(listed, count);
+        count = 0;
+      }
+      i32 u[K];
+#pragma unroll
+      for (u32 k = 0; k < K; ++k) {
+        const u32 at = begin + k, word = at * SIZE + rank;
+        const bool is_there = at < end && word < open_words;
+        const u32 closed = is_there ? seen[rank * stride + at] | fixed[at] : ~0u;
+        u[k] = closed >> lane() & 1 ? -1 : first ? first[word * WARP + u32(lane())] : -2;
+      }
+#pragma unroll
+      for (u32 k = 0; k < K; ++k) {
+        const u32 v = ((begin + k) * SIZE + rank) * WARP + u32(lane());
+        const bool is_hit = u[k] >= 0 && has(seen, u[k]);
+        const u32 hits = __ballot_sync(ALL_LANES, is_hit);
+        if (lane() == 0 && hits) mine[rank * stride + begin + k] |= hits;
+        if constexpr (PARENTS) {
+          if (is_hit) parents[name_of(i32(v))] = name_of(u[k]);
+        }
+        const bool misses = !is_hit && u[k] != -1 && v < several;
+        const u32 missing = __ballot_sync(ALL_LANES, misses);
+        if (misses) listed[count + u32(__popc(missing & lanes_before()))] = i32(v);
+        count += u32(__popc(missing));
+      }
+    }
+    read_rows(listed, count);
+    const u32 rows = read_far(in, [&](u32 row, i32 u) {
+      if (has(seen, u)) store_relaxed(&far_by[row], u);
+    });
+    if (threadIdx.x < rows && far_by[threadIdx.x] >= 0) find(far[threadIdx.x], far_by[threadIdx.x]);
+    __syncthreads();
+  }
+
+  // --- what is new ------------------------------------------------------------------------------
+
+  /// What the block has found goes to the owners' inboxes; then nobody knows it but they.
+  DEVICE void send() const {
+    for (u32 i = threadIdx.x; i < all_words(); i += BFS_THREADS) {
+      const u32 bits = mine[i];
+      if (!bits) continue;
+      mine[i] = 0;
+      atomicOr(in_block<SIZE>(&inbox[i % stride], i / stride), bits);
+    }
+  }
+
+  /// What all blocks have found in the block's own words.
+  DEVICE u32 fetch(u32 at) const {
+    u32 bits = 0;
+#pragma unroll
+    for (u32 block = 0; block < SIZE; ++block) bits |= in_block<SIZE>(mine, block)[rank * stride + at];
+    return bits;
+  }
+
+  /// What is new in the block's own words: to all blocks, and settled.
+  DEVICE void hand_out(Found found, u32 *after, u32 level, SmallSums &sum) const {
+    for (u32 at = threadIdx.x; at < stride; at += BFS_THREADS) {
+      u32 bits = inbox[at];
+      if (found == FETCHED) bits = fetch(at);
+      if (found == PULLED) bits = mine[rank * stride + at], mine[rank * stride + at] = 0;
+      bits &= ~fixed[at];
+      inbox[at] = bits;
+      if (!bits) continue;
+#pragma unroll
+      for (u32 block = 0; block < SIZE; ++block) in_block<SIZE>(after, block)[rank * stride + at] = bits;
+    }
+    __syncthreads();
+    settle(inbox, level, sum);
+    __syncwarp();
+    u32 begin, end;
+    own_words(begin, end);
+    for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
+  }
+
+  /// Vertices of these bits, of the block's own words, are of this level. All warps call.
+  DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
+    constexpr int K = 4;  // words at a time
+    u32 begin, end;
+    own_words(begin, end);
+#pragma unroll 1
+    for (; begin < end; begin += WARP) {
+      const u32 mine = begin + u32(lane()) < end ? own[begin + u32(lane())] : 0;
+      u32 some = __ballot_sync(ALL_LANES, mine != 0);
+#pragma unroll 1
+      while (some) {
+        i32 v[K], name[K];
+        u32 out_of[K], into[K];
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+          const int which = some ? __ffs(int(some)) - 1 : 0;
+          const bool is_one = some && shuffle(mine, which) >> lane() & 1;
+          some &= some - 1;
+          v[k] = is_one ? i32(((begin + u32(which)) * SIZE + rank) * WARP) + lane() : -1;
+        }
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+          name[k] = 0, out_of[k] = into[k] = 0;
+          if (v[k] < 0) continue;
+          name[k] = name_of(v[k]);
+          out_of[k] = u32(out_ptr[v[k] + 1] - out_ptr[v[k]]);
+          if (is_directed && in_ptr) into[k] = u32(in_ptr[v[k] + 1] - in_ptr[v[k]]);
+        }
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+          if (v[k] < 0) continue;
+          if (levels) levels[name[k]] = Level(level);
+          ++sum.found;
+          sum.out += out_of[k], sum.into += into[k];
+        }
+      }
+    }
+  }
+
+  /// Adds up what each thread has, and gives it to all blocks; then the cluster meets.
+  DEVICE void give(SmallSums sum, u32 parity) const {
+    u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left, sum.stops};
+#pragma unroll
+    for (int k = 0; k < 5; ++k) {
+      all[k] = warp_sum(all[k]);
+      if (lane() == 0 && all[k]) atomicAdd(&totals[k], all[k]);
+    }
+    __syncthreads();
+    if (threadIdx.x < SIZE) {
+      *in_block<SIZE>(sums + parity * SIZE + rank, threadIdx.x) = SmallSums{totals[0], totals[1], totals[2], totals[3], totals[4]};
+    }
+    __syncthreads();
+    if (threadIdx.x < 5) totals[threadIdx.x] = 0;
+    cluster_meet<SIZE>();
+  }
+
+  /// The sums of all blocks, to every thread.
+  DEVICE SmallSums receive(u32 parity) const {
+    SmallSums sum{};
+    if (lane() < SIZE) sum = sums[parity * SIZE + lane()];
+    return {warp_sum(sum.found), warp_sum(sum.out), warp_sum(sum.into), warp_sum(sum.left), warp_sum(sum.stops)};
+  }
+
+  // --- the beginning and the end ----------------------------------------------------------------
+
+  /// Vertices that the mask hides, and those without edges; edges into the former are `sum.into`.
+  DEVICE void forbid(const u32 *__restrict__ idle, const bool *__restrict__ flags, bool complement, SmallSums &sum) const {
+    u32 at, end;
+    own_words(at, end);
+#pragma unroll 1
+    for (; at < end; ++at) {
+      const u32 word = at * SIZE + rank, v = word * WARP + u32(lane());
+      const bool is_hidden = flags && v < active && flags[name_of(i32(v))] == complement;
+      const u32 closed = __ballot_sync(ALL_LANES, v >= active || is_hidden);
+      if (is_hidden && in_ptr) sum.into += u32(in_ptr[v + 1] - in_ptr[v]);
+      if (lane() == 0) fixed[at] = closed | (idle && word < words ? idle[word] : 0);
+    }
+  }
+
+  /// The starts: level 0, whatever the mask says.
+  DEVICE void begin(const i32 *__restrict__ renumbered, const i32 *__restrict__ starts, i32 start, i64 count,
+                    u32 *front, SmallSums &sum) const {
+    for (i64 i = threadIdx.x; i < count; i += BFS_THREADS) {
+      const i32 name = starts ? starts[i] : start, v = renumbered ? renumbered[name] : name;
+      const u32 word = u32(v) / WARP, at = place_of(word);
+      atomicOr(&front[at], 1u << (v & 31));
+      atomicOr(&seen[at], 1u << (v & 31));
+      if constexpr (PARENTS) {
+        if (word % SIZE == rank) parents[name] = name;
+      }
+    }
+    __syncthreads();
+    settle(front + rank * stride, 0, sum);
+    for (u32 at = threadIdx.x; at < stride; at += BFS_THREADS) {
+      sum.left += u32(__popc(~(seen[rank * stride + at] | fixed[at])));
+    }
+  }
+
+  /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple of
+  /// 4 bytes.
+  DEVICE void show(i64 n, const i32 *__restrict__ renumbered, bool *present) const {
+    for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
+      u32 four = 0;
+      if (!renumbered) {
+        four = seen[place_of(u32(v) / WARP)] >> (v & 31) & 15;
+      } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) four |= u32(v + k < n && has(seen, renumbered[v + k])) << k;
+      }
+      if (v + 4 <= n) {
+        ((u32 *)present)[v / 4] = (four * 0x00204081u) & 0x01010101u;
+      } else {
+        for (i64 k = v; k < n; ++k) present[k] = four >> (k - v) & 1;
+      }
+    }
+  }
+};
+
+}  // namespace graphla
+#endif
