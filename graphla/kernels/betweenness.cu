@@ -4,6 +4,9 @@
 //   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w a level on: what each of
 //             the paths to v carries; the dependency on v is sigma(v) share(v) - 1, its sum alone.
 //
+// Where edges have lengths, those that lie on shortest paths are told by distances, which are there
+// already; a vertex is a level on once all of them that lead to it have been counted.
+//
 // A team of blocks takes a source at a time: one block where there are many sources, the whole grid
 // where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the queue
 // holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
@@ -24,6 +27,9 @@ enum TeamWord { TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_COUNTS = 2 };
 
 /// What dependencies are summed up of: of vertices alone, or of edges as well.
 enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
+
+/// Which edges lie on shortest paths: those a level on, or those as long as the distance grows.
+enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// Further words of `control`: the next source, and whether some team was told to stop.
 enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
@@ -58,7 +64,10 @@ struct Team {
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  i32 *levels;         // -1 where not reached
+  const double *lengths;    // of edges, one for all (a stride of 0) or one each
+  i64 stride;
+  const double *distances;  // from the source; not a number where it does not reach
+  i32 *levels;         // -1 where not reached; by lengths one less for each edge still to count
   double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
   u64 *queue;          // part << 32 | vertex
   u64 *counts;         // vertices << 32 | parts that are queued
@@ -70,18 +79,27 @@ template <class Offset> struct Taken {
   Offset begin;  // of the first edge, less the edges of the lanes before
   u32 end;       // edges of this lane and of those before
   bool is_there;
+  double distance;
 };
 
-/// The parts that begin at `first`, one for each lane of the `count` there are; every lane calls.
+/// Whether an edge to w, from a vertex so far away, is the last of a shortest path.
 template <class Offset>
+DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
+  const double there = paths.distances[w];
+  return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
+}
+
+/// The parts that begin at `first`, one for each lane of the `count` there are; every lane calls.
+template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
-  Taken<Offset> mine{0, 0, 0, lane() < count};
+  Taken<Offset> mine{0, 0, 0, lane() < count, 0};
   Offset begin = 0, end = 0;
   if (mine.is_there) {
     const u64 item = paths.queue[first + lane()];
     mine.v = u32(item);
     begin = paths.ends[mine.v] + Offset(item >> 32) * PART;
     end = least(paths.ends[mine.v + 1], Offset(begin + PART));
+    if constexpr (TOLD == BY_LENGTHS) mine.distance = paths.distances[mine.v];
   }
   const u32 length = u32(end - begin);
   mine.end = warp_inclusive_sum(length);
@@ -113,11 +131,11 @@ template <class Offset> DEVICE void enqueue(const Paths<Offset> &paths, u32 w, b
 
 /// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
 /// reached is queued.
-template <class Offset>
+template <int TOLD, class Offset>
 DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level) {
   const int batch = batch_of(end - begin, team.warps());
   for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
-    const Taken<Offset> mine = take(paths, first, int(least(end - first, u64(batch))));
+    const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
     const double sigma = mine.is_there ? paths.sigma[mine.v] : 0;
     const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
     for (u32 base = 0; base < edges; base += AHEAD * WARP) {
@@ -129,11 +147,23 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
         const Offset place = shuffle(mine.begin, row);
         paths_here[k] = shuffle(sigma, row);
         w[k] = edge < edges ? paths.out[place + Offset(edge)] : -1;
+        if constexpr (TOLD == BY_LENGTHS) {
+          const double distance = shuffle(mine.distance, row);
+          if (w[k] >= 0 && !is_tight(paths, distance, w[k], place + Offset(edge))) w[k] = -1;
+        }
       }
-      for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
+      if constexpr (TOLD == BY_LEVELS) {
+        for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
+      }
       for (int k = 0; k < AHEAD; ++k) {
         bool is_new = false;
-        if (w[k] >= 0 && at[k] < 0) {
+        if constexpr (TOLD == BY_LENGTHS) {
+          if (w[k] >= 0) {
+            at[k] = level + 1;
+            is_new = atomicAdd(&paths.levels[w[k]], 1) == -2;
+            if (is_new) store_relaxed(&paths.levels[w[k]], level + 1);
+          }
+        } else if (w[k] >= 0 && at[k] < 0) {
           at[k] = atomicCAS(&paths.levels[w[k]], -1, level + 1);
           is_new = at[k] < 0;
           if (is_new) at[k] = level + 1;
@@ -141,6 +171,33 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
         if (w[k] >= 0 && at[k] == level + 1) atomicAdd(&paths.sigma[w[k]], paths_here[k]);
         enqueue(paths, u32(w[k]), is_new);
       }
+    }
+  }
+}
+
+/// All that the source reaches is queued.
+template <class Offset> DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
+  for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
+    const i64 v = first + lane();
+    const bool is_reached = v < vertices && paths.distances[v] == paths.distances[v];
+    enqueue(paths, u32(v), is_reached);
+  }
+}
+
+/// Each edge that is to be counted makes the level of its end one less.
+template <class Offset> DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
+  const int batch = batch_of(end, team.warps());
+  for (u64 first = u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take<BY_LENGTHS>(paths, first, int(least(end - first, u64(batch))));
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    for (u32 base = 0; base < edges; base += WARP) {
+      const u32 edge = base + u32(lane());
+      const int row = row_of_edge(mine.end, least(edge, edges - 1));
+      const Offset place = shuffle(mine.begin, row) + Offset(edge);
+      const double distance = shuffle(mine.distance, row);
+      if (edge >= edges) continue;
+      const i32 w = paths.out[place];
+      if (is_tight(paths, distance, w, place)) atomicAdd(&paths.levels[w], -1);
     }
   }
 }
@@ -156,12 +213,12 @@ DEVICE double sum_in_row(double x, int row) {
 }
 
 /// The same edges, backwards: shares are summed up.
-template <int SUMMED, class Offset>
+template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        double *of_edges) {
   const int batch = batch_of(end - begin, team.warps());
   for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
-    const Taken<Offset> mine = take(paths, first, int(least(end - first, u64(batch))));
+    const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
     double sigma = 0, sum = 0;
     if (SUMMED == OF_EDGES && mine.is_there) sigma = paths.sigma[mine.v];
     const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
@@ -176,9 +233,13 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         row[k] = row_of_edge(mine.end, least(edge, edges - 1));
         place[k] = shuffle(mine.begin, row[k]) + Offset(edge);
         w[k] = edge < edges ? paths.out[place[k]] : -1;
+        if constexpr (TOLD == BY_LENGTHS) {
+          const double distance = shuffle(mine.distance, row[k]);
+          if (w[k] >= 0 && !is_tight(paths, distance, w[k], place[k])) w[k] = -1;
+        }
       }
       for (int k = 0; k < AHEAD; ++k) {
-        const bool is_on = w[k] >= 0 && paths.levels[w[k]] == level + 1;
+        const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
         share[k] = is_on ? paths.share[w[k]] : 0;
       }
       for (int k = 0; k < AHEAD; ++k) {
@@ -222,22 +283,23 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
   }
 }
 
-/// All sources. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
+/// All sources; by lengths one, with its distances. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
 /// first), `room` parts, and `vertices` + 2 ends of levels. `totals`, `of_edges` (one an entry) and
 /// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
 /// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
 /// `renumbered`, if there is one, where vertices from `vertices` on have no edges.
-template <class Op, class Offset, int SUMMED>
+template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
 brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
+        const double *lengths, i64 stride, const double *distances,
         const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
         u64 *queues, i64 room, u32 *level_ends, double *totals, double *of_edges, i64 *reached, i64 *counts) {
   Grid grid(control);
   grid.begin(tickets);
   Team team(words, team_size);
   const i64 mine = i64(team.number) * vertices;
-  const Paths<Offset> paths{ends, out, levels + mine, sigmas + mine, shares + mine,
+  const Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
                             queues + i64(team.number) * room, team.word + TEAM_COUNTS};
   u32 *stops = level_ends + i64(team.number) * (vertices + 2);
   const bool leads = team.rank == 0 && threadIdx.x == 0;
@@ -259,6 +321,14 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       team.meet();  // all have read the turn
       continue;
     }
+    if constexpr (TOLD == BY_LENGTHS) {
+      await_edges(paths, team, vertices);
+      team.meet();
+      count_edges(paths, team, load_relaxed(paths.counts) & 0xffffffffu);
+      team.meet();
+      if (leads) store_relaxed(paths.counts, u64(0));
+      team.meet();
+    }
     if (team.warp() == 0) {
       if (lane() == 0) {
         store_relaxed(&paths.levels[source], 0);
@@ -272,7 +342,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     u64 begin = 0, end = load_relaxed(paths.counts) & 0xffffffffu;
     while (begin < end) {
       if (leads) stops[depth + 1] = u32(end);
-      count_paths(paths, team, begin, end, depth);
+      count_paths<TOLD>(paths, team, begin, end, depth);
       team.meet();
       begin = end;
       end = load_relaxed(paths.counts) & 0xffffffffu;
@@ -283,7 +353,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     for (i32 level = depth - 1; level >= 0; --level) {
       const u64 from = load_relaxed(&stops[level]), to = load_relaxed(&stops[level + 1]);
       if (level < depth - 1) {
-        sum_shares<SUMMED>(paths, team, from, to, level, of_edges);
+        sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
         team.meet();
       }
       finish(paths, team, from, to, source, totals, reached);

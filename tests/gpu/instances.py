@@ -386,6 +386,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_tiles", "BITS"), ("make_tiles", "BITS")), (10, 11)),
     ("expand_rows", "MASK"): (0, 1),
     ("brandes", "SUMMED"): (0, 1),
+    ("brandes", "TOLD"): (0, 1),
     ("settle_ranks", "T"): tuple(map(np.dtype, ("f4", "f8"))),
     ("settle_ranks", "TURN"): (0, 1),
     **dict.fromkeys(

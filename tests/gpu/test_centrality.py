@@ -30,7 +30,9 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     i[: n // 2] = hub
     if both_ways:
         i, j = np.concatenate((i, j)), np.concatenate((j, i))
-    return gl.Matrix.from_coo(i, j, 1, nrows=n, ncols=n, dup_op="first")
+    lengths = numbers.integers(1, 5, n)
+    lengths = np.concatenate((lengths, lengths)) if both_ways else lengths
+    return gl.Matrix.from_coo(i, j, lengths, nrows=n, ncols=n, dup_op="first")
 
 
 @given(
@@ -40,24 +42,25 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from((1, 300, 1 << 13)),
     st.sampled_from((2, 5, 32)),
     st.sampled_from((0, 2**32 - 3)),
-    st.booleans(),
+    st.sampled_from(("levels", "a full plan", "lengths")),
 )
 def test_teams_of_blocks_sum_up_what_the_algebra_does(
-    seed, both_ways, of_edges, edges, blocks, tickets, is_planned
+    seed, both_ways, of_edges, edges, blocks, tickets, way
 ):
     A = drawn(seed, both_ways)
     sources = np.unique(np.random.default_rng(seed).integers(0, A.nrows, 1 + seed % 7))
+    options = {"of_edges": of_edges, "is_weighted": way == "lengths"}
     with gl.config.set(device="cpu"):
-        expected = definition(A.to("cpu"), sources, of_edges=of_edges)
+        expected = definition(A.to("cpu"), sources, **options)
     there = A.to("cuda")
-    if is_planned:
+    if way == "a full plan":
         there.optimize()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teams, "EDGES", edges)
         patch.setattr(persistent, "MOST_BLOCKS", blocks)
         patch.setattr(persistent, "TICKETS", tickets)
         with gl.config.set(device="cuda"):
-            found = carry(there, sources, of_edges=of_edges, reach=True)
+            found = carry(there, sources, reach=True, **options)
     for one, other in ((found.totals, expected.totals), (found.reached, expected.reached)):
         assert np.allclose(one.to("cpu").to_dense(), other.to_dense(), rtol=1e-9, atol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
@@ -73,11 +76,11 @@ def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monke
         with gl.config.set(device="cpu"):
             expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
         jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
-        there = A.to("cuda")
+        there, favoured = A.to("cuda"), None
         for _ in range(2):
             found = pagerank(there, tol=1e-12, max_iter=500)
             assert found.to("cpu").isclose(expected, rel_tol=1e-9)
             favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
             there.optimize()
         again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-        assert again.isclose(favoured, rel_tol=1e-9)
+        assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)

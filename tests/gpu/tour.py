@@ -418,6 +418,9 @@ def centrality() -> None:
         algorithms.betweenness(A, 3, endpoints=True)
         algorithms.betweenness(A, sources=[0])
         algorithms.edge_betweenness(A, 3)
+        mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
+        algorithms.betweenness(mesh, 2, weight=True)
+        algorithms.edge_betweenness(mesh, 1, weight=True)
     algorithms.pagerank(A, dtype="FP32")
 
 

@@ -1,7 +1,8 @@
-"""Dependencies on shortest paths: a source to each team of blocks, in one launch.
+"""Dependencies on shortest paths: a source to each team of blocks, in one launch; where edges have
+lengths, a launch for each source, by all blocks.
 
-Kernel: betweenness.cu, on persistent.cuh.
-Waits: for the launch.
+Kernel: betweenness.cu, on persistent.cuh; where edges have lengths, after closure.cu.
+Waits: for each launch.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
+from graphla.backends.cuda.closing import closure
 from graphla.backends.cuda.launching import NULL, size
 from graphla.backends.traversals import Dependencies
 from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr, Plan
+from graphla.storage import Array, Csr, Plan, SparseVector, is_iso
+from semirings.semiring import min_plus
 
 BLOCK = 512
 """Threads of a block, as in betweenness.cu."""
@@ -27,7 +30,10 @@ EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take, beside the first."""
-OF_VERTICES, OF_EDGES = 0, 1  # as in betweenness.cu
+OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu
+BY_LEVELS, BY_LENGTHS = 0, 1  # as Told in betweenness.cu
+ENDLESS = 1 << 62
+"""Rounds of a closure that ends by itself."""
 
 
 def dependencies(
@@ -39,40 +45,80 @@ def dependencies(
     reach: bool,
     plan: Plan | None,
 ) -> Dependencies | None:
-    """What vertices, or edges, carry of the shortest paths from the sources; None of weights."""
-    if is_weighted:
-        return None
-    n, count = out.nrows, sources.size
-    relabelled = None if plan is None or of_edges else plan.relabelled
+    """What vertices, or edges, carry of the shortest paths from the sources."""
+    n = out.nrows
+    relabelled = None if plan is None or of_edges or is_weighted else plan.relabelled
     graph, vertices, renumbered = out, n, NULL
     if relabelled:
         graph, vertices, renumbered = relabelled.out, relabelled.active, relabelled.new
     totals = xp.zeros(vertices, np.float64)
     edges: Any = xp.zeros(out.nvals, np.float64) if of_edges else None
     reached: Any = xp.zeros(vertices, np.int64) if reach else None
-    counts = xp.zeros(count, np.int64)
-    if count:
-        summed = OF_EDGES if of_edges else OF_VERTICES
-        kernel = load("betweenness.cu", "brandes", NOTHING, graph.indptr.dtype, summed)
-        room = vertices + graph.nvals // PART + 1
-        teams, blocks = _teams(kernel, count, graph.nvals, 24 * vertices + 8 * room)
-        persistent.run(
-            kernel,
-            teams * blocks,
-            BLOCK,
-            *(size(vertices), size(count), np.uint32(blocks), graph.indptr, graph.indices),
-            *(xp.asarray(sources, np.int32), renumbered, xp.zeros(teams * WORDS, np.uint64)),
-            *(xp.full(teams * vertices, -1, np.int32), *_zeros(2, teams * vertices)),
-            *(xp.empty(teams * room, np.uint64), size(room)),
-            xp.empty(teams * (vertices + 2), np.uint32),
-            *(totals, NULL if edges is None else edges, NULL if reached is None else reached),
-            counts,
-            results=0,
-        )
+    counts = xp.zeros(sources.size, np.int64)
+    sums = (totals, NULL if edges is None else edges, NULL if reached is None else reached)
+    sources = xp.asarray(sources, np.int32)
+    if is_weighted:
+        stride = size(0 if is_iso(out.values) else 1)
+        lengths = xp.ascontiguousarray(out.values[: 1 if stride == 0 else None], np.float64)
+        weighted = Csr(n, n, out.indptr, out.indices, out.values.astype(np.float64))
+        for k in range(sources.size):
+            one = sources[k : k + 1]
+            told = (lengths, stride, _distances(weighted, one))
+            _launch(out, n, BY_LENGTHS, told, one, NULL, sums, counts[k : k + 1])
+    elif sources.size:
+        told = (NULL, size(0), NULL)
+        _launch(graph, vertices, BY_LEVELS, told, sources, renumbered, sums, counts)
     if relabelled:
         totals = _in_user_order(totals, relabelled, n)
         reached = None if reached is None else _in_user_order(reached, relabelled, n)
     return Dependencies(totals, edges, reached, counts)
+
+
+def _launch(
+    graph: Csr,
+    vertices: int,
+    told: int,
+    distances: tuple[Any, ...],
+    sources: Array,
+    renumbered: Any,
+    sums: tuple[Any, ...],
+    counts: Array,
+) -> None:
+    """All the sources; by lengths there is one."""
+    summed = OF_VERTICES if sums[1] is NULL else OF_EDGES
+    kernel = load("betweenness.cu", "brandes", NOTHING, graph.indptr.dtype, told, summed)
+    room = vertices + graph.nvals // PART + 1
+    teams, blocks = _teams(kernel, sources.size, graph.nvals, 24 * vertices + 8 * room)
+    persistent.run(
+        kernel,
+        teams * blocks,
+        BLOCK,
+        *(size(vertices), size(sources.size), np.uint32(blocks), graph.indptr, graph.indices),
+        *(*distances, sources, renumbered, xp.zeros(teams * WORDS, np.uint64)),
+        *(xp.full(teams * vertices, -1, np.int32), *_zeros(2, teams * vertices)),
+        *(xp.empty(teams * room, np.uint64), size(room)),
+        xp.empty(teams * (vertices + 2), np.uint32),
+        *(*sums, counts),
+        results=0,
+    )
+
+
+def _distances(a: Csr, source: Array) -> Array:
+    """From the source to each vertex; not a number where it does not reach."""
+    closed = closure(
+        a,
+        None,
+        SparseVector(a.nrows, source, xp.zeros(1, np.float64)),
+        min_plus["FP64"],
+        how="near_far",
+        mask=None,
+        limit=ENDLESS,
+        parents=False,
+        delta=None,
+        turns=ENDLESS,
+        traced=False,
+    )
+    return xp.where(closed.values.present, closed.values.values, np.nan)
 
 
 def _teams(kernel: Any, sources: int, edges: int, nbytes: int) -> tuple[int, int]:
