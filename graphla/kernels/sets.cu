@@ -111,6 +111,8 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) want_dearest(
       if (thread == 0) {
         for (int w = 1; w < threads / WARP; ++w) best.meet(found[w]);
       }
+    } else {
+      __syncwarp();  // all have read who was wanted before
     }
     if (thread == 0) wanted[v] = best.j;
     if constexpr (IS_WIDE) __syncthreads();
