@@ -143,7 +143,7 @@ template <class Offset> struct Peeling {
 /// left: degrees, which become core numbers. lists: room for 2n vertices. control: a word for the
 /// tickets, then three `Found`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(512, 2) peel_cores(
+__global__ void __launch_bounds__(1024) peel_cores(
     u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
     i32 *left, i32 *lists, u64 *queue, u32 alone_edges) {

@@ -12,10 +12,10 @@ from graphla.backends.cuda.launching import INT32_END, NULL, size
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
-BLOCK = 512
+BLOCK = 1024
 EACH = 1
-"""Blocks of a multiprocessor."""
-ALONE_EDGES = 4096
+"""Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
+ALONE_EDGES = 1024
 """Entries of a round that one block takes by itself."""
 
 
