@@ -94,7 +94,10 @@ class _Worker:
         try:
             is_read, said = self._pipe.recv()
         except EOFError:
-            is_read, said = False, f"the process that read the graph ended ({self.end()})"
+            is_read, said = (
+                False,
+                f"the process that read the graph ended ({self.end(is_over=True)})",
+            )
         if not is_read:
             raise InvalidValue(said)
         return said
@@ -109,16 +112,17 @@ class _Worker:
                 return self._pipe.recv()
             self.end()
             return None, f"not done in {self._limit:g} s"
-        code = self.end()
+        code = self.end(is_over=True)
         why = "out of memory, it seems" if code == -9 else f"exit code {code}"
         return None, f"its process was ended ({why})"
 
-    def end(self) -> int | None:
-        """Whatever it is doing; how it ended, if by itself."""
+    def end(self, *, is_over: bool = False) -> int | None:
+        """Whatever it is doing; how it ended, where it is over by itself."""
         process, self._process = self._process, None
         if process is None:
             return None
-        process.join(0.1)
+        if is_over:
+            process.join(5)
         code = process.exitcode
         process.kill()
         process.join()
@@ -145,6 +149,8 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
                     pipe.send(_timed(algorithm, given, options))
                 except _PROBLEMS as error:
                     pipe.send((None, " ".join(str(error).split())))
+                except Exception as error:  # a fault of ours: the others are to run all the same
+                    pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
 def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[float | None, str]:
