@@ -21,7 +21,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
         parts = [(name, part) for name, part in zip(names, found, strict=False) if part is not None]
         return _joined([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
-    if hasattr(found, "dtype") and not isinstance(found, Vector | Matrix):
+    if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
         found = Matrix.from_dense(found, missing_value=-1)  # an array of levels, here or on a card
     if isinstance(found, LabelledVector) and found.value_labels is not None:
         return partition(graph, found, name, rows)
