@@ -45,11 +45,12 @@ _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
 
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
     """Labels after so many rounds."""
-    classes, nowhere = _classes(links), (NULL,) * 4
+    classes = _classes(links)
+    unread = (NULL, NULL, NULL, NULL, 0.0, NULL)
     now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
     for k in range(rounds if links.nvals else 0):
         differs = xp.zeros(1, np.int32)
-        _choose(POPULAR, links, classes, now, other, differs, *nowhere, 0.0, NULL)
+        _choose(POPULAR, links, classes, now, other, differs, *unread)
         if not number(differs[0]):
             return other if (rounds - k) % 2 else now
         now, other = other, now
