@@ -1,0 +1,122 @@
+"""Labels, moves, colours and mates on the card, held to those of the host."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla.algorithms import (
+    greedy_color,
+    label_propagation,
+    louvain,
+    maximal_independent_set,
+    maximal_matching,
+)
+from graphla.backends.cuda import communities, sets
+
+ROWS = ((32, 256, 4096), (2, 4, 8), (1, 1, 64), (0, 8, 8))
+"""Where rows end that are a lane's, a warp's and a block's."""
+
+
+@st.composite
+def drawn(draw: st.DrawFn, weights: bool) -> gl.Matrix:
+    """A symmetric matrix on the host, with hubs, self-loops and vertices without an edge."""
+    n, entries = draw(st.integers(1, 60)), draw(st.integers(0, 300))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    i, j = np.minimum(rng.geometric(0.1, entries), n) - 1, rng.integers(0, n, entries)
+    with gl.config.set(device="cpu"):
+        A = gl.Matrix.from_coo(
+            i, j, rng.integers(0, 7, entries) / 2, nrows=n, ncols=n, dup_op="max"
+        )
+        A = gl.binary.max(A | A.T).new()
+        return A if weights else gl.unary.one["BOOL"](A).new()
+
+
+def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
+    with gl.config.set(compiled=False):
+        return algorithm(A, *args, **options)
+
+
+@settings(max_examples=25)
+@given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.sampled_from(ROWS))
+def test_labels_and_communities_however_rows_are_told_apart(given_, rows):
+    weight, A = given_
+    with pytest.MonkeyPatch.context() as patch:
+        for name, most in zip(("LANES", "TABLE", "SHARED"), rows, strict=True):
+            patch.setattr(communities, name, most)
+        there = A.to("cuda")
+        labels = label_propagation(there, weight, max_iter=3)
+        assert labels.to("cpu").isequal(by_definition(label_propagation, A, weight, max_iter=3))
+        found = louvain(there, weight, max_level=2)
+        assert found.to("cpu").isequal(by_definition(louvain, A, weight, max_level=2))
+
+
+@settings(max_examples=25)
+@given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.integers(0, 9))
+def test_sets_colours_and_mates(given_, seed):
+    weight, A = given_
+    there = A.to("cuda")
+    for wide in (2, 1 << 11):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sets, "WIDE", wide)
+            mates = maximal_matching(there, weight, seed)
+        assert mates.to("cpu").isequal(by_definition(maximal_matching, A, weight, seed))
+    for algorithm in (greedy_color, maximal_independent_set):
+        assert algorithm(there, seed=seed).to("cpu").isequal(by_definition(algorithm, A, seed=seed))
+
+
+def test_the_constants_are_those_of_the_kernels():
+    """Longer rows than a warp has lanes, or its table slots for, would be read in part."""
+    text = (importlib.resources.files("graphla") / "kernels" / "communities.cu").read_text()
+    assert f"TABLE_SLOTS = {2 * communities.TABLE};" in text
+    assert f"TABLE_BLOCK = {communities.TABLE_BLOCK}," in text
+    assert f"__launch_bounds__({communities.WIDE_BLOCK})" in text
+    assert communities.LANES == 32
+    louvain_ = importlib.import_module("graphla.algorithms.louvain")
+    assert f"MARGIN = {louvain_.MARGIN:g};" in text
+
+
+@pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
+def test_a_hub_among_labels_of_their_own(degree):
+    """Every neighbour has a label of its own, the least of which is taken."""
+    leaves = np.arange(1, degree + 1)
+    hub = np.zeros_like(leaves)
+    with gl.config.set(device="cuda"):
+        A = gl.Matrix.from_coo(np.r_[hub, leaves], np.r_[leaves, hub], True)
+        labels = label_propagation(A, max_iter=1).to_dense()
+        assert labels[0] == 1
+        assert not labels[1:].any()
+        assert louvain(A).to_dense().tolist() == [0] * (degree + 1)
+        assert maximal_matching(A).nvals == 2
+        assert greedy_color(A).to_dense().tolist() == [0] + [1] * degree
+
+
+@pytest.mark.gpu
+def test_more_colours_than_a_warp_sees_at_a_time():
+    n = 1300
+    with gl.config.set(device="cuda"):
+        A = gl.Matrix.from_dense(np.ones((n, n), bool))
+        assert sorted(greedy_color(A).to_dense().tolist()) == list(range(n))
+        assert maximal_matching(A).nvals == n
+        assert maximal_independent_set(A).nvals == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", [0, 1])
+def test_larger_graphs_give_what_the_host_gives(seed):
+    A = gl.generators.kronecker(14, symmetric=True, seed=seed)
+    A = A.to("cpu")
+    there = A.to("cuda")
+    for algorithm in (greedy_color, maximal_matching, maximal_independent_set):
+        assert algorithm(there, seed=seed).to("cpu").isequal(algorithm(A, seed=seed))
+    for count in (1, 5, 100):
+        labels = label_propagation(there, max_iter=count)
+        assert labels.to("cpu").isequal(label_propagation(A, max_iter=count))
+    first = louvain(there, seed=seed)
+    assert all(louvain(there, seed=seed).isequal(first) for _ in range(5))
