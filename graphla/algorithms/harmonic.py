@@ -15,12 +15,15 @@ from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
+from graphla.storage import Array
 from graphla.traversal import many
 from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
 """Vertices whose distances are there at a time."""
+PARTS = 256
+"""Of long columns that are added up."""
 
 
 @arguments.of_graph(vertices=("nbunch", "sources"))
@@ -73,6 +76,14 @@ def _over_levels(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> 
         do = backend(A.device)
         at = levels if ends.size == A.nrows else levels[:, do.asarray(ends)]
         near = do.xp.where(at > 0, 1.0 / do.xp.maximum(at, 1), 0.0)
-        return do.to_host(near.sum(axis=axis))
+        return do.to_host(near.sum(axis=0) if axis == 0 else _sums(near.T))
 
     return perform("harmonic", summed, A._forms)
+
+
+def _sums(table: Array) -> Array:
+    """Of each of a few columns; by parts, as a card adds up many short ones at once."""
+    rows, columns = table.shape
+    whole = rows // PARTS * PARTS
+    parts = table[:whole].reshape(PARTS, whole // PARTS, columns)
+    return parts.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)

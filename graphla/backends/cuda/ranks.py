@@ -7,6 +7,7 @@ Waits: once a round, for how much it changed.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
@@ -15,7 +16,7 @@ from graphla.backends.cuda.launching import NULL, size
 from graphla.backends.cuda.pulling import pull
 from graphla.backends.traversals import Ranks
 from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, BitmapVector, Csr, FullVector, Plan, is_iso
+from graphla.storage import Array, BitmapVector, Csr, FullVector, Plan, Relabelled, is_iso
 from semirings.dtypes import lookup_dtype
 from semirings.semiring import plus_first, plus_times
 
@@ -42,12 +43,10 @@ def ranked(
     plan: Plan | None,
 ) -> Ranks | None:
     """Rounds until one changes less than `least`, or so many: in the plan's numbering, if any."""
-    n, relabelled = into.nrows, None if plan is None or is_weighted else plan.relabelled
+    relabelled = None if plan is None or is_weighted else plan.relabelled
     rows, old = into, None
     if relabelled:
-        active, old = relabelled.active, relabelled.old
-        rows = relabelled.into
-        rows = Csr(active, n, rows.indptr[: active + 1], rows.indices, rows.values)
+        rows, old = _active_rows(relabelled), relabelled.old
     share, rank = _renamed(share, old), _renamed(rank, old).copy()
     landing = (*_landing(jump, old), *_landing(fall, old), np.float64(alpha))
     done, change = _settle(rows, share, rank, landing, least, rounds, is_weighted, old is not None)
@@ -87,6 +86,19 @@ def _settle(
         if change < least:
             return done, change
     return rounds, change
+
+
+_known: WeakKeyDictionary[Csr, Csr] = WeakKeyDictionary()
+
+
+def _active_rows(relabelled: Relabelled) -> Csr:
+    """Those that may have entries; the same object each time, as a pull knows facts about it."""
+    rows = _known.get(relabelled.into)
+    if rows is None:
+        a, active = relabelled.into, relabelled.active
+        rows = Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
+        _known[relabelled.into] = rows
+    return rows
 
 
 def _renamed(values: Array, old: Array | None) -> Array:
