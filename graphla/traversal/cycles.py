@@ -73,6 +73,9 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Whether each turn around the cycle gives its first vertex a new value, up to infinity."""
+    better = {"min": -1, "max": 1}.get(op.monoid.name)
+    if better and op.binaryop.name == "plus" and op.return_type.kind in "iu":
+        return better * sum(map(int, np.concatenate(weights))) > 0
     multiply, add = op.binaryop.numpy, op.monoid.binaryop.numpy
     fits_not = overflowing(op.binaryop)
     types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.arrays.folding import reduce
 from graphla.backends.arrays.layout import to_bitmap
-from graphla.backends.arrays.traversals import CYCLE_CHECK, has_cycle, mean_of
+from graphla.backends.arrays.traversals import has_cycle, mean_of
 from graphla.backends.compiled.parts import allowed_by, values_of
 from graphla.backends.compiled.traversals import FOREVER, ready
 from graphla.backends.traversals import Closed, Enough, How, Level
@@ -90,23 +90,25 @@ def closure(
         queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
         queue[: starts.size] = starts
         state[far.SIZE] = starts.size
-        most = CYCLE_CHECK * (n + out.nvals) if limit >= n else FOREVER
+        most = n + out.nvals if limit >= n else FOREVER
         arrays = (*found, queue, np.empty(n, dtype), marked, state, stop)
         rule = (step, mask_step, forbidden, limit, turns, most, steps)
         loop = load("closure.rounds", (specialise.closing, semiring), arrays)
     trace: list[Level] = []
 
     def run_all() -> bool:
-        """Whether it settled."""
+        """Whether it settled; a cycle is looked for after twice the products of the last look."""
+        look = rule
         while True:
             begin = perf_counter()
             before = int(state[far.DEPTH])
-            status = loop(*arrays, *rule)
+            status = loop(*arrays, *look)
             if traced and state[far.DEPTH] > before:
                 seen = int(state[far.FRONTIER]), int(state[far.EDGES])
                 trace.append(Level("push", *seen, perf_counter() - begin))
             if status == far.SUSPECT and not has_cycle(parent):
                 state[far.MADE] = 0
+                look = (*rule[:-2], 2 * look[-2], rule[-1])
             elif status == far.PAUSED and has_enough is not None and has_enough():
                 state[far.OVERFLOWED] = 0  # of what is not asked
                 return True
