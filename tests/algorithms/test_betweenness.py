@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.algorithms import betweenness, edge_betweenness
-from graphla.algorithms.betweenness import carry, definition
+from graphla.algorithms.brandes import carry, definition
 
 quarters = st.integers(1, 8).map(lambda k: k / 4)
 WEIGHTS = (None, "INT64"), (st.integers(1, 4), "INT64"), (quarters, "FP64")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.algorithms import pagerank
-from graphla.algorithms.betweenness import carry, definition
+from graphla.algorithms.brandes import carry, definition
 from graphla.backends import backend
 
 cuda: Any = backend("cuda")
