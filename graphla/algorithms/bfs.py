@@ -77,6 +77,17 @@ def bfs(
     with Running("bfs", read) as running:
         if not starts.size:
             return _nothing(forms, dtype, kept)
+        reached, made = _Count(), []
+
+        def make(depths: Array | None, before: Array | None, present: Array) -> None:
+            def vector(values: Array | None, dtype: DataType) -> Any:
+                if values is None:
+                    return None
+                found = BitmapVector(n, present, values, reached)
+                return Vector._of(running.gives(VectorForms(forms.device, dtype, found)))
+
+            made.append(Traversal(vector(depths, dtype or INT32), vector(before, INT32)))
+
         tree = search(
             forms,
             starts,
@@ -84,15 +95,21 @@ def bfs(
             limit=cutoff,
             levels=None if dtype is None else dtype.np_type,
             parents=kept,
+            meanwhile=make,
         )
+        if not made:
+            make(tree.levels, tree.parents, tree.present)
+        reached.value = tree.reached
+        return made[-1]
 
-        def vector(values: Array | None, dtype: DataType) -> Any:
-            if values is None:
-                return None
-            found = BitmapVector(n, tree.present, values, tree.reached)
-            return Vector._of(running.gives(VectorForms(forms.device, dtype, found)))
 
-        return Traversal(vector(tree.levels, dtype or INT32), vector(tree.parents, INT32))
+class _Count:
+    """How many vertices are reached: told once the search is over."""
+
+    __slots__ = ("value",)
+
+    def __int__(self) -> int:
+        return self.value
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:

@@ -59,7 +59,16 @@ from semirings.structures import TypedMonoid, TypedSemiring
 if TYPE_CHECKING:
     from graphla.backends import Side
     from graphla.backends.groups import Rounds
-    from graphla.backends.traversals import Closed, Dependencies, Enough, How, Ranks, Towards, Tree
+    from graphla.backends.traversals import (
+        Closed,
+        Dependencies,
+        Enough,
+        How,
+        Meanwhile,
+        Ranks,
+        Towards,
+        Tree,
+    )
 
 V = TypeVar("V", SparseVector, Csr)
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
@@ -310,6 +319,7 @@ def bfs(
     direction: Towards,
     plan: Plan | None,
     traced: bool,
+    meanwhile: Meanwhile | None = None,
 ) -> Tree:
     """How many edges away from the nearest start each vertex is, and by which edge."""
     options: Any = {

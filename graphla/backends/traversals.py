@@ -11,10 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
     from semirings.structures import TypedSemiring
 
 Towards: TypeAlias = Literal["auto", "push", "pull"]
+Meanwhile: TypeAlias = "Callable[[Array | None, Array | None, Array], None]"
 How: TypeAlias = Literal["improving", "near_far", "rounds"]
 
 
@@ -126,6 +129,7 @@ class Traversals(Protocol):
         direction: Towards,
         plan: Plan | None,
         traced: bool,
+        meanwhile: Meanwhile | None = None,
     ) -> Tree:
         """How many edges away from the nearest of `starts` each vertex is, and by which edge.
 
@@ -133,7 +137,8 @@ class Traversals(Protocol):
         NumPy's. A vertex off the mask is neither reached nor expanded, but starts are both. `limit`
         is the greatest level. `levels` is the numpy dtype int32 or uint8, or None for none;
         OverflowError where a level above 254 is met in one byte. Parents are a level nearer, any
-        such or the least of them. Matrix values are not read.
+        such or the least of them. Matrix values are not read. While the host has nothing to do but
+        wait, `meanwhile` may be called, once, with the arrays of levels, parents and presence.
         """
         ...
 

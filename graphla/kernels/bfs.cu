@@ -280,7 +280,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     } else if (p.way == BY_PUSH) {
       if (is_one && records) trace.add(p.records, BY_PUSH, p.count, p.edges);
       Sums sums{};
-      const bool samples = direction == EITHER && in_ptr && p.edges * 1024 > p.left;
+      const bool samples = direction == EITHER && in_ptr;
       search.push(map, p.level + 1, p.first, p.last, p.units_first, p.units_last);
       if (samples && warp_in_block() == 0) search.sample(map, p.level * gridDim.x + blockIdx.x);
       search.flush(scratch, place, sums);

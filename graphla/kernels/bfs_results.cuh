@@ -106,7 +106,7 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
 template <class Offset, class Level>
 DEVICE void take_least_parents(i64 n, const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                bool by_columns, const Level *levels, const bool *present, i32 *parents) {
-  const i64 warps = i64(gridDim.x) * BFS_WARPS;
+  const i64 warps = threads_in_grid() / WARP;
   for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < n; base += warps * WARP) {
     const i64 v = base + lane();
     const bool is_here = v < n && present[v];

@@ -6,8 +6,8 @@ namespace graphla {
 
 /// `hubs` vertices at the front have long rows; `room` words of shared memory are for lists, 128 or
 /// more a warp; fewer than 2^31 edges, and 2^28 a row.
-template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER>
-__global__ void __launch_bounds__(BFS_THREADS, 1) CLUSTER(CLUSTER)
+template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER, int THREADS>
+__global__ void __launch_bounds__(THREADS, 1) CLUSTER(CLUSTER)
 search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, i64 active, i64 several, const Offset *__restrict__ out_ptr, const i32 *__restrict__ out,
     const Offset *__restrict__ in_ptr, const i32 *__restrict__ in,
@@ -20,12 +20,12 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   SHARED_BYTES(bytes);
   SHARED(i32, far, SMALL_FAR);
   SHARED(i32, far_by, SMALL_FAR);
-  SHARED(i32, row_by, BFS_THREADS);
+  SHARED(i32, row_by, THREADS);
   SHARED(u32, far_begin, SMALL_FAR);
   SHARED(u32, far_end, SMALL_FAR);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u32, totals, 6);
-  typedef Small<Offset, Level, PARENTS, CLUSTER> S;
+  SHARED(u32, totals, 12);  // of even and of odd levels; rows that wait; vertices listed
+  typedef Small<Offset, Level, PARENTS, CLUSTER, THREADS> S;
   const u32 words = u32((n + WARP - 1) / WARP), stride = ((words + CLUSTER - 1) / CLUSTER) | 1, all_words = CLUSTER * stride;
   SmallSums *const sums = (SmallSums *)bytes;
   u32 *const seen = (u32 *)(sums + 2 * CLUSTER), *const mine = seen + all_words;
@@ -33,13 +33,13 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   u32 *const fixed = mine + 3 * all_words;
   const S search{u32(active), out_ptr, out, in_ptr, in, first, old, u32(several), in_ptr != out_ptr, levels, parents,
                  sums, seen, mine, fixed, fixed + stride, (i32 *)(fixed + 2 * stride), u32(room), words, stride, blockIdx.x,
-                 u32(hubs) / WARP, far, far_by, row_by, far_begin, far_end, &totals[5], scratch, totals};
+                 u32(hubs) / WARP, far, far_by, row_by, far_begin, far_end, &totals[10], &totals[11], scratch, totals};
   StopFlag flag(host, patience);
   const Records trace{records, records_room};
   const bool is_one = blockIdx.x == 0 && threadIdx.x == 0;
 
-  for (u32 i = threadIdx.x; i < 4 * all_words + 2 * stride; i += BFS_THREADS) seen[i] = 0;
-  if (threadIdx.x < 6) totals[threadIdx.x] = 0;
+  for (u32 i = threadIdx.x; i < 4 * all_words + 2 * stride; i += THREADS) seen[i] = 0;
+  if (threadIdx.x < 12) totals[threadIdx.x] = 0;
   cluster_meet<CLUSTER>();
   SmallSums sum{};
   search.forbid(idle, flags, complement, sum);
@@ -64,15 +64,18 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     const Found found = is_pull ? PULLED : edges < all_words ? SENT : FETCHED;
     if (is_pull) search.pull();
     else search.push(front);
-    for (u32 i = threadIdx.x; i < all_words; i += BFS_THREADS) front[i] = 0;  // it is `after` the next time
-    if (found == SENT) search.send();
+    if (found == SENT) {
+      search.send(front);
+    } else {
+      for (u32 i = threadIdx.x; i < all_words; i += THREADS) front[i] = 0;  // it becomes `after`
+    }
     if (found != PULLED) cluster_meet<CLUSTER>();
     search.hand_out(found, after, level, sum);
     search.give(sum, (level & 1) ^ 1);
     sum = search.receive((level & 1) ^ 1);
-    for (u32 i = threadIdx.x; i < all_words; i += BFS_THREADS) seen[i] |= after[i];
+    for (u32 i = threadIdx.x; i < all_words; i += THREADS) seen[i] |= after[i];
     if (found == FETCHED) {
-      for (u32 i = threadIdx.x; i < all_words; i += BFS_THREADS) mine[i] = 0;
+      for (u32 i = threadIdx.x; i < all_words; i += THREADS) mine[i] = 0;
     }
     u32 *const swapped = front;
     front = after, after = swapped;

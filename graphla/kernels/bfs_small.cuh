@@ -19,7 +19,8 @@
 
 namespace graphla {
 
-constexpr u32 SMALL_LONG = 512;  // entries from which a row is followed by the block together
+constexpr u32 SMALL_LONG = 256;  // entries from which a row is followed by the block together,
+constexpr u32 SMALL_REST = 64;   // and from which what a pull has not looked at yet is read so
 constexpr int SMALL_FAR = 512;   // rows that wait for that
 
 /// From one block to all, with a level.
@@ -32,7 +33,9 @@ struct SmallSums {
 /// Where an owner has from what is new in its words.
 enum Found { SENT, FETCHED, PULLED };
 
-template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
+template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct Small {
+  static constexpr int WARPS = THREADS / WARP;
+
   // the graph, as in Search
   u32 active;
   const Offset *__restrict__ out_ptr;
@@ -59,7 +62,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   // shared memory: rows for the whole block; their entries from begin on, their length, then end
   i32 *far, *far_by, *row_by;
-  u32 *far_begin, *far_end, *far_count, *scratch, *totals;
+  u32 *far_begin, *far_end, *far_count, *listed, *scratch, *totals;
 
   DEVICE u32 place_of(u32 word) const { return word % SIZE * stride + word / SIZE; }
   DEVICE u32 all_words() const { return SIZE * stride; }
@@ -68,7 +71,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   /// The words that a warp has of those that the block owns: begin..end - 1.
   DEVICE void own_words(u32 &begin, u32 &end) const {
-    const u32 each = (stride + BFS_WARPS - 1) / BFS_WARPS;
+    const u32 each = (stride + WARPS - 1) / WARPS;
     begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
   }
 
@@ -131,7 +134,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
     __syncthreads();
     if (threadIdx.x == 0) *far_count = 0;
 #pragma unroll 1
-    for (u32 from = u32(warp_in_block()) * K * WARP; from < total; from += BFS_THREADS * K) {
+    for (u32 from = u32(warp_in_block()) * K * WARP; from < total; from += THREADS * K) {
       i32 u[K];
       u32 row[K];
 #pragma unroll
@@ -159,21 +162,28 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
     return word < hub_words ? ~0u : each << (rank + word) % SIZE;
   }
 
-  /// Lists the block's share of the frontier, from its vertex number `begin` on, as far as there is
-  /// room; of how many in all.
-  DEVICE u32 list_share(const u32 *front, u32 begin) const {
-    u32 count = 0, total;
-    for (u32 word = threadIdx.x; word < words; word += BFS_THREADS) count += u32(__popc(front[place_of(word)] & share_of(word)));
-    u32 at = block_exclusive_sum(count, scratch, total) - begin;
-    if (count) {
-      for (u32 word = threadIdx.x; word < words; word += BFS_THREADS) {
-        for (u32 bits = front[place_of(word)] & share_of(word); bits; bits &= bits - 1, ++at) {
-          if (at < room) list[at] = i32(word * WARP) + __ffs(int(bits)) - 1;
-        }
-      }
+  /// Lists the block's share of the words begin..end - 1 of the frontier: of how many vertices.
+  DEVICE u32 list_share(const u32 *front, u32 begin, u32 end) const {
+#pragma unroll 1
+    for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
+      const u32 word = base + u32(lane());
+      u32 bits = word < end ? front[place_of(word)] & share_of(word) : 0;
+      const u32 count = u32(__popc(bits)), through = warp_inclusive_sum(count), total = shuffle(through, WARP - 1);
+      if (!total) continue;
+      u32 at = 0;
+      if (lane() == 0) at = atomicAdd(listed, total);
+      at = shuffle(at, 0) + through - count;
+      for (; bits; bits &= bits - 1, ++at) list[at] = i32(word * WARP) + __ffs(int(bits)) - 1;
     }
     __syncthreads();
-    return total;
+    return *listed;
+  }
+  /// Words whose share surely has room, from `begin` on.
+  DEVICE u32 end_of_part(u32 begin) const {
+    const u32 hubs = begin < hub_words ? hub_words - begin : 0;
+    constexpr u32 EACH = WARP / SIZE;
+    if (hubs * WARP + (words - begin - hubs) * EACH <= room) return words;
+    return least(words, begin + room / (hubs ? WARP : EACH));
   }
 
   /// Follows v of each lane, where it has one.
@@ -192,20 +202,20 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
   }
 
   DEVICE void push(const u32 *front) const {
-    u32 begin = 0, total;
-    do {
-      total = list_share(front, begin);
-      const u32 count = least(total - begin, room);
+    for (u32 begin = 0, end; begin < words; begin = end) {
+      end = end_of_part(begin);
+      const u32 count = list_share(front, begin, end);
 #pragma unroll 1
-      for (u32 base = 0; base + u32(warp_in_block()) < count; base += WARP * BFS_WARPS) {
-        const u32 entry = base + u32(lane() * BFS_WARPS + warp_in_block());
+      for (u32 base = 0; base + u32(warp_in_block()) < count; base += THREADS) {
+        const u32 entry = base + u32(lane() * WARPS + warp_in_block());
         follow(entry < count, entry < count ? list[entry] : 0);
       }
       read_far(out, [&](u32 row, i32 u) {
         if (!has(seen, u)) find(u, far[row]);
       });
-      begin += room;
-    } while (begin < total);
+      if (threadIdx.x == 0) *listed = 0;
+      if (end < words) __syncthreads();
+    }
   }
 
   // --- pull -------------------------------------------------------------------------------------
@@ -256,7 +266,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
       const i32 v = i < count ? listed[i] : 0;
       u32 begin = 0, length = 0;
       if (i < count) begin = start_of(u32(in_ptr[v])) + 2 * NEAR, length = u32(in_ptr[v + 1]) - begin;
-      if (length >= SMALL_LONG && waits(v, begin, length)) length = 0;
+      if (length >= SMALL_REST && waits(v, begin, length)) length = 0;
       by[lane()] = -1;
       __syncwarp();
       run(in, begin, length, [&](int of, i32 u) {
@@ -273,7 +283,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   DEVICE void pull() const {
     constexpr u32 K = 4;
-    const u32 each = room / BFS_WARPS, open_words = (active + WARP - 1) / WARP;
+    const u32 each = room / WARPS, open_words = (active + WARP - 1) / WARP;
     i32 *const listed = list + u32(warp_in_block()) * each;
     u32 begin, end, count = 0;
     own_words(begin, end);
@@ -316,9 +326,11 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   // --- what is new ------------------------------------------------------------------------------
 
-  /// What the block has found goes to the owners' inboxes; then nobody knows it but they.
-  DEVICE void send() const {
-    for (u32 i = threadIdx.x; i < all_words(); i += BFS_THREADS) {
+  /// What the block has found goes to the owners' inboxes; then nobody knows it but they. `front` is
+  /// not read again: it becomes `after`.
+  DEVICE void send(u32 *front) const {
+    for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
+      front[i] = 0;
       const u32 bits = mine[i];
       if (!bits) continue;
       mine[i] = 0;
@@ -336,7 +348,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   /// What is new in the block's own words: to all blocks, and settled.
   DEVICE void hand_out(Found found, u32 *after, u32 level, SmallSums &sum) const {
-    for (u32 at = threadIdx.x; at < stride; at += BFS_THREADS) {
+    for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
       if (found == FETCHED) bits = fetch(at);
       if (found == PULLED) bits = mine[rank * stride + at], mine[rank * stride + at] = 0;
@@ -395,19 +407,19 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
 
   /// Adds up what each thread has, and gives it to all blocks; then the cluster meets.
   DEVICE void give(SmallSums sum, u32 parity) const {
-    u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left, sum.stops};
+    u32 *const mine = totals + parity * 5;
+    const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left, sum.stops};
 #pragma unroll
     for (int k = 0; k < 5; ++k) {
-      all[k] = warp_sum(all[k]);
-      if (lane() == 0 && all[k]) atomicAdd(&totals[k], all[k]);
+      const u32 total = warp_sum(all[k]);
+      if (lane() == 0 && total) atomicAdd(&mine[k], total);
     }
     __syncthreads();
     if (threadIdx.x < SIZE) {
-      *in_block<SIZE>(sums + parity * SIZE + rank, threadIdx.x) = SmallSums{totals[0], totals[1], totals[2], totals[3], totals[4]};
+      *in_block<SIZE>(sums + parity * SIZE + rank, threadIdx.x) = SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
     }
-    __syncthreads();
-    if (threadIdx.x < 5) totals[threadIdx.x] = 0;
     cluster_meet<SIZE>();
+    if (threadIdx.x < 5) mine[threadIdx.x] = 0;  // until they are used again all blocks meet once more
   }
 
   /// The sums of all blocks, to every thread.
@@ -436,7 +448,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
   /// The starts: level 0, whatever the mask says.
   DEVICE void begin(const i32 *__restrict__ renumbered, const i32 *__restrict__ starts, i32 start, i64 count,
                     u32 *front, SmallSums &sum) const {
-    for (i64 i = threadIdx.x; i < count; i += BFS_THREADS) {
+    for (i64 i = threadIdx.x; i < count; i += THREADS) {
       const i32 name = starts ? starts[i] : start, v = renumbered ? renumbered[name] : name;
       const u32 word = u32(v) / WARP, at = place_of(word);
       atomicOr(&front[at], 1u << (v & 31));
@@ -447,7 +459,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE> struct Small {
     }
     __syncthreads();
     settle(front + rank * stride, 0, sum);
-    for (u32 at = threadIdx.x; at < stride; at += BFS_THREADS) {
+    for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       sum.left += u32(__popc(~(seen[rank * stride + at] | fixed[at])));
     }
   }

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from graphla.backends import Costs, Level, Tree, backend
+from graphla.backends.traversals import Meanwhile
 from graphla.forms import MatrixForms
 from graphla.settings import Event, config, forced_direction, record, recorders
 from graphla.storage import Array, Csr, VectorMask
@@ -33,6 +34,7 @@ def search(
     levels: Any,
     parents: Parents,
     tell: Callable[[list[Level], float], None] | None = None,
+    meanwhile: Meanwhile | None = None,
 ) -> Tree:
     """The levels and parents of all that edges lead to from `starts`, of which there is one."""
     do, towards = backend(a.device), forced_direction()
@@ -52,6 +54,7 @@ def search(
         direction=towards,
         plan=plan,
         traced=bool(recorders()),
+        meanwhile=meanwhile,
     )
     seconds = perf_counter() - begin
     if plan is not None:

@@ -9,6 +9,7 @@ Waits: for the traversal.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from threading import local
@@ -119,13 +120,14 @@ def run(
     shared: int = 0,
     cooperative: bool = True,
     cluster: int = 1,
+    meanwhile: Callable[[], None] | None = None,
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
 
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
-    (which then is not `cooperative`). An interrupt stops
-    the kernel and is raised again. Of blocks in clusters so many are launched as the card takes:
-    `Refused` is raised if it takes none.
+    (which then is not `cooperative`). An interrupt stops the kernel and is raised again. Of blocks
+    in clusters so many are launched as the card takes: `Refused` is raised if it takes none. What
+    is to be done meanwhile is done between the launch and the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -144,6 +146,8 @@ def run(
             _launch_cluster(kernel, blocks, block, *head, *args, shared=shared)
         else:
             _launch_clusters(kernel, blocks, cluster, block, *head, *args, shared=shared)
+        if meanwhile is not None:
+            meanwhile()
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1

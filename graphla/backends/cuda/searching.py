@@ -6,6 +6,7 @@ for the traversal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
@@ -19,6 +20,7 @@ from graphla.backends import Level, Tree
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.frontiers import flags_of
 from graphla.backends.cuda.launching import NULL, size
+from graphla.backends.traversals import Meanwhile
 from graphla.kernels.cuda import NOTHING, Kernel, load
 from graphla.storage import Array, Csr, Plan, VectorMask
 
@@ -42,7 +44,7 @@ CLUSTER_EDGES = 16384
 """A level of no more edges is given to a cluster;"""
 GRID_EDGES = 24576
 """and one of more edges is taken from it."""
-SMALL_EDGES = 6 << 20
+SMALL_EDGES = 3 << 20
 """A graph of no more entries is searched by one cluster of blocks, each with all maps of its
 vertices in shared memory, if there is room;"""
 SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
@@ -50,8 +52,10 @@ SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
 SMALL_STATIC, SMALL_SUMS = 12800, 20
 """Bytes of shared memory that its kernel has beside those asked for; of one block's sums."""
 SMALL_PUSH_COST = 0.3
-HUBS = 22
-"""The class of degrees of 512 and more: such rows are followed by all of its blocks together."""
+SMALL_THREADS = 512
+"""Threads of a block of it."""
+HUBS = 24
+"""The class of degrees of 128 and more: such rows are followed by all of its blocks together."""
 PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
@@ -77,6 +81,7 @@ def bfs(
     direction: Literal["auto", "push", "pull"],
     plan: Plan | None,
     traced: bool,
+    meanwhile: Meanwhile | None = None,
 ) -> Tree:
     """Levels and parents of a breadth-first search from all starts at once."""
     n = out.nrows
@@ -104,13 +109,19 @@ def bfs(
         *(size(min(limit, n)), DIRECTIONS[direction]),
     )
     records_of = (records, size(len(records) if traced else 0))
+    beside = None
+    if meanwhile is not None:
+
+        def beside() -> None:
+            meanwhile(None if levels is None else kept, tree, present)
+
     try:
-        told = _run(search, args, records_of)
+        told = _run(search, args, records_of, beside)
     except persistent.Refused:
         _refusing.add(xp.cuda.runtime.getDevice())
         _searches.clear()
         search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
-        told = _run(search, args, records_of)
+        told = _run(search, args, records_of, beside)
     del scratch
     status, depth, reached, recorded = told
     if status == TOO_DEEP:
@@ -120,13 +131,27 @@ def bfs(
     return Tree(kept, tree, present, reached, depth, _trace(records, recorded) if traced else [])
 
 
-def _run(search: _Search, args: tuple[Any, ...], records: tuple[Any, Any]) -> list[int]:
+def _run(
+    search: _Search,
+    args: tuple[Any, ...],
+    records: tuple[Any, Any],
+    meanwhile: Callable[[], None] | None,
+) -> list[int]:
     return persistent.run(
-        *(search.kernel, search.blocks, THREADS, *search.graph, *args, *search.tuning, *records),
+        *(
+            search.kernel,
+            search.blocks,
+            search.threads,
+            *search.graph,
+            *args,
+            *search.tuning,
+            *records,
+        ),
         results=3,
         shared=search.shared,
         cluster=search.cluster,
         cooperative=search.is_cooperative,
+        meanwhile=meanwhile,
     )
 
 
@@ -139,6 +164,7 @@ class _Search:
     kernel: Kernel
     cluster: int
     is_cooperative: bool
+    threads: int  # of a block
     blocks: int
     shared: int  # bytes
     ends: tuple[int, ...]  # of the pieces of scratch
@@ -174,7 +200,7 @@ def _search_of(
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
     key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
-    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS)
+    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS, SMALL_THREADS)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -217,13 +243,22 @@ def _prepared(
     cluster = 1 if graph is not None else _cluster(out)
     room, shared = (0, 0) if cluster > 1 else _small_shape(out)
     if room:
-        kernel = load("bfs_small.cu", "search_small", NOTHING, offset, level, has_parents, CLUSTER)
+        kernel = load(
+            "bfs_small.cu",
+            "search_small",
+            NOTHING,
+            offset,
+            level,
+            has_parents,
+            *(CLUSTER, SMALL_THREADS),
+        )
         kernel.widen()
-        if kernel.resident(THREADS, shared):
+        if kernel.resident(SMALL_THREADS, shared):
             hubs = size(0 if graph is None else graph.ends[HUBS])
             tuning = (hubs, np.int32(room), np.float32(SMALL_PUSH_COST))
             return _Search(
-                *(*known, kernel, CLUSTER, False, CLUSTER, shared, (), graph_of, edges, tuning)
+                *(*known, kernel, CLUSTER, False, SMALL_THREADS, CLUSTER, shared, ()),
+                *(graph_of, edges, tuning),
             )
     file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
     kernel = load(file, "search_breadth_first", NOTHING, offset, level, has_parents, cluster)
@@ -239,7 +274,7 @@ def _prepared(
         ),
     )
     return _Search(
-        *(*known, kernel, cluster, True, blocks, shared),
+        *(*known, kernel, cluster, True, THREADS, blocks, shared),
         ends=tuple(accumulate(-(-each // 256) * 256 for each in scratch)),
         graph=graph_of,
         edges=edges,
