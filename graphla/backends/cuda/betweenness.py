@@ -7,6 +7,7 @@ Waits: for each launch.
 
 from __future__ import annotations
 
+from traceback import clear_frames
 from typing import Any
 
 import cupy as xp
@@ -29,7 +30,7 @@ WORDS = 16
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
 MOST_BYTES = 8 << 30
-"""Of device memory that teams may take, beside the first."""
+"""Of device memory that teams may take; half as many teams where there is less."""
 OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu
 BY_LEVELS, BY_LENGTHS = 0, 1  # as Told in betweenness.cu
 ENDLESS = 1 << 62
@@ -88,17 +89,25 @@ def _launch(
     summed = OF_VERTICES if sums[1] is NULL else OF_EDGES
     kernel = load("betweenness.cu", "brandes", NOTHING, graph.indptr.dtype, told, summed)
     room = vertices + graph.nvals // PART + 1
-    teams, blocks = _teams(kernel, sources.size, graph.nvals, 24 * vertices + 8 * room)
+    each = 24 * vertices + 8 * room
+    grid, most = persistent.grid(kernel, BLOCK), MOST_BYTES
+    while True:
+        teams = min(sources.size, grid, max(1, most // each))
+        try:
+            scratch = _scratch(teams, vertices, room)
+            break
+        except MemoryError as error:
+            if teams == 1:
+                raise
+            clear_frames(error.__traceback__)
+            most = each * (teams // 2)
+    blocks = max(1, min(grid // teams, graph.nvals // EDGES))
     persistent.run(
         kernel,
         teams * blocks,
         BLOCK,
         *(size(vertices), size(sources.size), np.uint32(blocks), graph.indptr, graph.indices),
-        *(*distances, sources, renumbered, xp.zeros(teams * WORDS, np.uint64)),
-        *(xp.full(teams * vertices, -1, np.int32), *_zeros(2, teams * vertices)),
-        *(xp.empty(teams * room, np.uint64), size(room)),
-        xp.empty(teams * (vertices + 2), np.uint32),
-        *(*sums, counts),
+        *(*distances, sources, renumbered, *scratch, *sums, counts),
         results=0,
     )
 
@@ -121,15 +130,15 @@ def _distances(a: Csr, source: Array) -> Array:
     return xp.where(closed.values.present, closed.values.values, np.nan)
 
 
-def _teams(kernel: Any, sources: int, edges: int, nbytes: int) -> tuple[int, int]:
-    """How many teams there are, and of how many blocks each."""
-    blocks = persistent.grid(kernel, BLOCK)
-    teams = min(sources, blocks, max(1, MOST_BYTES // max(nbytes, 1)))
-    return teams, max(1, min(blocks // teams, edges // EDGES))
-
-
-def _zeros(number: int, length: int) -> Any:
-    return xp.zeros((number, length), np.float64)
+def _scratch(teams: int, vertices: int, room: int) -> tuple[Any, ...]:
+    """What teams know of their sources' paths: from their words to the ends of levels."""
+    return (
+        xp.zeros(teams * WORDS, np.uint64),
+        xp.full(teams * vertices, -1, np.int32),
+        *xp.zeros((2, teams * vertices), np.float64),
+        *(xp.empty(teams * room, np.uint64), size(room)),
+        xp.empty(teams * (vertices + 2), np.uint32),
+    )
 
 
 def _in_user_order(values: Array, relabelled: Any, n: int) -> Array:
