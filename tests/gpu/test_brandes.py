@@ -68,6 +68,27 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         assert found.edges.to("cpu").isclose(expected.edges, rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("there_is_room_for", [1, 2])
+def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypatch):
+    made = teams._scratch
+
+    def scratch(number, *sizes):
+        if number > there_is_room_for:
+            raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+        return made(number, *sizes)
+
+    monkeypatch.setattr(teams, "_scratch", scratch)
+    A, sources = drawn(3, True), np.arange(9)
+    with gl.config.set(device="cpu"):
+        expected = definition(A.to("cpu"), sources)
+    with gl.config.set(device="cuda"):
+        found = carry(A.to("cuda"), sources)
+    assert np.allclose(found.totals.to("cpu").to_dense(), expected.totals.to_dense(), rtol=1e-9)
+    monkeypatch.setattr(teams, "_scratch", lambda *sizes: scratch(9, *sizes))
+    with gl.config.set(device="cuda"), pytest.raises(MemoryError):
+        carry(A.to("cuda"), sources)
+
+
 @pytest.mark.parametrize("most", [1, 3, 1024])
 def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monkeypatch):
     monkeypatch.setattr(ranks, "MOST_BLOCKS", most)
