@@ -84,16 +84,14 @@ def pairs(A: Matrix) -> Matrix:
     parts, counts = [xp.empty(0, np.int32)], [xp.zeros(1, np.int64)]
     for first in range(0, n, batch):
         found = levels(A, np.arange(first, min(first + batch, n)), dtype="INT32")
-        rows, columns = (found >= 0).nonzero()
-        parts.append(columns.astype(np.int32))
-        counts.append(xp.bincount(rows, minlength=found.shape[0]))
-    ends = xp.concatenate(counts).cumsum(dtype=np.int64)
-    indices = xp.concatenate(parts)
-    narrow = np.int32 if indices.size < 2**31 else np.int64
+        there = xp.ascontiguousarray(found >= 0)
+        parts.append(_columns(there, xp)[there])
+        counts.append(there.sum(axis=1))
+    ends, indices = xp.concatenate(counts).cumsum(dtype=np.int64), xp.concatenate(parts)
     true = xp.broadcast_to(xp.ones(1, bool), indices.shape)
-    return Matrix._of(
-        MatrixForms(device, BOOL, Csr(n, n, ends.astype(narrow), indices, true), None)
-    )
+    narrow = np.int32 if indices.size < 2**31 else np.int64
+    csr = Csr(n, n, ends.astype(narrow), indices, true)
+    return Matrix._of(MatrixForms(device, BOOL, csr, None))
 
 
 def as_matrix(
@@ -101,18 +99,24 @@ def as_matrix(
 ) -> Matrix:
     """L(i, v), or its value by `values`, where start i reaches v; `found` are levels as int32."""
     xp, (count, n) = backend(device).xp, found.shape
-    rows, columns = (found >= 0).nonzero()
-    ends = xp.searchsorted(rows, xp.arange(count + 1, dtype=rows.dtype), side="left")
-    narrow = np.int32 if rows.size < 2**31 else np.int64
-    there = found[rows, columns]
+    found = xp.ascontiguousarray(found)
+    reached = found >= 0
+    ends = xp.zeros(count + 1, np.int64)
+    ends[1:] = reached.sum(axis=1).cumsum()
+    columns, there = _columns(reached, xp)[reached], found[reached]
     csr = Csr(
         count,
         n,
-        ends.astype(narrow),
-        columns.astype(np.int32),
+        ends.astype(np.int32 if columns.size < 2**31 else np.int64),
+        columns,
         there if values is None else values(there),
     )
     return Matrix._of(MatrixForms(device, lookup_dtype(dtype), csr, None))
+
+
+def _columns(flags: Array, xp: Any) -> Array:
+    """The column of each place of a table."""
+    return xp.broadcast_to(xp.arange(flags.shape[1], dtype=np.int32), flags.shape)
 
 
 def run(
