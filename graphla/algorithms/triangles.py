@@ -5,9 +5,8 @@ degree (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in
 2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting
 and Enumeration Using Matrix Algebra*, 2015.
 
-Invariant: each edge {i, j} of the graph is one entry of L, below the diagonal once the vertices are
-numbered by falling degree: from the lesser degree to the greater; so a row of L has at most
-sqrt(2 · edges) entries, hubs included, and its columns lie near each other, at the hubs.
+Invariant: each edge {i, j} of the graph is one entry of L, from the lesser degree to the greater;
+so a row of L has at most sqrt(2 · edges) entries, hubs included.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def triangle_count(A: Matrix) -> int:
     >>> triangle_count(binary.any(A | A.T))
     1
     """
-    L = _lower(A)
+    L = _towards_hubs(A)
     # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the third vertices that both its ends point at
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
@@ -59,8 +58,15 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     return wedges.answer(wedges.at_corners(N, chosen), chosen, nodes, A.nrows)
 
 
-def _lower(A: Matrix) -> Matrix:
-    """L = tril(A(p, p)): the edges, where p lists the vertices by falling degree."""
-    degrees = np.diff(A.to_csr(copy=False)[0])  # where A is, as `order` is then
-    order = np.argsort(-degrees, kind="stable")
+def _towards_hubs(A: Matrix) -> Matrix:
+    """L: each edge, from its end of lesser degree.
+
+    On a card L = tril(A(p, p)), where p lists the vertices by falling degree: columns that lie near
+    each other, at the hubs, spare a card more than the numbering takes it (9 of 32 ms for kron 20);
+    on a host that takes longer than the product.
+    """
+    degree = wedges.degrees(A)
+    if A.device == "cpu":
+        return wedges.towards_hubs(A, degree)
+    order = np.argsort(-degree, kind="stable")
     return select.tril(A[order, order], -1).new()

@@ -46,6 +46,11 @@ def each_once(N: Matrix, degree: Any) -> Matrix:
     return _only(N, _leads(N, degree))
 
 
+def towards_hubs(N: Matrix, degree: Any) -> Matrix:
+    """L = Fᵀ, for an N that may have self-loops: each edge, in the row of the lesser degree."""
+    return _only(N, ~_leads(N, degree))
+
+
 def hub_first(pairs: Matrix, degree: Any) -> Matrix:
     """F(u, v) = how many of (u, v) and (v, u) are pairs, u being that of the greater degree."""
     leads = _leads(pairs, degree)
