@@ -63,7 +63,7 @@ def closure(
     found = (out.indptr, out.indices, a, allowed, present, values, parent)
     state, stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
     steps = 1 if traced else FOREVER
-    has_enough: Callable[[], bool] | None = None
+    ends: Callable[[], bool] | None = None
     if is_near_far:
         ring, pile, codes = (
             np.empty(n + 1, np.int32),
@@ -85,6 +85,8 @@ def closure(
                 waiting = pile[: state[far.FAR]]
                 waiting = waiting[codes[waiting] & far.AWAY != 0]
                 return _is_final(enough, present, values, values[waiting], semiring)
+
+            ends = has_enough
 
     else:
         queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
@@ -109,7 +111,7 @@ def closure(
             if status == far.SUSPECT and not has_cycle(parent):
                 state[far.MADE] = 0
                 look = (*rule[:-2], 2 * look[-2], rule[-1])
-            elif status == far.PAUSED and has_enough is not None and has_enough():
+            elif status == far.PAUSED and ends is not None and ends():
                 state[far.OVERFLOWED] = 0  # of what is not asked
                 return True
             elif status != far.PAUSED:
