@@ -161,6 +161,12 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     return listed.astype(np.int64)
 
 
+def distinct(name: str, given: Any, n: int) -> np.ndarray:
+    """The same, each vertex once, in order."""
+    listed = vertices(name, given, n)
+    return listed if given is None else np.unique(listed)
+
+
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
     """`value` as one of a few dtypes."""
     dtype = lookup_dtype(value)

@@ -110,7 +110,7 @@ def _chosen(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
-        return np.unique(arguments.vertices("sources", sources, n)), True
+        return arguments.distinct("sources", sources, n), True
     if k is None:
         return np.arange(n), False
     k = arguments.count("k", k, least=1)

@@ -21,9 +21,7 @@ BATCH = 64
 
 
 @arguments.of_graph(vertices=("u",))
-def closeness(
-    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
-) -> Any:
+def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 
     `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.
@@ -39,7 +37,7 @@ def closeness(
     """
     n = A.nrows
     is_one = u is not None and np.ndim(u) == 0
-    chosen = np.unique(arguments.vertices("u", [arguments.vertex(u, n)] if is_one else u, n))
+    chosen = arguments.distinct("u", [arguments.vertex(u, n)] if is_one else u, n)
     if arguments.weighs("distance", distance):
         arguments.nonnegative(A)
         count, total = _lengths(A.dup(FP64).T.new(), chosen)

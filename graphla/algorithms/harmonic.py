@@ -40,8 +40,8 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
     n = A.nrows
-    chosen = np.unique(arguments.vertices("nbunch", nbunch, n))
-    begins = np.unique(arguments.vertices("sources", sources, n))
+    chosen = arguments.distinct("nbunch", nbunch, n)
+    begins = arguments.distinct("sources", sources, n)
     is_weighted = arguments.weighs("distance", distance)
     if is_weighted:
         arguments.nonnegative(A)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from graphla.backends import backend
+from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from graphla.storage import is_iso
 from semirings import binary, monoid, unary
@@ -79,7 +81,10 @@ def distance(x: Vector, y: Vector) -> float:
 
 
 def values_differ(A: Matrix) -> bool:
-    """Whether weights of A may tell its edges apart, as far as that is known at no cost."""
-    forms = A._forms
+    """Whether weights of A may tell its edges apart: they are not known to be one, above 0."""
+    forms = A._read()
     values = (forms.csr if forms.has_csr else forms.csc).values
-    return not is_iso(values)
+    if not is_iso(values):
+        return True
+    value = float(perform("weights", lambda _: backend(A.device).to_host(values[:1])[0], forms))
+    return not 0 < value < math.inf

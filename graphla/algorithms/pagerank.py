@@ -66,7 +66,7 @@ def pagerank(
     tol = arguments.real("tol", tol, low=0)
     max_iter = arguments.count("max_iter", max_iter, least=1)
     kept = arguments.one_of("dtype", dtype, ("FP32", "FP64"))
-    is_weighted = arguments.weighs("weight", weight)
+    is_weighted = arguments.weighs("weight", weight) and iterations.values_differ(A)
     if n == 0:
         return Vector(kept, 0)
 
@@ -79,7 +79,6 @@ def pagerank(
     fall = jump if dangling is None else landing("dangling", dangling)
     share = _share(A, alpha, kept, is_weighted)
     rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
-    is_weighted = is_weighted and iterations.values_differ(A)
     return _settled(A, share, rank, jump, fall, alpha, n * tol, max_iter, is_weighted)
 
 
