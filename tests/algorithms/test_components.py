@@ -51,6 +51,13 @@ def test_direction_does_not_matter(graph):
     assert found.isequal(connected_components(A))
 
 
+def test_no_vertices_are_no_components_with_both_forms():
+    A = gl.Matrix(int, 0, 0)
+    assert A._forms.csr is not None
+    assert A._forms.csc is not None
+    assert connected_components(A).size == 0
+
+
 @given(graphs())
 def test_an_isolated_vertex_is_a_component_more(graph):
     labels = connected_components(graph.matrix()).to_dense().tolist()

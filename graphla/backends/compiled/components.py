@@ -16,6 +16,8 @@ NOTHING = (specialise.nothing,)
 def components(out: Csr, into: Csr | None) -> Array:
     """int64[n]: the least vertex of each one's component."""
     n = out.nrows
+    if not n:
+        return np.empty(0, np.int64)
     parent, tally = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
     labels = np.empty(n, np.int64)
     other = out if into is None else into
