@@ -115,6 +115,8 @@ class _Count:
 def _dtype_of_levels(levels: Any) -> DataType | None:
     if levels is None:
         return None
+    if isinstance(levels, str) and levels == "INT32":
+        return INT32
     try:
         dtype = lookup_dtype(levels)
     except (TypeError, ValueError):

@@ -43,15 +43,30 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   cluster_meet<CLUSTER>();
   SmallSums sum{};
   search.forbid(idle, flags, complement, sum);
-  search.begin(renumbered, starts, start, starts_count, front, sum);
-  search.give(sum, 1);
-  sum = search.receive(1);
+  search.begin(renumbered, starts, start, starts_count);
   const u32 all = in_ptr ? u32(in_ptr[active]) : 0;
-  u32 level = 0, count = sum.found, edges = sum.out, reached = count, left = sum.left;
-  u32 into_left = all - least(all, sum.into), open = 0, hits = 0;
+  u32 level = 0, count = 0, edges = 0, reached = 0, left = 0, into_left = all, open = 0, hits = 0;
+  Found found = STARTS;
 
 #pragma unroll 1
-  while (count && left && i64(level) < limit && !sum.stops && !(sizeof(Level) == 1 && levels && level > DEEP)) {
+  while (true) {
+    // What is found is of this level.
+    search.hand_out(found, after, level, sum);
+    search.give(sum, level & 1);
+    sum = search.receive(level & 1);
+    for (u32 i = threadIdx.x; i < all_words; i += THREADS) {
+      seen[i] |= after[i];
+      if (found == FETCHED) mine[i] = 0;
+    }
+    u32 *const swapped = front;
+    front = after, after = swapped;
+    open = found == PULLED ? left : 0, hits = sum.found;
+    count = sum.found, edges = sum.out, reached += count;
+    left = found == STARTS ? sum.left : left - least(left, count);
+    into_left -= least(into_left, sum.into);
+    __syncthreads();
+    if (!count || !left || i64(level) >= limit || sum.stops || (sizeof(Level) == 1 && levels && level > DEEP)) break;
+
     bool is_pull = direction == PULLS;
     if (direction == EITHER && in_ptr) {
       const float push = float(edges) * push_cost, most = float(into_left);
@@ -61,7 +76,7 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     ++level;
     sum = SmallSums{};
     sum.stops = is_one && flag.is_up();
-    const Found found = is_pull ? PULLED : edges < all_words ? SENT : FETCHED;
+    found = is_pull ? PULLED : edges < all_words ? SENT : FETCHED;
     if (is_pull) search.pull();
     else search.push(front);
     if (found == SENT) {
@@ -70,19 +85,6 @@ search_small(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       for (u32 i = threadIdx.x; i < all_words; i += THREADS) front[i] = 0;  // it becomes `after`
     }
     if (found != PULLED) cluster_meet<CLUSTER>();
-    search.hand_out(found, after, level, sum);
-    search.give(sum, (level & 1) ^ 1);
-    sum = search.receive((level & 1) ^ 1);
-    for (u32 i = threadIdx.x; i < all_words; i += THREADS) seen[i] |= after[i];
-    if (found == FETCHED) {
-      for (u32 i = threadIdx.x; i < all_words; i += THREADS) mine[i] = 0;
-    }
-    u32 *const swapped = front;
-    front = after, after = swapped;
-    open = is_pull ? left : 0, hits = sum.found;
-    count = sum.found, edges = sum.out, reached += count, left -= least(left, count);
-    into_left -= least(into_left, sum.into);
-    __syncthreads();
   }
 
   if (is_one && records) trace.add(level, BY_PUSH, 0, 0);

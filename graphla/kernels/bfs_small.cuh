@@ -31,7 +31,7 @@ struct SmallSums {
 };
 
 /// Where an owner has from what is new in its words.
-enum Found { SENT, FETCHED, PULLED };
+enum Found { SENT, FETCHED, PULLED, STARTS };
 
 template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct Small {
   static constexpr int WARPS = THREADS / WARP;
@@ -123,7 +123,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   /// The rows that wait, as one run: visit(row, entry) for each of a row that has nobody yet in
   /// far_by. All threads of the block call; how many rows there were.
   template <class Visit> DEVICE u32 read_far(const i32 *__restrict__ entries, Visit visit) const {
-    constexpr int K = 4;
+    constexpr int K = 2;
     __syncthreads();
     const u32 rows = least(*far_count, u32(SMALL_FAR));
     if (!rows) return 0;
@@ -288,11 +288,12 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 begin, end, count = 0;
     own_words(begin, end);
 #pragma unroll 1
-    for (; begin < end; begin += K) {
-      if (count + K * WARP > each) {
+    for (;; begin += K) {
+      if (begin >= end || count + K * WARP > each) {
         read_rows(listed, count);
         count = 0;
       }
+      if (begin >= end) break;
       i32 u[K];
 #pragma unroll
       for (u32 k = 0; k < K; ++k) {
@@ -316,7 +317,6 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
         count += u32(__popc(missing));
       }
     }
-    read_rows(listed, count);
     const u32 rows = read_far(in, [&](u32 row, i32 u) {
       if (has(seen, u)) store_relaxed(&far_by[row], u);
     });
@@ -341,7 +341,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   /// What all blocks have found in the block's own words.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
-#pragma unroll
+#pragma unroll 8
     for (u32 block = 0; block < SIZE; ++block) bits |= in_block<SIZE>(mine, block)[rank * stride + at];
     return bits;
   }
@@ -352,10 +352,11 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       u32 bits = inbox[at];
       if (found == FETCHED) bits = fetch(at);
       if (found == PULLED) bits = mine[rank * stride + at], mine[rank * stride + at] = 0;
-      bits &= ~fixed[at];
+      if (found == STARTS) sum.left += u32(__popc(~(bits | fixed[at])));
+      else bits &= ~fixed[at];
       inbox[at] = bits;
       if (!bits) continue;
-#pragma unroll
+#pragma unroll 4
       for (u32 block = 0; block < SIZE; ++block) in_block<SIZE>(after, block)[rank * stride + at] = bits;
     }
     __syncthreads();
@@ -368,7 +369,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Vertices of these bits, of the block's own words, are of this level. All warps call.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
-    constexpr int K = 4;  // words at a time
+    constexpr int K = 2;  // words at a time
     u32 begin, end;
     own_words(begin, end);
 #pragma unroll 1
@@ -445,23 +446,15 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// The starts: level 0, whatever the mask says.
-  DEVICE void begin(const i32 *__restrict__ renumbered, const i32 *__restrict__ starts, i32 start, i64 count,
-                    u32 *front, SmallSums &sum) const {
+  /// The starts that the block owns, whatever the mask says of them.
+  DEVICE void begin(const i32 *__restrict__ renumbered, const i32 *__restrict__ starts, i32 start, i64 count) const {
     for (i64 i = threadIdx.x; i < count; i += THREADS) {
       const i32 name = starts ? starts[i] : start, v = renumbered ? renumbered[name] : name;
-      const u32 word = u32(v) / WARP, at = place_of(word);
-      atomicOr(&front[at], 1u << (v & 31));
-      atomicOr(&seen[at], 1u << (v & 31));
-      if constexpr (PARENTS) {
-        if (word % SIZE == rank) parents[name] = name;
-      }
+      if (u32(v) / WARP % SIZE != rank) continue;
+      atomicOr(&inbox[u32(v) / WARP / SIZE], 1u << (v & 31));
+      if constexpr (PARENTS) parents[name] = name;
     }
     __syncthreads();
-    settle(front + rank * stride, 0, sum);
-    for (u32 at = threadIdx.x; at < stride; at += THREADS) {
-      sum.left += u32(__popc(~(seen[rank * stride + at] | fixed[at])));
-    }
   }
 
   /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple of

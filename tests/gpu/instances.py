@@ -398,7 +398,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     ),
     ("dot_products", "BITS"): (10,),
     ("search_small", "CLUSTER"): (16,),
-    ("search_small", "THREADS"): (512,),
+    ("search_small", "THREADS"): (512, 1024),
     ("close_over", "A"): (OWN, np.dtype("i4")),
     ("close_over", "T"): (OWN, np.dtype("i8")),
 }

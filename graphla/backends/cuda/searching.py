@@ -52,8 +52,8 @@ SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
 SMALL_STATIC, SMALL_SUMS = 12800, 20
 """Bytes of shared memory that its kernel has beside those asked for; of one block's sums."""
 SMALL_PUSH_COST = 0.3
-SMALL_THREADS = 512
-"""Threads of a block of it."""
+SMALL_THREADS, FEW_WORDS = 512, 1024
+"""Threads of a block of it, where the graph's map has no more words; else as many as others."""
 HUBS = 24
 """The class of degrees of 128 and more: such rows are followed by all of its blocks together."""
 PUSH_COST = 1.25
@@ -200,7 +200,7 @@ def _search_of(
     tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
     asked = (level.itemsize, has_levels, parents, is_masked, into is None)
     key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
-    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS, SMALL_THREADS)
+    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS, SMALL_THREADS, FEW_WORDS)
     owner = out if plan is None else plan
     known = _searches.get(owner)
     if known is None:
@@ -243,21 +243,15 @@ def _prepared(
     cluster = 1 if graph is not None else _cluster(out)
     room, shared = (0, 0) if cluster > 1 else _small_shape(out)
     if room:
-        kernel = load(
-            "bfs_small.cu",
-            "search_small",
-            NOTHING,
-            offset,
-            level,
-            has_parents,
-            *(CLUSTER, SMALL_THREADS),
-        )
+        threads = SMALL_THREADS if n <= 32 * FEW_WORDS else THREADS
+        types = offset, level, has_parents
+        kernel = load("bfs_small.cu", "search_small", NOTHING, *types, CLUSTER, threads)
         kernel.widen()
-        if kernel.resident(SMALL_THREADS, shared):
+        if kernel.resident(threads, shared):
             hubs = size(0 if graph is None else graph.ends[HUBS])
             tuning = (hubs, np.int32(room), np.float32(SMALL_PUSH_COST))
             return _Search(
-                *(*known, kernel, CLUSTER, False, SMALL_THREADS, CLUSTER, shared, ()),
+                *(*known, kernel, CLUSTER, False, threads, CLUSTER, shared, ()),
                 *(graph_of, edges, tuning),
             )
     file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
