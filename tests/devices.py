@@ -11,6 +11,8 @@ import os
 import shutil
 from functools import cache
 
+from hypothesis import settings
+
 DEVICE = os.environ.get("GRAPHLA_TEST_DEVICE", "cpu")
 
 
@@ -30,6 +32,11 @@ def has_card() -> bool:
 def has_cuda() -> bool:
     """Whether the `cuda` backend can run, if only in the simulator, which needs g++."""
     return has_card() or shutil.which(os.environ.get("CXX", "g++")) is not None
+
+
+def fewer(part: int) -> settings:
+    """For a property whose examples take long: that part of those that others are given."""
+    return settings(max_examples=max(10, settings.default.max_examples // part))
 
 
 def use_cuda() -> None:

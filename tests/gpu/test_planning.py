@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from devices import has_card
+from devices import fewer, has_card
 from gpu.patterns import on_host, pattern, patterns, row_of_each_entry
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -94,6 +94,7 @@ def test_a_light_plan(graph):
     assert_light(plan, *graph)
 
 
+@fewer(4)
 @given(patterns(), st.sampled_from((1, 3, 12)))
 @example(pattern(5, np.empty((0, 2), int), False), 12)
 def test_a_full_plan(graph, long):
