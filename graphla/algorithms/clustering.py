@@ -26,7 +26,7 @@ from semirings.semiring import plus_pair
 
 
 @arguments.of_graph(vertices=("nodes",))
-def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
+def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
     """c = t / (total (total - 1) - 2 mutual): the share of a vertex's neighbours that are joined.
 
     0 where there is no triangle. Of all vertices, or a Vector with entries at the `nodes` listed;
@@ -77,7 +77,7 @@ def average_clustering(
     0.5833
     """
     listed = nodes if nodes is None or np.iterable(nodes) else [nodes]
-    c: Any = clustering(A, listed, weight)
+    c = clustering(A, listed, weight)
     if not count_zeros:
         c = c.select("!=", 0).new()
     if not c.nvals:

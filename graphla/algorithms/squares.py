@@ -25,7 +25,7 @@ from semirings.semiring import plus_first, plus_pair, plus_second
 
 
 @arguments.of_graph(vertices=("nodes",), undirected=True)
-def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
+def square_clustering(A: Matrix, nodes: Any = None) -> Any:
     """c = squares / (Σ (degree u + degree w - 2) - 2 triangles - squares), over pairs u, w joined.
 
     The sum is over the pairs u, w of a vertex's neighbours, and takes what could be the fourth

@@ -40,7 +40,7 @@ def triangle_count(A: Matrix) -> int:
 
 
 @arguments.of_graph(vertices=("nodes",), undirected=True)
-def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
+def triangles(A: Matrix, nodes: Any = None) -> Any:
     """t = ½ Σ (N plus.pair N)⟨N⟩ by rows: the number of triangles that each vertex is a corner of.
 
     Of all vertices, or a Vector with entries at the `nodes` listed; of one vertex a number. An edge
