@@ -19,7 +19,7 @@ import numpy as np
 
 from graphla.algorithms import arguments, wedges
 from graphla.graph import facts
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphla.algorithms import arguments, wedges
 from graphla.graph import facts
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments, wedges
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
 from semirings import monoid, select
 from semirings.semiring import plus_pair
 
