@@ -21,7 +21,7 @@ gl.config.device = DEVICE
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=slow
+    "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
     "nightly", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=slow
