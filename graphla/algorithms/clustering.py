@@ -48,10 +48,13 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
         pairs = degree * (degree - 1)
     else:
         # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
-        W = _roots(N, A) if is_weighted else wedges.pattern(N)
+        greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
+        W = _roots(N, greatest) if is_weighted else wedges.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()
         S = wedges.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
         t = wedges.at_corners(S, chosen, weighted=True)
+        if greatest == 0 and (t != 0).any():
+            raise InvalidValue("A has no weight above 0, but weights are divided by the greatest")
         total = degree + wedges.degrees(N.T.new())
         mutual = wedges.degrees(binary.pair(N & N.T).new())
         pairs = total * (total - 1) - 2 * mutual
@@ -81,8 +84,9 @@ def average_clustering(
     if not count_zeros:
         c = c.select("!=", 0).new()
     if not c.nvals:
+        where = "A has" if nodes is None else "nodes has"
         which = "no vertex" if count_zeros else "no vertex whose clustering is not 0"
-        raise InvalidValue(f"A has {which}, but a mean needs one")
+        raise InvalidValue(f"{where} {which}, but a mean needs one")
     return c.reduce(monoid.plus).get(0) / c.nvals
 
 
@@ -109,11 +113,6 @@ def transitivity(A: Matrix) -> float:
     return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0
 
 
-def _roots(N: Matrix, A: Matrix) -> Matrix:
-    """∛(N / max A), FP64."""
-    if not N.nvals:
-        return N
-    greatest = float(A.reduce_scalar(monoid.max).get(0))
-    if greatest == 0:
-        raise InvalidValue("A has no weight above 0, but weights are divided by the greatest")
+def _roots(N: Matrix, greatest: float) -> Matrix:
+    """∛(N / greatest), FP64; NaN or infinite where that is 0."""
     return unary.cbrt["FP64"](binary.truediv["FP64"](N, greatest)).new()

@@ -137,6 +137,8 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
         if ebunch.shape != A.shape:
             raise DimensionMismatch(f"ebunch has shape {ebunch.shape}, but A has {A.shape}")
         return wedges.pattern(ebunch)
+    if not np.iterable(ebunch):
+        raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     listed = np.asarray(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
     if listed.size == 0:
         return Matrix(bool, n, n)

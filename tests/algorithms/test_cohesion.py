@@ -172,13 +172,18 @@ def test_a_mean_of_no_vertex_is_refused():
         average_clustering(gl.Matrix(bool, 0, 0))
     with pytest.raises(ValueError, match="A has no vertex whose clustering is not 0, but"):
         average_clustering(gl.Matrix(bool, 3, 3), count_zeros=False)
+    with pytest.raises(ValueError, match="nodes has no vertex, but a mean needs one"):
+        average_clustering(gl.Matrix(bool, 3, 3), [])
 
 
 def test_weights_of_which_none_is_above_zero_are_refused_where_they_count():
-    A = Edges(2, ((0, 1), (1, 0)), (0.0, 0.0)).matrix()
-    assert clustering(A).to_dense().tolist() == [0, 0]
+    ends = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
+    A = Edges(3, ends, (0.0,) * 6).matrix()
+    assert clustering(A).to_dense().tolist() == [1, 1, 1]
     with pytest.raises(ValueError, match="A has no weight above 0, but weights are divided by"):
         clustering(A, weight=True)
+    without = Edges(3, ends[:4], (0.0,) * 4).matrix()
+    assert clustering(without, weight=True).to_dense().tolist() == [0, 0, 0]
 
 
 def test_what_names_no_vertices_is_refused():
@@ -187,7 +192,8 @@ def test_what_names_no_vertices_is_refused():
         triangles(A, [0, 3])
     with pytest.raises(IndexError, match="ebunch has 5, but the vertices are 0 to 2"):
         jaccard(A, [(0, 5)])
-    with pytest.raises(TypeError, match="ebunch must be a list of pairs of vertices"):
-        jaccard(A, [0, 1])
+    for wrong in (5, [7], [0, 1], [(0, 1, 2)]):
+        with pytest.raises(TypeError, match="ebunch must be a list of pairs of vertices"):
+            jaccard(A, wrong)
     with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
         k_truss(A, -1)
