@@ -81,8 +81,9 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colours = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b
-        colours(set_.S) << binary.plus(unary.log2["FP64"](set_).new(), 64 * word)
+        # c⟨b⟩ = 64·word + log₂ b, to the nearest: on a card log₂ 8 is somewhat less than 3
+        place = unary.round(unary.log2["FP64"](set_).new()).new()
+        colours(set_.S) << binary.plus(place, 64 * word)
     return colours
 
 

@@ -75,7 +75,7 @@ def _squares(N: Matrix, degree: Any) -> Any:
 def _squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
     """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
     R = N[chosen, :].new()
-    squares = np.zeros_like(degree, shape=chosen.size)
+    squares = np.zeros_like(degree, shape=(chosen.size,))
     for rows in wedges.parts(R, N):
         P = plus_pair["INT64"](R[rows, :].new() @ N).new()
         row, column, p = P.to_coo(copy=False)

@@ -46,7 +46,7 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
         elif k == 4:
             found.append(sssp(A, s).select("<", 20).new())
         elif k == 5:
-            found.append(reachable(A, s, limit=3).dup(int))
+            found.append(reachable(A, s, cutoff=3).dup(int))
         elif k == 6:
             found.append(gl.closure(x, A, "max_min", limit=2))
             A = A.T.new()
