@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 import tour  # noqa: E402
 import verified  # noqa: E402
 
-TOOLS = {"racecheck": 20, "synccheck": 4, "memcheck": 4, "initcheck": 4}
-"""The slowest first, with the processes that each is given."""
+TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
+"""The slowest first, with the processes that each is given, at most: it has a stage or more."""
 AT_ONCE = 6
 PATIENCE = 240
 """Seconds after which a process is given up."""

@@ -49,11 +49,6 @@ def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
 
 def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
     """A list of entries, a bitmap, and one that is full."""
-    return [u.dup() for u in _vectors(gl.config.device, dtype, n)]
-
-
-@lru_cache(maxsize=9)
-def _vectors(_device: str, dtype: str, n: int) -> list[gl.Vector]:
     rng = np.random.default_rng(3)
     kept = gl.dtypes.lookup_dtype(dtype).np_type
     found = []
@@ -410,7 +405,7 @@ def algorithms() -> None:
 
 
 def centrality() -> None:
-    """Shortest paths from several sources by a block each, from one by all; ranks of both widths."""
+    """Shortest paths from several sources by a block each, from one by all."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -418,10 +413,25 @@ def centrality() -> None:
         algorithms.betweenness(A, 3, endpoints=True)
         algorithms.betweenness(A, sources=[0])
         algorithms.edge_betweenness(A, 3)
-        mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
+
+
+def centrality_by_lengths() -> None:
+    """The same where edges have lengths."""
+    from graphla import algorithms
+
+    mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
         algorithms.betweenness(mesh, 2, weight=True)
         algorithms.edge_betweenness(mesh, 1, weight=True)
-    algorithms.pagerank(A, dtype="FP32")
+
+
+def ranks() -> None:
+    """PageRank, of both widths."""
+    from graphla import algorithms
+
+    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    for dtype in ("FP64", "FP32"):
+        algorithms.pagerank(A, dtype=dtype)
 
 
 def parts() -> None:
@@ -488,7 +498,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         other_closures,
     ),
     *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
-    *(centrality, groups, parts),
+    *(centrality, centrality_by_lengths, ranks, groups, parts),
 )
 
 
