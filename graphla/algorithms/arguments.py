@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
@@ -79,6 +79,12 @@ def of_graph(
                 A = adjacency(given)
                 if undirected:
                     symmetric(A)
+                if vertices and any(map(is_loose, (*args[1:], *options.values()))):
+                    bound = signature.bind(A, *args[1:], **options)
+                    for name, value in bound.arguments.items():
+                        if name in vertices and is_loose(value):
+                            bound.arguments[name] = list(value)
+                    return _beside(A, algorithm, bound.args[1:], bound.kwargs)
                 return _beside(A, algorithm, args[1:], options)
             if undirected and given.directed:
                 raise InvalidValue(
@@ -136,6 +142,11 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
+def is_loose(given: Any) -> bool:
+    """Whether it is a set, a generator, or the like: gone through, but without places."""
+    return isinstance(given, Iterable) and not hasattr(given, "__getitem__")
+
+
 def vertex(source: Any, n: int, name: str = "source") -> int:
     """`source` as one of the vertices 0..n-1."""
     if isinstance(source, bool) or not isinstance(source, Integral):
@@ -151,7 +162,10 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     """`given` as a list of the vertices 0..n-1, int64; all of them for None."""
     if given is None:
         return np.arange(n)
-    listed = np.asarray(given)
+    try:
+        listed = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        listed = np.empty((0, 0))
     if listed.ndim != 1 or (listed.size and listed.dtype.kind not in "iu"):
         raise TypeError(f"{name} must be a list of integers, not {given!r}")
     wrong = listed[(listed < 0) | (listed >= n)]
@@ -175,25 +189,25 @@ def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
     return dtype
 
 
-def sources(source: Any, A: Matrix) -> tuple[Any, tuple[VectorForms, ...]]:
+def sources(source: Any, A: Matrix, name: str = "source") -> tuple[Any, tuple[VectorForms, ...]]:
     """`source`, one vertex or several, as distinct int32, and the operands that these belong to.
 
     An array of NumPy's, or, of a Vector with an entry at each, of the device.
     """
     if type(source) is int:
-        return np.array((vertex(source, A.nrows),), np.int32), ()
+        return np.array((vertex(source, A.nrows, name),), np.int32), ()
     if isinstance(source, VectorExpression):
         source = source.new()
     if isinstance(source, Vector):
         if source.size != A.nrows:
-            raise DimensionMismatch(f"source has size {source.size}, but A has {A.nrows} vertices")
+            raise DimensionMismatch(f"{name} has size {source.size}, but A has {A.nrows} vertices")
         if source.device != A.device:
-            refuse_mixed(A.device, source.device, "A and source")
+            refuse_mixed(A.device, source.device, f"A and {name}")
         listed = perform("sources", VectorForms.sparse, source._forms, False)
         return listed.indices, (source._forms,)
-    if isinstance(source, (list, tuple, range, np.ndarray)) and np.ndim(source):
-        return np.unique(vertices("source", source, A.nrows)).astype(np.int32), ()
-    return np.array([vertex(source, A.nrows)], np.int32), ()
+    if isinstance(source, (list, tuple, range)) or (isinstance(source, np.ndarray) and source.ndim):
+        return np.unique(vertices(name, source, A.nrows)).astype(np.int32), ()
+    return np.array([vertex(source, A.nrows, name)], np.int32), ()
 
 
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:

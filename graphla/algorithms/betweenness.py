@@ -56,7 +56,7 @@ def betweenness(
         own = np.asarray(backend(A.device).to_host(carried.counts), float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
     pairs = n if endpoints else n - 1  # of sources, for a vertex between
-    if pairs < 2:
+    if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves

@@ -85,6 +85,8 @@ def average_clustering(
         c = c.select("!=", 0).new()
     if not c.nvals:
         where = "A has" if nodes is None else "nodes has"
+        if nodes is not None and count_zeros:
+            raise InvalidValue("nodes has no vertex, but a mean needs one")
         which = "no vertex" if count_zeros else "no vertex whose clustering is not 0"
         raise InvalidValue(f"{where} {which}, but a mean needs one")
     return c.reduce(monoid.plus).get(0) / c.nvals

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms import arguments, iterations
 from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import parts
@@ -65,7 +65,7 @@ def k_core(
     if core_number is None:
         core_number = core_numbers(A, directed=directed)
     elif not isinstance(core_number, Vector):
-        core_number = Vector.from_dict(dict(core_number), "INT64", size=A.nrows)
+        core_number = iterations.given("core_number", core_number, A.nrows, "INT64")
     elif core_number.size != A.nrows:
         raise DimensionMismatch(
             f"core_number has size {core_number.size}, but A has {A.nrows} vertices"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms import arguments, iterations
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
 from graphla.sparse import Matrix, Vector
@@ -143,7 +143,7 @@ def _bounded(
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = arguments.weighs("weight", weight)
     if e is not None:
-        return _known(e if isinstance(e, Vector) else Vector.from_dict(e, size=A.nrows), name)
+        return _known(iterations.given("e", e, A.nrows, None), name)
     connected(A, name)
     bounds = settled(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:

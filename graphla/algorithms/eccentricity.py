@@ -26,6 +26,7 @@ from graphla.sparse import Matrix, Vector
 from graphla.storage import Array
 from graphla.traversal import many
 from semirings import monoid
+from semirings.exceptions import DimensionMismatch
 
 TOGETHER = 32
 """Vertices that are searched from together for the price of two searches of one."""
@@ -59,6 +60,10 @@ def eccentricity(
     chosen = np.unique(arguments.vertices("v", [v] if one else v, A.nrows))
     weighs = arguments.weighs("weight", weight)
     if sp is not None:
+        if not isinstance(sp, Matrix):
+            raise TypeError(f"sp must be a Matrix of lengths, not a {type(sp).__name__}")
+        if sp.shape != A.shape:
+            raise DimensionMismatch(f"sp has shape {sp.shape}, but A has {A.shape}")
         found = _of_lengths(sp)
         found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
     else:

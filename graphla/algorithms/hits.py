@@ -20,6 +20,7 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, unary
+from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
@@ -82,6 +83,8 @@ def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
         theta = _dot(S[0], MS[0])
         r = _mix((1.0, -theta), (MS[0], S[0]))
         error = math.sqrt(_dot(r, r))
+        if not math.isfinite(error):
+            raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
             return S[0]
         r = iterations.of_length_one(r)

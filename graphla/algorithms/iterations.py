@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from graphla.algorithms import arguments
 from graphla.backends import backend
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -34,13 +35,17 @@ def full(value: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def given(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """What is given of some vertices, a Vector or a mapping; no entry at the others."""
+    """What is given of some vertices, a Vector or a mapping; no entry at the others.
+
+    With dtype None, of the dtype that it has.
+    """
     if isinstance(values, Vector):
         if values.size != n:
             raise DimensionMismatch(f"{name} has size {values.size}, but A has {n} vertices")
         return values.dup(dtype)
     if isinstance(values, Mapping):
-        return Vector.from_dict(dict(values), dtype, size=n)
+        at = arguments.vertices(name, list(values), n)
+        return Vector.from_coo(at, list(values.values()), dtype, size=n)
     raise TypeError(
         f"{name} must be a Vector or a mapping from vertex to value, not a {type(values).__name__}"
     )
@@ -72,6 +77,11 @@ def size(x: Vector) -> float:
 def of_length_one(x: Vector) -> Vector:
     """x / √Σ x², or 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
+    if not 0 < length < math.inf:
+        # squares that are too great, or too small, are those of parts of the greatest
+        greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
+        if 0 < greatest < math.inf:
+            return of_length_one(x.apply(binary.truediv, right=greatest).new())
     return x.apply(binary.truediv, right=length or 1.0).new()
 
 

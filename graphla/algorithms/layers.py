@@ -27,6 +27,7 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     >>> layers(A, 0)
     [[0], [1, 2], [3]]
     """
+    arguments.sources(sources, A, "sources")
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
     # in the order of their levels, and of their numbers in each (by radix, where levels are short)
     narrow = np.min_scalar_type(level.max(initial=0))

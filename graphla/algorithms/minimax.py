@@ -32,6 +32,7 @@ def minimax_path(
     >>> minimax_path(A, 0).to_dict()
     {0: -inf, 1: 3.0, 2: 4.0}
     """
+    arguments.numbers(A)
     # h(s) = -∞
     start = arguments.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
     # h = h ⊕ h min.max A ⊕ h min.max A² ...

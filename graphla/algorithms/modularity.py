@@ -7,7 +7,8 @@ S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,16 +54,19 @@ def modularity(
     if is_symmetric if directed is None else not directed:
         W = weights.with_loops_twice(W)
     total = float(W.reduce_scalar(monoid.plus).get(0))
+    if not math.isfinite(total):
+        raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = membership(labels, max(n, 1))
     # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
-    # out = (W plus) S, into = (Wᵀ plus) S
+    # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()
     into = plus_first(W.reduce_columnwise(monoid.plus) @ S).new()
+    out, into = (binary.truediv(x, total).new() for x in (out, into))
     by_chance = binary.times(out & into).new().reduce(monoid.plus).get(0)
-    return float(inside / total - resolution * by_chance / total**2)
+    return float(inside / total - resolution * by_chance)
 
 
 def membership(labels: Array, ncols: int) -> Matrix:
@@ -96,7 +100,11 @@ def _labels(communities: Any, A: Matrix) -> Array:
         values = given.to_dense(copy=False)
         return perform("labels", _compact, given._forms, values)
     labels = np.full(n, -1, np.int64)
+    if not isinstance(communities, Iterable):
+        raise TypeError(f"communities must be labels or sets of vertices, not {communities!r}")
     for k, members in enumerate(communities):
+        if not isinstance(members, Iterable):
+            raise TypeError(f"communities has {members!r}, but should have sets of vertices")
         listed = arguments.vertices("communities", list(members), n)
         if (labels[listed] >= 0).any() or np.unique(listed).size < listed.size:
             raise InvalidValue("communities has a vertex twice, but should have each once")

@@ -40,6 +40,7 @@ def neighborhood(
     >>> neighborhood(A, 1, 2, center=False, undirected=True).to_dict()
     {0: True, 2: True, 3: True}
     """
+    arguments.sources(n, A, "n")
     radius = arguments.real("radius", radius, low=0)
     weighs = arguments.weighs("distance", distance)
     if undirected and not A._forms.is_symmetric:

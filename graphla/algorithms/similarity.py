@@ -139,7 +139,10 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
         return wedges.pattern(ebunch)
     if not np.iterable(ebunch):
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
-    listed = np.asarray(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
+    try:
+        listed = np.asarray(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
+    except (TypeError, ValueError):  # none, or of different lengths
+        listed = np.empty(1)
     if listed.size == 0:
         return Matrix(bool, n, n)
     if listed.ndim != 2 or listed.shape[1] != 2:

@@ -31,6 +31,7 @@ def widest_path(
     >>> widest_path(A, 0).to_dict()
     {0: inf, 1: 3.0, 2: 2.0}
     """
+    arguments.numbers(A)
     # w(s) = ∞
     start = arguments.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
     # w = w ⊕ w max.min A ⊕ w max.min A² ...

@@ -83,7 +83,11 @@ class Labels:
         """The pairs of vertices of pairs of labels."""
         if given is None or isinstance(given, Operand) or self.are_numbers:
             return given
-        return [tuple(self.number(name, label) for label in pair) for pair in given]
+        try:
+            pairs = [tuple(pair) for pair in given]
+        except TypeError:
+            raise TypeError(f"{name} must be a list of pairs of vertices, not {given!r}") from None
+        return [tuple(self.number(name, label) for label in pair) for pair in pairs]
 
     def keyed(self, name: str, given: Any) -> Any:
         """A mapping from labels as one from vertices; what is no mapping, as it is."""

@@ -5,10 +5,26 @@ import pytest
 
 import graphla as gl
 from graphla.algorithms import (
+    average_clustering,
+    betweenness,
     bfs,
+    center,
+    closeness,
     connected_components,
+    eccentricity,
+    edge_betweenness,
+    eigenvector,
+    harmonic,
+    hits,
+    jaccard,
+    k_core,
+    katz,
+    layers,
+    maximal_independent_set,
     minimax_path,
+    modularity,
     most_reliable_path,
+    neighborhood,
     pagerank,
     reachable,
     sssp,
@@ -52,7 +68,7 @@ def test_a_source_out_of_range_is_refused(algorithm, source):
 
 
 @from_a_source
-@pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1), {0}])
+@pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1)])
 def test_a_source_that_is_no_integer_is_refused(algorithm, source):
     with pytest.raises(TypeError, match="source must be an integer, not"):
         algorithm(gl.Matrix(int, 3, 3), source)
@@ -76,7 +92,9 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
     algorithm(A, np.uint8(1))
 
 
-@pytest.mark.parametrize(("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)]
+)
 def test_a_cutoff_that_makes_no_sense_is_refused(cutoff, kind):
     with pytest.raises(kind, match="cutoff"):
         bfs(gl.Matrix(int, 3, 3), 0, cutoff=cutoff)
@@ -114,3 +132,95 @@ def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
         bfs(A, 0, levels=True)
     with pytest.raises(ValueError, match='parents must be True, "least" or False, not 1'):
         bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType]
+
+
+PATH = gl.Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], 1.0, nrows=4, ncols=4)
+NAMED = gl.Graph(PATH, labels="abcd")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        bfs,
+        harmonic,
+        layers,
+        neighborhood,
+        *(lambda A, some, run=run: run(A, sources=some) for run in (betweenness, harmonic)),
+        closeness,
+        eccentricity,
+        maximal_independent_set,
+    ],
+)
+def test_sets_and_generators_of_vertices_are_lists_of_them(run):
+    def found(some):
+        first = run(PATH, some)
+        return str(first.to_dict() if isinstance(first, gl.Vector) else first)
+
+    for some in ({0, 2}, frozenset({0, 2}), (v for v in (2, 0)), {0: 1, 2: 1}.keys()):
+        assert found(some) == found([0, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("personalization", lambda: pagerank(PATH, personalization={9: 1})),
+        ("dangling", lambda: pagerank(PATH, dangling={-1: 1})),
+        ("beta", lambda: katz(PATH, beta={9: 1})),
+        ("nstart", lambda: hits(PATH, nstart={"a": 1})),
+        ("core_number", lambda: k_core(PATH, core_number={9: 1})),
+        ("core_number", lambda: k_core(PATH, core_number="x")),
+        ("e", lambda: center(PATH, e="x")),
+        ("e", lambda: center(PATH, e=[1, 2, 3, 4])),
+        ("e", lambda: center(PATH, e={7: 1})),
+        ("sp", lambda: eccentricity(PATH, sp={})),
+        ("sp", lambda: eccentricity(PATH, sp=gl.Matrix(int, 2, 2))),
+        ("sources", lambda: layers(PATH, -1)),
+        ("n", lambda: neighborhood(PATH, [7])),
+        ("ebunch", lambda: jaccard(PATH, 5)),
+        ("ebunch", lambda: jaccard(PATH, [7])),
+        ("ebunch", lambda: jaccard(PATH, [(1, 2), (3,)])),
+        ("ebunch", lambda: jaccard(NAMED, 5)),
+        ("ebunch", lambda: jaccard(NAMED, [7])),
+        ("communities", lambda: modularity(PATH, 3)),
+        ("communities", lambda: modularity(PATH, [7])),
+        ("nodes", lambda: average_clustering(PATH, [])),
+        ("source", lambda: bfs(PATH, [[0], [1, 2]])),
+    ],
+)
+def test_an_argument_that_is_wrong_is_named(name, run):
+    with pytest.raises((TypeError, ValueError, IndexError), match=f"^{name} (has|is|must)"):
+        run()
+
+
+def test_betweenness_of_no_sources_is_0():
+    assert betweenness(PATH, sources=[]).to_dict() == dict.fromkeys(range(4), 0.0)
+    assert not any(edge_betweenness(PATH, sources=[]).to_dict().values())
+
+
+@pytest.mark.parametrize("run", [widest_path, minimax_path])
+def test_widths_are_numbers(run):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
+    with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
+        run(A, 0)
+
+
+@pytest.mark.parametrize("weight", [float("inf"), 1e308])
+def test_weights_whose_squares_are_too_great_are_refused(weight):
+    with pytest.raises(ValueError, match="A has weights"):
+        hits(gl.Matrix.from_coo([0, 1, 1], [1, 0, 2], weight, nrows=3, ncols=3))
+
+
+def test_an_eigenvector_whose_squares_are_too_great_has_length_1():
+    A = PATH.apply(gl.binary.times, right=1e300).new()
+    expected = eigenvector(PATH, 500, 1e-9, nstart={0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0}).to_dense()
+    found = eigenvector(A, 500, 1e-9, nstart={0: 1.0, 1: 1.6, 2: 1.6, 3: 1.0}, weight=True)
+    assert np.allclose(found.to_dense(), expected, atol=1e-6)
+
+
+def test_modularity_of_weights_of_any_size():
+    parts = [{0, 1}, {2, 3}]
+    for weight in (1e-300, 5e-324, 1e300):
+        A = PATH.apply(gl.binary.times, right=weight).new()
+        assert modularity(A, parts) == pytest.approx(modularity(PATH, parts))
+    with pytest.raises(ValueError, match="A has weights that add up to inf"):
+        modularity(PATH.apply(gl.binary.times, right=np.inf).new(), parts)
