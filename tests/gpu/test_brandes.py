@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from devices import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     return gl.Matrix.from_coo(i, j, lengths, nrows=n, ncols=n, dup_op="first")
 
 
+@fewer(3)
 @given(
     st.integers(0, 99),
     st.booleans(),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from devices import has_cuda, use_cuda
+from devices import fewer, has_cuda, use_cuda
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,6 +200,7 @@ def as_if_large(patch: pytest.MonkeyPatch, share: float = 0.0) -> None:
         patch.setattr(hubs, name, value)
 
 
+@fewer(2)
 @given(case=cases(), large=st.booleans())
 def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
@@ -263,6 +264,7 @@ def test_each_stream_has_tags_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
+@fewer(2)
 @given(case=cases(), small=st.booleans())
 def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: bool) -> None:
     semiring, side, rows, u, present, mask = case
@@ -319,6 +321,7 @@ def bits(v: Any) -> dict[int, bytes]:
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
 
 
+@fewer(2)
 @given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
 def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes: Any) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.plus_times["FP32"]
