@@ -20,7 +20,7 @@ from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import parts
 from semirings import binary, monoid
-from semirings.exceptions import DimensionMismatch, InvalidValue
+from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
 
 
@@ -63,19 +63,15 @@ def k_core(
     [0, 0, 1, 1, 2, 2]
     """
     if core_number is None:
-        core_number = core_numbers(A, directed=directed)
-    elif not isinstance(core_number, Vector):
-        core_number = iterations.given("core_number", core_number, A.nrows, "INT64")
-    elif core_number.size != A.nrows:
-        raise DimensionMismatch(
-            f"core_number has size {core_number.size}, but A has {A.nrows} vertices"
-        )
+        numbers = core_numbers(A, directed=directed)
+    else:
+        numbers = iterations.given("core_number", core_number, A.nrows, "INT64")
     if k is None:
-        k = int(core_number.reduce(monoid.max).get(0)) if A.nrows else 0
+        k = int(numbers.reduce(monoid.max).get(0)) if numbers.nvals else 0
     else:
         k = arguments.count("k", k, least=0)
-    # v = core_number⟨core_number >= k⟩
-    v = core_number.select(">=", k).new()
+    # v = c⟨c >= k⟩
+    v = numbers.select(">=", k).new()
     # C(i, j) = A(i, j), where v(i) and v(j) are
     return binary.second(v & binary.first(A & v).new()).new()
 

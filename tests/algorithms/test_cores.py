@@ -81,3 +81,7 @@ def test_what_makes_no_sense_is_refused():
         k_core(A, -1)
     with pytest.raises(gl.exceptions.DimensionMismatch, match="core_number has size 2, but A has"):
         k_core(A, 1, gl.Vector(int, 2))
+    with pytest.raises(TypeError, match="core_number must be a Vector or a mapping from vertex"):
+        k_core(A, 1, "x")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(IndexError, match="core_number has 9, but the vertices are 0 to 2"):
+        k_core(A, 1, {9: 1})
