@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
+from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
 from graphla.graph.facts import degrees, is_symmetric
 from graphla.settings import config
@@ -73,7 +74,7 @@ def eccentricity(
             else settled(A, weighs, lambda bounds: bounds.differ, ("lowest", "highest"))
         )
         if bounds is None:
-            found = definition(A, chosen, weighs)
+            found = definition(A, _reaching_all(A) if v is None else chosen, weighs)
         else:
             found = Vector.from_dense(bounds.low, copy=False)
     return found.get(int(chosen[0])) if one else found
@@ -91,6 +92,22 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     return Vector.from_coo(
         vertices[all_of_them], reach.farthest[all_of_them], "INT64", size=A.nrows
     )
+
+
+def _reaching_all(A: Matrix) -> np.ndarray:
+    """The vertices that reach all others: the strong component that no edge enters, if it is one.
+
+    From two such components no path leads to the other; to each further one there is a path.
+    """
+    do = backend(A.device)
+    label = strong_components(A).to_dense(copy=False)
+    i, j, _ = A.to_coo(values=False, copy=False)
+    entered = do.xp.zeros(A.nrows, bool)
+    entered[label[j][label[i] != label[j]]] = True
+    first = (~entered & (label == do.xp.arange(A.nrows))).nonzero()[0]
+    if first.size != 1:
+        return np.arange(0)
+    return do.to_host((label == first[0]).nonzero()[0])
 
 
 class Bounds(NamedTuple):

@@ -117,6 +117,28 @@ def test_of_one_vertex_it_is_a_number(graph, weight):
         assert eccentricity(A, [v], weight=weight).to_dict().get(v) == whole.get(v)
 
 
+@few
+@given(graphs(), st.booleans())
+def test_eccentricities_of_any_graph_are_those_of_a_search_from_each_vertex(graph, weight):
+    A = graph.matrix()
+    assert eccentricity(A, weight=weight).isequal(definition(A, np.arange(graph.n), weight))
+
+
+def test_no_search_begins_where_some_vertex_is_out_of_reach(monkeypatch):
+    module, begun = sys.modules["graphla.algorithms.eccentricity"], []
+
+    def recorded(A, vertices, weighs=False):
+        begun.append(vertices.tolist())
+        return definition(A, vertices, weighs)
+
+    monkeypatch.setattr(module, "definition", recorded)
+    n = 40
+    path = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
+    assert eccentricity(path).to_dict() == {0: n - 1}
+    assert not eccentricity(gl.Matrix(int, n, n)).nvals
+    assert begun == [[0], []]
+
+
 @pytest.mark.parametrize("find", [*EXTREMES, average_path_length])
 def test_a_graph_of_parts_is_refused(find):
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
