@@ -17,6 +17,7 @@ from graphla.forms import MatrixForms, VectorForms
 from graphla.graph import Graph
 from graphla.graph.facts import is_symmetric
 from graphla.graph.labelled import labelled
+from graphla.graph.labels import at, called
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -102,7 +103,8 @@ def of_graph(
                     asked[name] = labels.pairs(name, value)
             if "directed" in signature.parameters and asked.get("directed") is None:
                 asked["directed"] = given.directed
-            found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
+            with at(labels):
+                found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
             chosen = asked.get(rows) if rows else None
             return labelled(found, labels, gives, None if chosen is None else labels.at(chosen))
 
@@ -255,7 +257,9 @@ def numbers(A: Matrix) -> None:
     least = _extent(A)[0]
     if least != least:
         i, j = _first_entry(select.valueeq(A.apply(unary.isnan), True).new())
-        raise InvalidValue(f"A has weight nan on edge {i} -> {j}, but must have numbers")
+        raise InvalidValue(
+            f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers"
+        )
 
 
 def nonnegative(A: Matrix) -> None:
@@ -270,7 +274,8 @@ def nonnegative(A: Matrix) -> None:
     if wrong.nvals:
         i, j = _first_entry(wrong)
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {i} -> {j}, but must have none below 0"
+            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"but must have none below 0"
         )
 
 
@@ -280,7 +285,9 @@ def positive(A: Matrix) -> None:
     if not A.nvals or _extent(A)[0] > 0:
         return
     i, j = _first_entry(select.valueeq(A, 0).new())
-    raise InvalidValue(f"A has weight 0 on edge {i} -> {j}, but must have weights above 0")
+    raise InvalidValue(
+        f"A has weight 0 on edge {called(i)} -> {called(j)}, but must have weights above 0"
+    )
 
 
 def at_most(A: Matrix, most: int) -> None:
@@ -291,7 +298,8 @@ def at_most(A: Matrix, most: int) -> None:
     if wrong.nvals:
         i, j = _first_entry(wrong)
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {i} -> {j}, but at most {most} fits"
+            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"but at most {most} fits"
         )
 
 

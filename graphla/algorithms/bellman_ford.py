@@ -12,6 +12,7 @@ from typing import Any
 
 from graphla.algorithms import arguments
 from graphla.algorithms.sssp import lengths_of
+from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from graphla.traversal.cycles import EndlessCycle
@@ -47,8 +48,9 @@ def bellman_ford(
         return solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
         raise InvalidValue(
-            f"A has a cycle of negative weight through vertex {error.cycle[0]}, which the source "
-            "reaches: so there is no shortest path (negative_cycle gives the cycle)"
+            f"A has a cycle of negative weight through vertex {called(error.cycle[0])}, "
+            "which the source reaches: so there is no shortest path (negative_cycle gives the "
+            "cycle)"
         ) from error
 
 

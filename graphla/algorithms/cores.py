@@ -17,6 +17,7 @@ import numpy as np
 
 from graphla.algorithms import arguments, iterations
 from graphla.graph import facts
+from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import parts
 from semirings import binary, monoid
@@ -105,7 +106,7 @@ def _checked(A: Matrix, directed: bool | None) -> bool:
     if facts.self_loops(A):
         i = int(facts.loops(A).to_coo()[0][0])
         raise InvalidValue(
-            f"A has a self-loop at vertex {i}, but cores are of graphs without: "
+            f"A has a self-loop at vertex {called(i)}, but cores are of graphs without: "
             f"select.offdiag(A) leaves them out"
         )
     symmetric = facts.is_symmetric(A)

@@ -15,6 +15,7 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
+from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array
 from semirings.exceptions import InvalidValue
@@ -160,13 +161,13 @@ def _known(e: Vector, name: str) -> Bounds:
 def connected(A: Matrix, name: str) -> None:
     """Refuse a graph in which some vertex does not reach another."""
     from_it, to_it = reachable(A, 0), reachable(A.T.new(), 0)
-    for reached, pair in ((from_it, "from 0 to {}"), (to_it, "from {} to 0")):
+    for reached, pair in ((from_it, "from {0} to {1}"), (to_it, "from {1} to {0}")):
         if reached.nvals < A.nrows:
             there = Vector.from_scalar(True, A.nrows, bool)
             v = there.dup(mask=~reached.S).reduce("first_index").value
             raise InvalidValue(
-                f"A has no path {pair.format(v)}, but the {name} is of graphs in which every "
-                "vertex reaches all others"
+                f"A has no path {pair.format(called(0), called(v))}, but the {name} is of "
+                "graphs in which every vertex reaches all others"
             )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments, chance
+from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -71,6 +72,6 @@ def _refuse_joined(A: Matrix, chosen: Vector) -> None:
     if joined.nvals:
         i, j, _ = joined.to_coo(values=False)
         raise InvalidValue(
-            f"nodes has {int(listed[i[0]])} and {int(listed[j[0]])}, which an edge joins, "
-            "but an independent set has no two such"
+            f"nodes has {called(int(listed[i[0]]))} and {called(int(listed[j[0]]))}, "
+            "which an edge joins, but an independent set has no two such"
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.algorithms.sssp import lengths_of
+from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure, many
 from graphla.traversal.cycles import EndlessCycle
@@ -89,8 +90,8 @@ def all_pairs_lengths(
         D = closure(start, A, min_plus[dtype])
     except EndlessCycle as error:
         raise InvalidValue(
-            f"A has a cycle of negative weight through vertex {error.cycle[0]}: so there is no "
-            "shortest path (negative_cycle gives the cycle)"
+            f"A has a cycle of negative weight through vertex {called(error.cycle[0])}: "
+            "so there is no shortest path (negative_cycle gives the cycle)"
         ) from error
     return D if cutoff is None else D.select("<=", cutoff).new()
 

@@ -18,6 +18,7 @@ from typing import Any
 from graphla.algorithms import arguments, chance
 from graphla.backends import backend
 from graphla.forms import MatrixForms
+from graphla.graph.labels import called
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array, Csr
@@ -108,6 +109,7 @@ def _refuse_unequal(A: Matrix) -> None:
         rows, columns, _ = unlike.to_coo(values=False)
         i, j = int(rows[0]), int(columns[0])
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {i} -> {j} and {A[j, i].value} on {j} -> {i}, "
+            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)} and "
+            f"{A[j, i].value} on {called(j)} -> {called(i)}, "
             "but the weights of an undirected graph must be symmetric, and numbers"
         )

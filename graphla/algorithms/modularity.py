@@ -16,6 +16,7 @@ import numpy as np
 from graphla.algorithms import arguments, weights
 from graphla.backends import backend
 from graphla.forms import VectorForms
+from graphla.graph.labels import called
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector, VectorExpression
 from graphla.storage import Array
@@ -111,7 +112,7 @@ def _labels(communities: Any, A: Matrix) -> Array:
         labels[listed] = k
     if (labels < 0).any():
         v = int(np.flatnonzero(labels < 0)[0])
-        raise InvalidValue(f"communities lacks vertex {v}, but should have each once")
+        raise InvalidValue(f"communities lacks vertex {called(v)}, but should have each once")
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 

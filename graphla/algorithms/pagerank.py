@@ -20,6 +20,7 @@ from graphla.algorithms import arguments, iterations
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
 from graphla.forms import VectorForms
+from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.sparse import Matrix, Vector
 from graphla.storage import FullVector
@@ -159,8 +160,8 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         if endless.nvals:
             vertex = endless.to_coo()[0][0]
             raise InvalidValue(
-                f"A has weights out of vertex {vertex} that add up to inf, but their sum must be "
-                "finite"
+                f"A has weights out of vertex {called(vertex)} that add up to inf, but "
+                "their sum must be finite"
             )
     else:
         degree = edges_out(A)

@@ -18,6 +18,7 @@ from typing import Any
 from graphla.algorithms import arguments
 from graphla.algorithms.sssp import sssp
 from graphla.expression import replace
+from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select, unary
 from semirings.exceptions import InvalidValue
@@ -61,8 +62,8 @@ def path_count(
     off = unary.abs(binary.minus(exact.dup("FP64") & rounded)).reduce(monoid.max).get(0)
     if most >= 2.0**63 or off > most / 2:
         raise OverflowError(
-            f"A has about {most:.3g} shortest paths from {source} to some vertex, which INT64 "
-            'cannot hold; ask for dtype "FP64"'
+            f"A has about {most:.3g} shortest paths from {called(source)} to some vertex, "
+            'which INT64 cannot hold; ask for dtype "FP64"'
         )
     return exact
 

@@ -13,6 +13,7 @@ from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
 from graphla.backends import Enough
+from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings.exceptions import GraphblasException, InvalidValue
@@ -99,5 +100,5 @@ def _traversed(
 def _length(lengths: Vector, source: int, target: int) -> Any:
     length = lengths.get(target)
     if length is None:
-        raise NoPath(f"A has no path from {source} to {target}")
+        raise NoPath(f"A has no path from {called(source)} to {called(target)}")
     return length

@@ -142,7 +142,7 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
     try:
         listed = np.asarray(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
     except (TypeError, ValueError):  # none, or of different lengths
-        listed = np.empty(1)
+        listed = np.asarray(None)
     if listed.size == 0:
         return Matrix(bool, n, n)
     if listed.ndim != 2 or listed.shape[1] != 2:

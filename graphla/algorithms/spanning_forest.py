@@ -18,6 +18,7 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.algorithms.components import connected_components, selection
 from graphla.backends import backend
+from graphla.graph.labels import called
 from graphla.sparse import Matrix
 from graphla.traversal import parts
 from semirings import binary, monoid, select, unary
@@ -99,7 +100,7 @@ def _weighed(A: Matrix, ignore_nan: bool) -> Matrix:
         rows, columns, _ = wrong.to_coo(values=False)
         i, j = int(rows[0]), int(columns[0])
         raise InvalidValue(
-            f"A has weight nan on edge {i} -> {j}, but must have numbers: "
+            f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers: "
             f"ignore_nan=True leaves such edges out"
         )
     return U.dup(mask=~wrong.S)

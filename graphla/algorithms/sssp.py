@@ -16,6 +16,7 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.backends import Enough
+from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings import unary
@@ -67,7 +68,8 @@ def sssp(
         )
     except OverflowError as error:
         raise OverflowError(
-            f"A has a shortest path from {source} of more than {LONGEST}, which INT64 cannot hold"
+            f"A has a shortest path from {called(source)} of more than {LONGEST}, "
+            "which INT64 cannot hold"
         ) from error
     if cutoff is None:
         return found

@@ -7,6 +7,8 @@ one vertex, and only what is none is looked into for labels.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +16,26 @@ import numpy as np
 
 from graphla.expression import Operand
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+
+_AT: ContextVar[Labels | None] = ContextVar("labels", default=None)
+
+
+@contextmanager
+def at(labels: Labels) -> Iterator[None]:
+    """An algorithm is at a graph with these labels: messages are to speak of them."""
+    token = _AT.set(None if labels.are_numbers else labels)
+    try:
+        yield
+    finally:
+        _AT.reset(token)
+
+
+def called(vertices: Any) -> str:
+    """A vertex, or a list of them, in a message: by its label, or of a Matrix by its number."""
+    labels = _AT.get()
+    if labels is None or not isinstance(vertices, (Integral, list)):
+        return str(vertices)
+    return repr(labels.of(vertices))
 
 
 class Labels:

@@ -6,11 +6,13 @@ import pytest
 import graphla as gl
 from graphla.algorithms import (
     average_clustering,
+    bellman_ford,
     betweenness,
     bfs,
     center,
     closeness,
     connected_components,
+    diameter,
     eccentricity,
     edge_betweenness,
     eigenvector,
@@ -27,6 +29,7 @@ from graphla.algorithms import (
     neighborhood,
     pagerank,
     reachable,
+    shortest_path,
     sssp,
     triangle_count,
     widest_path,
@@ -224,3 +227,23 @@ def test_modularity_of_weights_of_any_size():
         assert modularity(A, parts) == pytest.approx(modularity(PATH, parts))
     with pytest.raises(ValueError, match="A has weights that add up to inf"):
         modularity(PATH.apply(gl.binary.times, right=np.inf).new(), parts)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (lambda G: shortest_path(G, "c", "d"), "A has no path from 'c' to 'd'"),
+        (lambda G: sssp(G, "a"), "on edge 'b' -> 'c', but"),
+        (diameter, "A has no path from 'a' to 'd'"),
+        (lambda G: bellman_ford(G, "a"), "A has a cycle of negative weight through vertex '[bc]'"),
+        (lambda G: maximal_independent_set(G, ["b", "c"]), "nodes has 'b' and 'c', which"),
+    ],
+)
+def test_messages_speak_of_labels(run, said):
+    G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", -2)], labels="abcd")
+    with pytest.raises(ValueError, match=said):
+        run(G)
+    with pytest.raises(
+        ValueError, match="on edge 1 -> 2, but"
+    ):  # of a Matrix they are numbers again
+        pagerank(gl.Matrix.from_coo([1], [2], -1, nrows=4, ncols=4))
