@@ -110,12 +110,13 @@ struct StopFlag {
 
   DEVICE StopFlag(const u64 *words, i64 ticks) : host(words), patience(ticks), due(clock64() + ticks) {}
 
-  /// Whether the host wishes to stop, as far as this thread has looked.
+  /// Whether the host wishes to stop, as far as this thread has looked; once it does, each time.
   DEVICE bool is_up() {
     const i64 now = clock64();
     if (now < due) return false;
-    due = now + patience;
-    return load_relaxed(&host[HOST_STOP]) != 0;
+    const bool wishes = load_relaxed(&host[HOST_STOP]) != 0;
+    if (!wishes) due = now + patience;
+    return wishes;
   }
 };
 

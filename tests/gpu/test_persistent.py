@@ -49,6 +49,17 @@ template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *h
     tell_host(host, launch, HOST_RESULTS, u32(round));
   }
 }
+/// The wish, made by the card itself, is looked up twice by one that is patient after its first look.
+template <class Op> __global__ void ask_twice(u64 *control, u32 tickets, u64 *host, u32 launch,
+                                              i64 patience) {
+  StopFlag flag(host, 0);
+  flag.patience = i64(1) << 60;
+  store_relaxed(&host[HOST_STOP], u64(1));
+  const bool first = flag.is_up(), second = flag.is_up();
+  tell_host(host, launch, HOST_STATUS, STOPPED);
+  tell_host(host, launch, HOST_RESULTS, first);
+  tell_host(host, launch, HOST_RESULTS + 1, second);
+}
 }
 """
 
@@ -59,16 +70,19 @@ def on_cuda() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def pass_round() -> Kernel:
+def made(name: str) -> Kernel:
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     text = '#include "atomics.cuh"\nnamespace graphla { struct Op {}; }\n' + PASS_ROUND
-    code, name, _ = nvrtc.compile_program(
-        text, "graphla::pass_round<graphla::Op>", architecture, "pass_round"
-    )
+    instance = f"graphla::{name}<graphla::Op>"
+    code, symbol, _ = nvrtc.compile_program(text, instance, architecture, name)
     module = Module()
     module.load(code)
-    return Kernel(module, module.get_function(name), "pass_round")
+    return Kernel(module, module.get_function(symbol), name)
+
+
+@pytest.fixture(scope="module")
+def pass_round() -> Kernel:
+    return made("pass_round")
 
 
 def passed(kernel: Kernel, blocks: int, last: int, stop: int = -1) -> tuple[list[int], Any]:
@@ -97,6 +111,12 @@ def test_the_wish_to_stop_is_seen(pass_round: Kernel, monkeypatch: pytest.Monkey
         assert told[0] == persistent.STOPPED and stop < told[1] <= stop + 2
         assert (values[(told[1] & 1) * 5 :][:5] == told[1]).all()
     assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
+
+
+def test_a_wish_once_seen_is_seen_again():
+    """Whoever leaves one loop for it must not begin the next one."""
+    told = persistent.run(made("ask_twice"), 1, 1, results=2)
+    assert told == [persistent.STOPPED, 1, 1]
 
 
 def test_many_launches_answer_one_after_another(pass_round: Kernel):
