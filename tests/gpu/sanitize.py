@@ -38,9 +38,9 @@ OPTIONS = {
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
-"""Kernels that a tool does not see, and their stages. This one keeps nothing in shared memory, which
-is all that racecheck looks at; and under that tool, but under no other, several teams of blocks end
-in an illegal instruction now and then."""
+"""Kernels that a tool does not see, and their stages. This one keeps nothing in shared memory, all
+that racecheck looks at; and under that tool, but under no other, several teams of blocks now
+and then end in an illegal instruction."""
 
 OURS = "kernel_substring=graphla"
 """CuPy's kernels are not ours to judge (they read values of absent entries, which may be anything,

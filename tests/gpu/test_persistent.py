@@ -49,7 +49,7 @@ template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *h
     tell_host(host, launch, HOST_RESULTS, u32(round));
   }
 }
-/// The wish, made by the card itself, is looked up twice by one that is patient after its first look.
+/// The wish, made by the card itself, is looked up twice, with patience after the first look.
 template <class Op> __global__ void ask_twice(u64 *control, u32 tickets, u64 *host, u32 launch,
                                               i64 patience) {
   StopFlag flag(host, 0);
