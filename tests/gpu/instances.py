@@ -23,7 +23,7 @@ from semirings.dtypes import ALL, DataType
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 
 OWN = "own"
-MANY = 32
+MANY = 16
 """Rows of one of the named semirings from which a plain run takes all pairs, not all rows."""
 
 FLAGS = (False, True)
