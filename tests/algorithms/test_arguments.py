@@ -144,7 +144,7 @@ NAMED = gl.Graph(PATH, labels="abcd")
 @pytest.mark.parametrize(
     "run",
     [
-        bfs,
+        lambda A, some: bfs(A, some, parents="least"),
         harmonic,
         layers,
         neighborhood,
