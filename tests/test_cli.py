@@ -294,6 +294,21 @@ def test_bench_refuses_what_is_no_algorithm_and_what_is_no_graph(tmp_path):
     assert "should end in .csv" in refused("bench", "karate", "--output", "times.txt")
 
 
+def test_bench_runs_from_a_script_that_guards_nothing(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from graphla.cli import main\n"
+        "main(['bench', 'karate', '--no-compile', '--only', 'bfs'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, env=environment()
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    header, bfs = done.stdout.splitlines()[2:]
+    seconds = bfs.split()[1]
+    assert header.index("seconds") + len("seconds") == bfs.index(seconds) + len(seconds)
+
+
 # --- info and convert -----------------------------------------------------------------------------
 
 
@@ -448,6 +463,11 @@ def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
     assert "should end in one of" in refused("bfs", edge_list, "--output", "levels.xls")
     assert "should end in one of" in refused("bfs", tmp_path)
     assert "--labels is for edge lists" in refused("bfs", "karate", "--labels")
+    assert "--duplicates is for files" in refused("bfs", "karate", "--duplicates", "min")
+    assert "'bogus' names no binary" in refused("bfs", edge_list, "--duplicates", "bogus")
+    assert "--personalization is '', but should be a file or a=1,b=2,..." in refused(
+        "pagerank", "karate", "--personalization", ""
+    )
     assert "max_iter is 1" in refused("pagerank", "karate", "--tol", 1e-9, "--max-iter", 1)
     assert "alpha is 2.0, but" in refused("pagerank", "karate", "--alpha", 2)
 

@@ -11,10 +11,11 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.degree import edges_in, edges_out
@@ -156,18 +157,26 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     if is_weighted:
         arguments.nonnegative(A)
         degree = plus_times["FP64"](A @ iterations.full(1.0, A.nrows)).new()
-        endless = degree.select("==", math.inf)
-        if endless.nvals:
-            vertex = endless.to_coo()[0][0]
-            raise InvalidValue(
-                f"A has weights out of vertex {called(vertex)} that add up to inf, but "
-                "their sum must be finite"
-            )
+        _sums_fit(degree, alpha, kept)
     else:
         degree = edges_out(A)
     share = iterations.full(0.0, A.nrows, kept)
     share(degree.V) << binary.truediv(alpha, degree)
     return share
+
+
+def _sums_fit(degree: Vector, alpha: float, dtype: Any) -> None:
+    """Refuse sums of weights which the ranks' dtype cannot hold, or alpha / which it cannot."""
+    most = float(np.finfo(dtype.np_type).max)
+    great = degree.select(">", most)
+    small = degree.select("<=", alpha / most).select(">", 0)
+    for unfit, but in ((great, "their sum"), (small, "alpha / their sum")):
+        if unfit.nvals:
+            vertices, sums = unfit.to_coo()
+            raise InvalidValue(
+                f"A has weights out of vertex {called(vertices[0])} that add up to "
+                f"{sums[0]:.3g}, but {but} must be finite in {dtype}"
+            )
 
 
 def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:

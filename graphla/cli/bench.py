@@ -11,10 +11,13 @@ import io
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from inspect import Parameter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,7 +43,7 @@ def run(options: Namespace, settings: dict[str, Any]) -> None:
     chosen = _chosen(options.only)
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
-    width = max(len(each.name) for each in chosen)
+    width = max(len("algorithm"), *(len(each.name) for each in chosen))
     worker, bar, rows = _Worker(options, settings), Bar(len(chosen)), list[Row]()
     try:
         with bar.step(f"reading {options.graph}", 0):
@@ -88,8 +91,10 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         arguments = (self._options, self._settings, theirs)
-        self._process = context.Process(target=_work, args=arguments, daemon=True)
-        self._process.start()
+        process = context.Process(target=_work, args=arguments, daemon=True)
+        with _no_main():
+            process.start()
+        self._process = process
         theirs.close()
         try:
             is_read, said = self._pipe.recv()
@@ -128,6 +133,17 @@ class _Worker:
         process.join()
         self._pipe.close()
         return code
+
+
+@contextmanager
+def _no_main() -> Iterator[None]:
+    """Let a process start without the script that called us, which it would run again."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:

@@ -54,6 +54,8 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
         option = "labels" if options.labels else next(iter(given))
         raise InvalidValue(f"--{option} is for edge lists ({' '.join(EDGE_LISTS)}), not for {name}")
     if not path.exists() and name in datasets.names():
+        if options.duplicates is not None:
+            raise InvalidValue(f"--duplicates is for files, not for the dataset {name}")
         return datasets.load(name), None
     if not path.exists() and path.name == name and not path.suffix:
         raise InvalidValue(

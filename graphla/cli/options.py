@@ -145,6 +145,8 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
     """{vertex: number}, of a=1,b=2 or of a file of such rows, as --output writes it."""
+    if not text:
+        raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:
         rows = [each.rsplit("=", 1) for each in text.split(",")]
     else:

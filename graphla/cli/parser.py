@@ -176,7 +176,7 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--duplicates",
         metavar="OP",
-        help="join edges listed twice by an operator: min, plus, first",
+        help="files: join edges listed twice by an operator: min, plus, first",
     )
     reading.add_argument(
         "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"

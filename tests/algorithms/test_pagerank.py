@@ -164,3 +164,13 @@ def test_weights_that_add_up_to_infinity_are_refused_where_weights_count(weights
     assert pagerank(A, weight=None).nvals == 3
     with pytest.raises(ValueError, match="A has weights out of vertex 1 that add up to inf, but"):
         pagerank(A, weight=True)
+
+
+@pytest.mark.parametrize(
+    ("weight", "dtype"), [(5e-324, "FP64"), (1e-310, "FP64"), (1e-39, "FP32"), (1e39, "FP32")]
+)
+def test_weights_too_small_or_too_great_for_the_ranks_are_refused(weight, dtype):
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, weight], nrows=2, ncols=2)
+    assert pagerank(A, weight=None, dtype=dtype).nvals == 2
+    with pytest.raises(ValueError, match=r"A has weights out of vertex 1 that add up to .*, but"):
+        pagerank(A, dtype=dtype)
