@@ -297,8 +297,7 @@ def test_bench_refuses_what_is_no_algorithm_and_what_is_no_graph(tmp_path):
 def test_bench_runs_from_a_script_that_guards_nothing(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from graphla.cli import main\n"
-        "main(['bench', 'karate', '--no-compile', '--only', 'bfs'])\n"
+        "from graphla.cli import main\nmain(['bench', 'karate', '--no-compile', '--only', 'bfs'])\n"
     )
     done = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, timeout=300, env=environment()
