@@ -13,6 +13,7 @@ from graphla import algorithms
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("docs/algorithms.md", "docs/closure.md", "docs/graph.md")
+LINKED = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:
@@ -40,6 +41,34 @@ def test_the_table_of_algorithms_has_each_of_them():
     text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
     functions = {name for name in algorithms.__all__ if not name[0].isupper()}
     assert functions == {name for name in functions if f"`{name}`" in text}
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        path, _, anchor = link.partition("#")
+        if path.startswith("http"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page are linked by."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.cpu
+def test_each_decision_is_listed():
+    folder = ROOT / "docs" / "decisions"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert [
+        each.name for each in sorted(folder.glob("0*.md")) if f"({each.name})" not in text
+    ] == []
 
 
 @pytest.mark.cpu
