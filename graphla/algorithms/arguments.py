@@ -12,15 +12,17 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from graphla.backends import placed
+from graphla.backends import backend, placed
 from graphla.forms import MatrixForms, VectorForms
 from graphla.graph import Graph
 from graphla.graph.facts import is_symmetric
 from graphla.graph.labelled import labelled
 from graphla.graph.labels import at, called
 from graphla.operations.operation import perform, refuse_mixed
+from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
+from graphla.sparse.placing import found
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
@@ -62,7 +64,7 @@ def of_graph(
 
     A parameter `directed` that is not given, or None, is what the Graph says.
     """
-    told = OfGraph(vertices, pairs, keyed, gives, rows, undirected)
+    told, named = OfGraph(vertices, pairs, keyed, gives, rows, undirected), {*vertices, *pairs}
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
@@ -80,11 +82,11 @@ def of_graph(
                 A = adjacency(given)
                 if undirected:
                     symmetric(A)
-                if vertices and any(map(is_loose, (*args[1:], *options.values()))):
+                if named and any(map(is_otherwise, (*args[1:], *options.values()))):
                     bound = signature.bind(A, *args[1:], **options)
                     for name, value in bound.arguments.items():
-                        if name in vertices and is_loose(value):
-                            bound.arguments[name] = list(value)
+                        if name in named:
+                            bound.arguments[name] = as_list(value)
                     return _beside(A, algorithm, bound.args[1:], bound.kwargs)
                 return _beside(A, algorithm, args[1:], options)
             if undirected and given.directed:
@@ -95,6 +97,8 @@ def of_graph(
             bound = signature.bind(*args, **options)
             asked, labels = bound.arguments, given._labels
             for name, value in asked.items():
+                if name in named and is_on_card(value):
+                    value = as_list(value)
                 if name in keyed and (isinstance(value, Mapping) or name not in vertices):
                     asked[name] = labels.keyed(name, value)
                 elif name in vertices:
@@ -144,9 +148,20 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
-def is_loose(given: Any) -> bool:
-    """Whether it is a set, a generator, or the like: gone through, but without places."""
-    return isinstance(given, Iterable) and not hasattr(given, "__getitem__")
+def is_otherwise(given: Any) -> bool:
+    """Whether it is a set, a generator, or the like, without places; or an array on a card."""
+    is_loose = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
+    return is_loose or is_on_card(given)
+
+
+def as_list(given: Any) -> Any:
+    """Such a one as a list, or as an array of NumPy's; all else as it is."""
+    if not is_otherwise(given):
+        return given
+    if not is_on_card(given):
+        return list(given)
+    device, (array,) = found(given)
+    return backend(device).to_host(array)
 
 
 def vertex(source: Any, n: int, name: str = "source") -> int:
@@ -166,7 +181,7 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
         return np.arange(n)
     try:
         listed = np.asarray(given)
-    except ValueError:  # lists of different lengths
+    except (TypeError, ValueError):  # lists of different lengths, or a Vector
         listed = np.empty((0, 0))
     if listed.ndim != 1 or (listed.size and listed.dtype.kind not in "iu"):
         raise TypeError(f"{name} must be a list of integers, not {given!r}")

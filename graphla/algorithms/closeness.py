@@ -37,7 +37,7 @@ def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool 
     """
     n = A.nrows
     is_one = u is not None and np.ndim(u) == 0
-    chosen = arguments.distinct("u", [arguments.vertex(u, n)] if is_one else u, n)
+    chosen = arguments.distinct("u", [arguments.vertex(u, n, "u")] if is_one else u, n)
     if arguments.weighs("distance", distance):
         arguments.nonnegative(A)
         count, total = _lengths(A.dup(FP64).T.new(), chosen)

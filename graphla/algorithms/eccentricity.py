@@ -22,6 +22,7 @@ from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
 from graphla.graph.facts import degrees, is_symmetric
+from graphla.operations.operation import refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array
@@ -65,6 +66,8 @@ def eccentricity(
             raise TypeError(f"sp must be a Matrix of lengths, not a {type(sp).__name__}")
         if sp.shape != A.shape:
             raise DimensionMismatch(f"sp has shape {sp.shape}, but A has {A.shape}")
+        if sp.device != A.device:
+            refuse_mixed(A.device, sp.device, "A and sp")
         found = _of_lengths(sp)
         found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
     else:

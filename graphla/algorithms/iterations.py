@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphla.algorithms import arguments
-from graphla.backends import backend
-from graphla.operations.operation import perform
+from graphla.backends import backend, here
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector
 from graphla.storage import is_iso
 from semirings import binary, monoid, unary
@@ -42,6 +42,8 @@ def given(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     if isinstance(values, Vector):
         if values.size != n:
             raise DimensionMismatch(f"{name} has size {values.size}, but A has {n} vertices")
+        if values.device != here():
+            refuse_mixed(here(), values.device, f"A and {name}")
         return values.dup(dtype)
     if isinstance(values, Mapping):
         at = arguments.vertices(name, list(values), n)

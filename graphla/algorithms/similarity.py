@@ -18,6 +18,7 @@ import numpy as np
 
 from graphla.algorithms import arguments, wedges
 from graphla.graph import facts
+from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix
 from semirings import binary, select
 from semirings.exceptions import DimensionMismatch
@@ -136,6 +137,8 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
     if isinstance(ebunch, Matrix):
         if ebunch.shape != A.shape:
             raise DimensionMismatch(f"ebunch has shape {ebunch.shape}, but A has {A.shape}")
+        if ebunch.device != A.device:
+            refuse_mixed(A.device, ebunch.device, "A and ebunch")
         return wedges.pattern(ebunch)
     if not np.iterable(ebunch):
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")

@@ -141,8 +141,9 @@ class Labels:
 
 
 def listed(items: Iterable[Any]) -> list[Any]:
-    """The items of anything; those of an array as Python's own."""
-    return items.tolist() if isinstance(items, np.ndarray) else list(items)
+    """The items of anything; those of an array as Python's own, at once where it is on a card."""
+    tolist = getattr(items, "tolist", None)
+    return list(items) if tolist is None else tolist()
 
 
 def numbered(names: Sequence[Any]) -> dict[Any, int]:

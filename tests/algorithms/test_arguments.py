@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from devices import DEVICE
 
 import graphla as gl
 from graphla.algorithms import (
+    all_pairs_lengths,
     average_clustering,
     bellman_ford,
     betweenness,
     bfs,
     center,
     closeness,
+    clustering,
     connected_components,
     diameter,
     eccentricity,
@@ -247,3 +250,71 @@ def test_messages_speak_of_labels(run, said):
         ValueError, match="on edge 1 -> 2, but"
     ):  # of a Matrix they are numbers again
         pagerank(gl.Matrix.from_coo([1], [2], -1, nrows=4, ncols=4))
+
+
+on_cuda = pytest.mark.skipif(DEVICE == "cpu", reason="one device")
+
+
+@on_cuda
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda A, v: bfs(A, v, parents=False).levels,
+        neighborhood,
+        all_pairs_lengths,
+        closeness,
+        eccentricity,
+        lambda A, v: harmonic(A, nbunch=v),
+        lambda A, v: betweenness(A, sources=v),
+        clustering,
+        maximal_independent_set,
+        lambda A, v: jaccard(A, v.reshape(1, 2)),
+    ],
+)
+def test_vertices_may_be_an_array_on_the_card(run):
+    from graphla.backends import backend
+
+    vertices = np.array([3, 0])
+    there = backend("cuda").asarray(vertices)
+    for A in (PATH, gl.Graph(PATH), gl.Graph(PATH, labels=[3, 2, 1, 0]), PATH.to("cpu")):
+        assert run(A, there).isequal(run(A, vertices))
+
+
+@on_cuda
+def test_labels_may_be_an_array_on_the_card():
+    from graphla.backends import backend
+
+    pairs = backend("cuda").asarray(np.array([[5, 7], [7, 9]]))
+    assert gl.Graph.from_edges(pairs).labels == (5, 7, 9)
+    assert gl.Graph(gl.Matrix(bool, 2, 2), labels=pairs[0]).labels == (5, 7)
+
+
+@on_cuda
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("personalization", lambda A, v: pagerank(A, personalization=v)),
+        ("beta", lambda A, v: katz(A, beta=v)),
+        ("nstart", lambda A, v: hits(A, nstart=v)),
+        ("core_number", lambda A, v: k_core(A, core_number=v)),
+        ("communities", modularity),
+        ("e", center),
+        ("sp", lambda A, v: eccentricity(A, sp=v.diag())),
+        ("ebunch", lambda A, v: jaccard(A, v.diag())),
+        ("source", bfs),
+    ],
+)
+def test_what_is_on_another_device_is_named(name, run):
+    v = gl.Vector.from_dense(np.ones(4))
+    for A, other in ((PATH, v.to("cpu")), (PATH.to("cpu"), v)):
+        with pytest.raises(gl.exceptions.DeviceMismatch, match=f"^A and {name} are on {A.device}"):
+            run(A, other)
+
+
+def test_a_vector_is_no_list_of_vertices():
+    v = gl.Vector.from_coo([0], True, size=4)
+    for name, run in {"u": closeness, "v": eccentricity, "nodes": clustering}.items():
+        with pytest.raises(TypeError, match=f"{name} must be a list of integers, not"):
+            run(PATH, v)
+    with pytest.raises(TypeError, match="u must be an integer"):
+        closeness(PATH, 1.5)
