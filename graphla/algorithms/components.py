@@ -57,7 +57,7 @@ def component_count(A: Matrix) -> int:
 
 @arguments.of_graph()
 def is_connected(A: Matrix) -> bool:
-    """Whether a path joins any two vertices, whatever the direction of its edges.
+    """|{i : f(i) = i}| = 1: whether a path joins any two vertices, whatever its edges' direction.
 
     A graph without vertices is refused, as NetworkX refuses it.
 

@@ -55,7 +55,8 @@ def k_core(
     """C⟨c(i) >= k and c(j) >= k⟩ = A: the edges of the greatest part whose degrees are all >= k.
 
     A Matrix of A's size, in which other vertices are isolated. k is the greatest core number if it
-    is not given; `core_number`, what `core_numbers` gave, if it is there already.
+    is not given; `core_number`, what `core_numbers` gave, if it is there already; `directed`, as
+    there.
 
     >>> from graphla import Matrix, binary
     >>> from graphla.algorithms import k_core

@@ -47,7 +47,7 @@ def strong_components(A: Matrix) -> Vector:
 
 @arguments.of_graph()
 def is_strongly_connected(A: Matrix) -> bool:
-    """Whether a path leads from any vertex to any other.
+    """|{i : f(i) = i}| = 1, f the strong components: whether each vertex leads to each other.
 
     A graph without vertices is refused, as NetworkX refuses it.
 
