@@ -7,6 +7,7 @@ import gzip
 import inspect
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 import graphla as gl
 from graphla.cli import main
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
+from graphla.cli.parser import parser
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
@@ -112,6 +114,16 @@ def test_the_help_of_a_command_teaches_it(command):
     assert "examples:\n  graphla " in text
     if command not in ("bench", "info", "convert"):
         assert "as algebra:\n  " in text
+
+
+def test_the_examples_of_every_command_are_complete():
+    grammar = parser()
+    for algorithm in ALGORITHMS:
+        _, _, examples = succeeds(algorithm.name, "--help").partition("examples:\n")
+        for line in examples.strip().splitlines():
+            program, *words = shlex.split(line, comments=True)
+            assert program == "graphla"
+            assert grammar.parse_args(words).algorithm is algorithm
 
 
 def test_it_is_a_command():

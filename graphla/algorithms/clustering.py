@@ -70,8 +70,8 @@ def average_clustering(
 ) -> float:
     """Σ c / n: the mean of `clustering`, of all vertices or of `nodes`.
 
-    `weight` is as there. Without `count_zeros` it is the mean of the vertices whose clustering is
-    not 0. A mean of no vertex is refused.
+    `weight` is as in `clustering`. Without `count_zeros` it is the mean of the vertices whose
+    clustering is not 0. A mean of no vertex is refused.
 
     >>> from graphla import Matrix, binary
     >>> from graphla.algorithms import average_clustering

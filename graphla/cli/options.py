@@ -73,14 +73,28 @@ def add(group: Any, algorithm: Algorithm) -> None:
                 words = "let each edge count 1, whatever its value"
         elif parameter.default is Parameter.empty and name in ("source", "sources"):
             words += ", counted from 0" * (name == "source") + " (default: 0)"
-        elif parameter.default is Parameter.empty:
+        elif _is_required(name, parameter):
             told = {"required": True}
         elif parameter.default is not None:
             words += f" (default: {parameter.default})"
         if "action" not in told:
             told |= {"type": _kind(algorithm, name, parameter)}
-            told |= {"metavar": "VERTEX" if name in algorithm.told.vertices else flag[:1].upper()}
+            is_vertex = name in algorithm.told.vertices and name not in algorithm.told.keyed
+            told |= {"metavar": "VERTEX" if is_vertex else flag[:1].upper()}
         group.add_argument(f"--{flag}", dest=_PREFIX + name, default=SUPPRESS, help=words, **told)
+
+
+def example(algorithm: Algorithm) -> str:
+    """The plainest command: the graph, and what must be said besides."""
+    words = [f"graphla {algorithm.name} friends.txt"]
+    for name, parameter in algorithm.parameters.items():
+        if _is_required(name, parameter):
+            is_keyed, is_vertex = (
+                name in x for x in (algorithm.told.keyed, algorithm.told.vertices)
+            )
+            value = f"{name}.csv" if is_keyed else "7" if is_vertex else "3"
+            words.append(f"--{name.replace('_', '-')} {value}")
+    return " ".join(words)
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
@@ -105,6 +119,10 @@ def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[st
                 raise InvalidValue(f"--{name} is {given[name]!r}, but should be u:v,u:w,...")
             given[name] = [tuple(_vertices(graph, name, v) for v in pair) for pair in pairs]
     return algorithm.fixed | given
+
+
+def _is_required(name: str, parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty and name not in ("source", "sources")
 
 
 def _is_switch(name: str, parameter: Parameter) -> bool:

@@ -60,7 +60,7 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
         part if part.startswith(("-", " ")) else _paragraph(part) for part in story.split("\n\n")
     )
     teaches = f"{paragraphs}\n\nas algebra:\n{indent(formula, '  ')}".lstrip()
-    examples = algorithm.examples or (f"graphla {algorithm.name} friends.txt",)
+    examples = algorithm.examples or (options.example(algorithm),)
     command = _add_command(commands, algorithm.name, algorithm.computes, teaches, examples)
     _add_graph(command)
     if algorithm.parameters:

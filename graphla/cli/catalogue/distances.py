@@ -31,8 +31,9 @@ DISTANCES = (
         ("eccentricity",),
         story=(
             "The least of the eccentricities is the radius of the graph, the greatest its "
-            "diameter. It takes a breadth-first search from each vertex, 64 of them at a time as "
-            "the bits of a word. A vertex that does not reach all others has none."
+            "diameter. Each search bounds those of all vertices, so a few may settle them; what "
+            "stays open is searched from 64 vertices at a time, as the bits of a word. A vertex "
+            "that does not reach all others has none."
         ),
         formula="e(v) = max over u of d(v, u)",
         examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),
