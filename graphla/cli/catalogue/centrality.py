@@ -56,9 +56,20 @@ CENTRALITY = (
     Algorithm(
         "hits", "which vertices point at good ones, and are pointed at", ("hub", "authority")
     ),
-    Algorithm("katz", "how many walks end at each vertex, long ones counting less", ("katz",)),
     Algorithm(
-        "eigenvector", "how important each vertex is by the importance of others", ("eigenvector",)
+        "katz",
+        "how many walks end at each vertex, long ones counting less",
+        ("katz",),
+        words={
+            "alpha": "what of a walk's count is left after each edge",
+            "tol": "the change, per vertex, to stop at",
+        },
+    ),
+    Algorithm(
+        "eigenvector",
+        "how important each vertex is by the importance of others",
+        ("eigenvector",),
+        words={"tol": "the change, per vertex, to stop at"},
     ),
     Algorithm("degree", "the share of the other vertices that each is joined with", ("degree",)),
     Algorithm("in_degree", "the share of the other vertices with an edge to each", ("in-degree",)),
