@@ -18,6 +18,7 @@ from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.operation import Running
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array, Csr, FullVector
 from semirings import binary, monoid, select, unary
@@ -45,8 +46,13 @@ def carry(
     of_edges: bool = False,
     reach: bool = False,
 ) -> Carried:
-    """By the loop of the device, or, where it has none, as the algebra says."""
+    """By the loop of the device, or, where it has none, as the algebra says.
+
+    A card's loop adds up with atomics, in an order that changes from run to run; products need not.
+    """
     a, n = A._read(), A.nrows
+    if config.deterministic and a.device != "cpu":
+        return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
     with Running("betweenness", (a,)) as running:
         do = backend(a.device)
         begin = perf_counter()

@@ -12,12 +12,15 @@ from graphla.algorithms import arguments
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
-from graphla.backends import Enough
+from graphla.backends import Enough, backend
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings.exceptions import GraphblasException, InvalidValue
 from semirings.semiring import min_plus
+
+FEW = 64
+"""Vertices of a path that are asked for one by one, each with a wait for the card: then for all."""
 
 
 class NoPath(GraphblasException, ValueError):
@@ -51,6 +54,8 @@ def shortest_path(
     _length(lengths, source, target)
     before, path = parents.to_dense(-1, copy=False), [target]
     while path[-1] != source:
+        if len(path) == FEW:
+            before = backend(A.device).to_host(before)
         path.append(int(before[path[-1]]))
     return path[::-1]
 

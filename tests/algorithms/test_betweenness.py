@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from devices import DEVICE, has_card
 from graphs import Edges, graphs, with_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,3 +129,20 @@ def test_what_makes_no_sense_is_refused():
         betweenness(A, weight=True)
     with pytest.raises(TypeError, match="weight must be True, False, None or a name, not 3"):
         edge_betweenness(A, weight=3)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="there sums have one order")
+def test_deterministic_sums_have_the_same_bits(monkeypatch):
+    rng = np.random.default_rng(1)
+    i, j = rng.integers(0, 40, (2, 200))
+    A = gl.Matrix.from_coo(i, j, True, nrows=40, ncols=40, dup_op="any")
+    found = set()
+    for seed in range(4):
+        if not has_card():
+            from simulator import machine
+
+            monkeypatch.setattr(machine, "seed", seed)
+        with gl.config.set(deterministic=True):
+            edges = edge_betweenness(A).to_coo()[2].tobytes()
+            found.add((betweenness(A).to_dense().tobytes(), edges))
+    assert len(found) == 1

@@ -295,3 +295,10 @@ def test_a_cycle_of_no_weight_has_no_count():
         path_count(A, 0, weight=True)
     A = Edges(3, ((0, 1), (1, 2), (2, 2)), (1, 0, 0)).matrix()
     assert path_count(A, 0, weight=True).to_dict() == {0: 1, 1: 1, 2: 1}
+
+
+def test_a_path_of_many_vertices():
+    n = 150
+    A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
+    for start in (0, n - 65, n - 64, n - 63, n - 1):
+        assert shortest_path(A, start, n - 1) == list(range(start, n))
