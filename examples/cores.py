@@ -41,9 +41,7 @@ def draw(axes):
     axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLOURS[1], alpha=0.3)
     axes.set_xlabel("degree")
     axes.set_ylabel("core number")
-    axes.set_title(
-        "A core number is at most the degree, and a hub's far less", color=picture.INK
-    )
+    axes.set_title("A core number is at most the degree, and a hub's far less", color=picture.INK)
     axes.grid(color=picture.LIGHT)
 
 
