@@ -13,7 +13,9 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import median
+from tempfile import mkdtemp
 from time import perf_counter
 from typing import Any
 
@@ -292,9 +294,9 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
 
 
 def _asked(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
-    paths = {}
+    paths, folder = {}, Path(mkdtemp())
     for graph in {each.graph for each in others}:
-        paths[graph] = f"/tmp/algorithms-{graph.__name__}.npz"
+        paths[graph] = str(folder / f"{graph.__name__}.npz")
         gl.io.write(paths[graph], graph(SMALL).to("cpu"))
     return {each.name: pool.submit(on_the_cpu, each.name, paths[each.graph]) for each in others}
 
