@@ -36,7 +36,9 @@ def has_cuda() -> bool:
 
 def fewer(part: int) -> settings:
     """For a property whose examples take long: that part of those that others are given."""
-    return settings(max_examples=max(10, settings.default.max_examples // part))
+    given = settings.default
+    assert given is not None
+    return settings(max_examples=max(10, given.max_examples // part))
 
 
 def use_cuda() -> None:

@@ -174,11 +174,11 @@ def test_sets_and_generators_of_vertices_are_lists_of_them(run):
         ("beta", lambda: katz(PATH, beta={9: 1})),
         ("nstart", lambda: hits(PATH, nstart={"a": 1})),
         ("core_number", lambda: k_core(PATH, core_number={9: 1})),
-        ("core_number", lambda: k_core(PATH, core_number="x")),
-        ("e", lambda: center(PATH, e="x")),
-        ("e", lambda: center(PATH, e=[1, 2, 3, 4])),
+        ("core_number", lambda: k_core(PATH, core_number="x")),  # pyright: ignore[reportArgumentType]
+        ("e", lambda: center(PATH, e="x")),  # pyright: ignore[reportArgumentType]
+        ("e", lambda: center(PATH, e=[1, 2, 3, 4])),  # pyright: ignore[reportArgumentType]
         ("e", lambda: center(PATH, e={7: 1})),
-        ("sp", lambda: eccentricity(PATH, sp={})),
+        ("sp", lambda: eccentricity(PATH, sp={})),  # pyright: ignore[reportArgumentType]
         ("sp", lambda: eccentricity(PATH, sp=gl.Matrix(int, 2, 2))),
         ("sources", lambda: layers(PATH, -1)),
         ("n", lambda: neighborhood(PATH, [7])),
