@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -327,3 +329,19 @@ def _read(found: Any) -> Any:
     if isinstance(found, np.ndarray):
         return found.tolist()
     return found.to_dict() if hasattr(found, "to_dict") else found
+
+
+WITHOUT_CUPY = """
+import sys
+sys.modules["cupy"] = None  # as where it is not installed
+import graphla as gl
+
+gl.config.device = "cpu"
+G = gl.Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
+print(G.to_undirected().nedges, G.transpose.nedges, gl.algorithms.bfs(G, "a").levels.to_dict())
+"""
+
+
+def test_a_graph_on_the_cpu_needs_no_cupy():
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_CUPY], capture_output=True, text=True)
+    assert ran.stdout.strip() == "2 2 {'a': 0, 'b': 1, 'c': 2}", ran.stderr
