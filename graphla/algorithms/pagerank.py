@@ -55,7 +55,7 @@ def pagerank(
     `max_iter` rounds do not suffice, ConvergenceError is raised. Unlike there, the rounds begin, if
     not with `nstart`, in proportion to the in-edges, which is near the end.
 
-    dtype: that of the ranks, FP64 or FP32, which takes half the time on a GPU.
+    dtype: that of the ranks, FP64 or FP32, which on a GPU is no quicker.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import pagerank
