@@ -219,6 +219,19 @@ class Backend(Traversals, Components, Groups, Protocol):
         """The entries that are flagged."""
         ...
 
+    # --- orders ---------------------------------------------------------------------------------
+    def ordered(
+        self, values: Array, indptr: Array | None, op: TypedBinaryOp
+    ) -> tuple[Array, Array]:
+        """The values (two or more, of op's dtype, not iso) in the order of op, and where each was.
+
+        Each segment indptr[s]..indptr[s + 1] by itself, or all where indptr is None; the places are
+        those among all values, int32 below 2^31 values, else int64. op(x, y) is true where x goes
+        before y; where neither does, they keep their order; NaN is last. Of an op that is no order
+        some permutation comes back.
+        """
+        ...
+
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
         """w(i) = the fold of row i; a row without entries has none."""

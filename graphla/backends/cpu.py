@@ -17,6 +17,7 @@ from graphla.backends.arrays import (
     indices,
     layout,
     products,
+    sorting,
     traversals,
     writing,
 )
@@ -37,6 +38,7 @@ from graphla.backends.compiled import (
 from graphla.backends.compiled import components as parts_of_graphs
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import ranks as rounds_of_ranks
+from graphla.backends.compiled import sorting as sorts
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
 from graphla.settings import config
@@ -240,6 +242,18 @@ def combine(
     if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
         return None
     return FullVector(v.size, entries.combine(np, v.values, w.values, op))
+
+
+def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
+    """The values in the order of op, of all or of each segment, and where each was."""
+    sign = sorting.plain_order(op)
+    if sign and indptr is None:
+        return sorting.sort_plainly(values, None, sign)
+    if _compiles(values.size, op):
+        return sorts.merge_sort(values, indptr, op, config.threads)
+    if sign:
+        return sorting.sort_plainly(values, indptr, sign)
+    return sorting.merge_sort(values, indptr, op)
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:

@@ -156,6 +156,12 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
     )
 
 
+def comparing(op: TypedBinaryOp) -> str:
+    """`before(x, y)`: whether x goes before y; NaN goes after all else."""
+    call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
+    return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
+
+
 def accumulating(op: TypedBinaryOp | None, dtype: DataType) -> str:
     """`lift` to a dtype, and `accumulate` where there is an operator."""
     lift = _operator(unary.identity[dtype], "lift")

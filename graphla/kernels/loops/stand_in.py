@@ -51,6 +51,11 @@ def lift(x):
     return x
 
 
+def before(x, y):
+    """Whether x goes before y."""
+    return x < y
+
+
 def accumulate(c, t, i):
     """accum(c, t) at index i of a vector, as the type of c."""
     return c + t
