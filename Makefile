@@ -25,7 +25,7 @@ test-full: $(VENV)/test-full.stamp
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
   test_operations test_assign test_aggregators test_construction test_expression test_notation \
   test_identities test_programs test_forms test_larger test_docs)) tests/algorithms \
-  tests/traversal
+  tests/ladder tests/traversal
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 
 # On a machine with a card, with its own Python (and CuPy): make gpu-test GPU_PYTHON=python3

@@ -30,7 +30,7 @@ from graphla.sparse import Matrix, Scalar, Vector
 from graphla.traversal import closure
 
 if TYPE_CHECKING:
-    from graphla import algorithms, datasets, generators, io
+    from graphla import algorithms, datasets, generators, io, ladder
     from graphla.graph import Graph
 
 __version__ = "0.1.0"
@@ -53,6 +53,7 @@ __all__ = [
     "generators",
     "indexunary",
     "io",
+    "ladder",
     "monoid",
     "op",
     "replace",
@@ -61,7 +62,7 @@ __all__ = [
     "unary",
 ]
 
-_on_first_use = ("algorithms", "datasets", "generators", "graph", "io")
+_on_first_use = ("algorithms", "datasets", "generators", "graph", "io", "ladder")
 
 
 def __getattr__(name: str) -> Any:

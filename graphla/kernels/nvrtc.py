@@ -15,6 +15,8 @@ from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
 HERE = Path(__file__).parent
+FOLDERS = (HERE, HERE.parent / "ladder")
+"""Where kernels lie: here, and, each beside what launches it, those of the ladder."""
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
 """Subnormals stay, and a product is rounded before it is added: as NumPy computes."""
@@ -27,7 +29,7 @@ class CompilationFailed(GraphblasException):
 @cache
 def headers() -> dict[str, str]:
     """Every file that a kernel may include, by name."""
-    files = sorted((*HERE.glob("*.cuh"), *HERE.glob("*.cu")))
+    files = [file for folder in FOLDERS for file in sorted(folder.glob("*.cu*"))]
     texts = {file.name: f'#line 1 "{file.name}"\n{file.read_text()}' for file in files}
     return {**texts, "prelude.cuh": cuda_prelude}
 

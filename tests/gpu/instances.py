@@ -296,7 +296,7 @@ def _lookup(name: str) -> DataType:
 
 
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
-    """Each kernel of `graphla/kernels`: file and name, and its template's parameters: their kinds,
+    """Each kernel: file and name, and its template's parameters: their kinds,
     such as "class" or "bool", by their names.
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
@@ -305,7 +305,8 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
         rf"{bounds}void\s+{bounds}(\w+)\s*\(",
     )
     found = {}
-    for path in sorted(nvrtc.HERE.glob("*.cu*")):
+    paths = [path for folder in nvrtc.FOLDERS for path in sorted(folder.glob("*.cu*"))]
+    for path in paths:
         text = re.sub(r"//[^\n]*", "", path.read_text())
         for match in pattern.finditer(text):
             words = [word.split("=")[0].split() for word in match[1].split(",")]

@@ -486,6 +486,18 @@ def many_searches() -> None:
         algorithms.bfs_levels(A, [3, 3], dtype="UINT8", cutoff=2)
 
 
+def rungs() -> None:
+    """Each strategy of the ladder that the device has, twice."""
+    from graphla import ladder
+
+    A = gl.generators.kronecker(6, symmetric=True, seed=1)
+    for name, strategy in ladder.STRATEGIES.items():
+        if strategy.runs_on(gl.config.device):
+            ready = ladder.prepare(A, name)
+            ready.bfs(0)
+            ready.bfs(1)
+
+
 STAGES: tuple[Callable[[], None], ...] = (
     *(building, maps, entry_by_entry, reductions, indices, writes, products),
     *(products_that_keep_hubs, products_in_one_order),
@@ -498,7 +510,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         other_closures,
     ),
     *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
-    *(centrality, centrality_by_lengths, ranks, groups, parts),
+    *(centrality, centrality_by_lengths, ranks, groups, parts, rungs),
 )
 
 

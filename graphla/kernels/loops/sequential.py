@@ -1,0 +1,25 @@
+"""Breadth-first search as textbooks have it: a queue on one thread, of two arrays in turn."""
+
+import numpy as np
+
+
+def search(a_indptr, a_indices, out_levels, kept_frontier, kept_next, source):
+    """The level of each vertex, -1 where it is not reached; how many levels there are."""
+    out_levels[:] = -1
+    out_levels[source] = 0
+    kept_frontier[0] = source
+    depth, count = 0, 1
+    while count:
+        depth += 1
+        found = 0
+        for k in range(count):
+            v = np.uint64(kept_frontier[k])
+            for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])):
+                w = np.uint64(a_indices[p])
+                if out_levels[w] < 0:
+                    out_levels[w] = depth
+                    kept_next[found] = w
+                    found += 1
+        kept_frontier, kept_next = kept_next, kept_frontier
+        count = found
+    return depth

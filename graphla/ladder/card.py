@@ -1,0 +1,84 @@
+"""What rungs on a card share: state that costs no launch to clear, counters, a count of launches.
+
+Every level costs what the literature's host loops cost: a launch, and a wait for the few words by
+which the host knows whether to go on. They are copied into pinned memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+from cupy.cuda import runtime
+
+from graphla.backends.cuda.launching import BLOCK, blocks
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import Kernel
+from graphla.ladder.rung import Rung, Search
+from graphla.storage import Array, Csr
+
+STRIP = 256
+"""Levels whose counters are zeroed at a time."""
+
+
+class Counters:
+    """Zeros (int64) for the kernels of a level to count in; the host reads them as it ends."""
+
+    def __init__(self, each: int) -> None:
+        self._zeros = xp.zeros((STRIP, each), xp.int64)
+        self._bytes = 8 * each
+        self._pinned = xp.cuda.alloc_pinned_memory(self._bytes)
+        self._words = np.frombuffer(self._pinned, np.int64, each)
+        self._stream = xp.cuda.get_current_stream()
+        self._level = STRIP
+
+    def next(self) -> np.uint64:
+        """Where those of the next level lie."""
+        self._level += 1
+        if self._level >= STRIP:
+            self._level = 0
+            self._stream = xp.cuda.get_current_stream()
+            runtime.memsetAsync(self._zeros.data.ptr, 0, self._zeros.nbytes, self._stream.ptr)
+        return np.uint64(self._zeros.data.ptr + self._bytes * self._level)
+
+    def read(self) -> list[int]:
+        """Those of this level: the host waits for its kernels."""
+        place = self._zeros.data.ptr + self._bytes * self._level
+        kind = runtime.memcpyDeviceToHost
+        runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, self._stream.ptr)
+        self._stream.synchronize()
+        return self._words.tolist()
+
+
+class CardRung(Rung):
+    """A rung whose levels are int32 on a card, and whose kernels count in `each` words a level."""
+
+    def __init__(self, a: MatrixForms, each: int = 1) -> None:
+        super().__init__(a)
+        self.counters = Counters(each)
+        self.levels = xp.empty(self.n, xp.int32)
+        self.launches = 0
+
+    def begin(self, source: int) -> None:
+        """No vertex is reached but the source, at level 0."""
+        self.launches = 0
+        stream, place = xp.cuda.get_current_stream().ptr, self.levels.data.ptr
+        runtime.memsetAsync(place, 0xFF, self.levels.nbytes, stream)
+        runtime.memsetAsync(place + 4 * source, 0, 4, stream)
+
+    def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
+        """A launch of so many threads, or of as many as the card runs at once, which then stride."""
+        self.launches += 1
+        kernel(blocks(threads, block), block, *args)
+
+    def found(self, depth: int, moved: int | None = None) -> Search:
+        """What the search that ends here tells."""
+        return Search(self.levels, depth, self.launches, moved)
+
+
+def nbytes(*arrays: Array | Csr) -> int:
+    """Bytes of arrays, and of the patterns of matrices (values are not read)."""
+    return sum(
+        x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
+    )

@@ -1,0 +1,57 @@
+"""What a rung of the ladder is, and what a search on it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.storage import Array
+
+
+def unreached(dtype: np.dtype[Any]) -> int:
+    """What stands in levels of the dtype where no edge leads: -1, or 255 in a byte."""
+    return -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What one search found, and what it took."""
+
+    levels: Array
+    """One integer a vertex, where the rung is at work; the dtype's own -1 (255 of a byte) where it
+    was not reached. The next search on the rung writes over it."""
+    depth: int
+    """Levels that have vertices, the source's among them."""
+    launches: int = 0
+    """Of kernels, or of whole-array operations on the CPU."""
+    moved: int | None = None
+    """Bytes that the search has to read and write at least, by the count that the head of the
+    rung's kernel gives; None where that hangs on which thread came first."""
+    present: Array | None = None
+    """bool[n]: where it was reached, of a rung that says so beside the levels."""
+
+    def reached(self) -> Array:
+        """bool[n]: where it was reached."""
+        if self.present is not None:
+            return self.present
+        return self.levels != unreached(self.levels.dtype)
+
+
+class Rung:
+    """A strategy made ready for the graph of a: the forms that it reads, and room for its state."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        self.a = a
+        self.n = a.nrows
+
+    @property
+    def held(self) -> int:
+        """Bytes of what it reads and of its state, where it is at work."""
+        raise NotImplementedError
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`; done when it returns."""
+        raise NotImplementedError

@@ -1,0 +1,74 @@
+"""The rungs by name: what each is, as algebra, and the class that runs it on the CPU or a card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from graphla.ladder.rung import Rung
+from semirings.exceptions import DeviceUnavailable, InvalidValue
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A rung: its name, what it is and does as algebra, and "module.Class" for each device."""
+
+    name: str
+    idea: str
+    algebra: str
+    cpu: str = ""
+    cuda: str = ""
+
+    def runs_on(self, device: str) -> bool:
+        """Whether there is a form of it for the device."""
+        return bool(self._place(device))
+
+    def rung(self, device: str) -> type[Rung]:
+        """The class that is made ready for a graph."""
+        place = self._place(device)
+        if not place:
+            able = ", ".join(name for name, other in STRATEGIES.items() if other.runs_on(device))
+            raise DeviceUnavailable(
+                f"{self.name} needs a GPU, and A is on {device}: A.to('cuda') puts it there; "
+                f"those that run on {device} are {able}"
+            )
+        module, name = place.split(".")
+        return getattr(import_module(f"graphla.ladder.{module}"), name)
+
+    def _place(self, device: str) -> str:
+        return self.cpu if device == "cpu" else self.cuda
+
+
+def lookup(name: object) -> Strategy:
+    """The strategy of a name."""
+    found = STRATEGIES.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise InvalidValue(f"strategy is {name!r}, but the rungs are {', '.join(STRATEGIES)}")
+    return found
+
+
+_LADDER = (
+    Strategy(
+        "sequential",
+        "a queue on one CPU thread, two arrays swapped each level",
+        "SpMSpV, serial",
+        cpu="sequential.Sequential",
+        cuda="sequential.Sequential",
+    ),
+    Strategy(
+        "vertex-push",
+        "a thread a vertex; those of the last level label their neighbours",
+        "masked SpMV by rows, dense frontier",
+        cuda="vertex_push.VertexPush",
+    ),
+    Strategy(
+        "closure",
+        "the whole search in one launch, push or pull by level",
+        "the fixpoint",
+        cpu="closure.Closure",
+        cuda="closure.Closure",
+    ),
+)
+
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _LADDER}
+"""Every rung, from the bottom of the ladder to its top."""

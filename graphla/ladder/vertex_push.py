@@ -1,0 +1,35 @@
+"""Vertex push: a launch a level over all vertices. The technique is told in vertex_push.cu."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, load
+from graphla.ladder.card import CardRung, nbytes
+from graphla.ladder.rung import Search
+
+
+class VertexPush(CardRung):
+    """f⟨¬p⟩ = f A by rows, with a dense frontier."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.rows = a.csr
+        self.kernel = load("vertex_push.cu", "vertex_push", NOTHING, self.rows.indptr.dtype)
+
+    @property
+    def held(self) -> int:
+        """Bytes of the rows and the levels."""
+        return nbytes(self.rows, self.levels)
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        n, depth, goes_on = np.int64(self.n), 0, True
+        while goes_on:
+            depth += 1
+            args = (self.rows.indptr, self.rows.indices, n, np.int32(depth), self.levels)
+            self.launch(self.kernel, self.n, *args, self.counters.next())
+            (goes_on,) = self.counters.read()
+        return self.found(depth)

@@ -1,0 +1,91 @@
+"""Every rung of the ladder on the device: the levels of the sequential one, on every kind of graph.
+
+Constants of the rungs are set so low that small graphs go the ways of large ones: queues that
+overflow, hubs, blocks of edges, levels beyond a byte.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from devices import fewer
+from gpu.patterns import Pattern, cuda, on_host, pattern, patterns
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphla.forms import MatrixForms
+from graphla.ladder.sequential import Sequential
+from graphla.ladder.strategies import STRATEGIES
+from graphla.operations.operation import perform
+from semirings.dtypes import BOOL
+
+ON_CARD = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cuda")]
+
+LOW: dict[str, tuple[dict[str, Any], ...]] = {}
+"""Constants of the module of a strategy: what they may be, beside what they are."""
+
+
+def forms(graph: Pattern) -> MatrixForms:
+    out, into = graph
+    return MatrixForms("cuda:0", BOOL, out, into)
+
+
+def levels(a: MatrixForms, rung: type[Any], sources: list[int]) -> list[tuple[list[int], int]]:
+    """Of a few searches on one rung: each begins afresh."""
+
+    def found(a: MatrixForms) -> list[tuple[list[int], int]]:
+        ready, each = rung(a), []
+        for source in sources:
+            search = ready.search(source)
+            found, there = cuda.asarray(search.levels), cuda.asarray(search.reached())
+            plain = np.where(on_host(there), on_host(found).astype(np.int64), -1)
+            each.append((plain.tolist(), search.depth))
+        return each
+
+    return perform("ladder", found, a)
+
+
+@st.composite
+def deep(draw: Any) -> Pattern:
+    """A path with a few shortcuts back, of more levels than a byte holds."""
+    n = draw(st.sampled_from((254, 255, 256, 257, 700)))
+    ends = np.stack([np.arange(n - 1), np.arange(1, n)], 1)
+    back = np.random.default_rng(draw(st.integers(0, 99))).integers(0, n, (5, 2))
+    back = np.sort(back, 1)[:, ::-1]
+    return pattern(n, np.concatenate([ends, back]), draw(st.booleans()))
+
+
+@pytest.mark.parametrize("name", ON_CARD)
+@fewer(2)
+@given(st.one_of(patterns(sizes=(1, 2, 33, 200, 1500)), deep()), st.data())
+def test_a_rung_finds_the_levels_of_the_sequential_one(name, graph, data):
+    n = graph[0].nrows
+    sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
+    strategy = STRATEGIES[name]
+    rung, a = strategy.rung("cuda:0"), forms(graph)
+    with ExitStack() as stack:
+        if name in LOW:
+            module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
+            constants = data.draw(st.sampled_from(({}, *LOW[name])))
+            stack.enter_context(patch.multiple(module, **constants))
+        assert levels(a, rung, sources) == levels(a, Sequential, sources)
+
+
+@pytest.mark.parametrize("name", ON_CARD)
+def test_a_rung_tells_what_it_holds_and_how_often_it_launched(name):
+    graph = pattern(40, [(v, v + 1) for v in range(39)], symmetric=True)
+
+    def told(a: MatrixForms) -> Any:
+        ready = STRATEGIES[name].rung("cuda:0")(a)
+        return ready.search(7), ready.held
+
+    search, held = perform("ladder", told, forms(graph))
+    assert search.depth == 33
+    assert held >= cuda.to_host(graph[0].indices).nbytes
+    assert (search.launches > 0) == (name != "sequential")
+    assert search.moved is None or search.moved > 0
