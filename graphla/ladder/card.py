@@ -68,7 +68,7 @@ class CardRung(Rung):
         runtime.memsetAsync(place + 4 * source, 0, 4, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """A launch of so many threads, or of as many as the card runs at once, which then stride."""
+        """A launch of so many threads, or of as many as run at once, which then stride."""
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
