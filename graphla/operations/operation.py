@@ -144,8 +144,8 @@ class Running:
             self._changed.append((owner, away, owner._forms if away else None))
 
     def gives(self, result: T) -> T:
-        """The result, or one of them."""
-        self._results.append(result)
+        """The result, or one of them, or a tuple of them."""
+        self._results.extend(result if isinstance(result, tuple) else (result,))
         return result
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:

@@ -17,7 +17,7 @@ from graphla.operations.operation import perform, run
 from graphla.operations.values import is_on_card
 from graphla.plans import PlanReport
 from graphla.settings import config
-from graphla.sparse import building, exporting, expressions, printing
+from graphla.sparse import building, exporting, expressions, printing, sorting
 from graphla.sparse.arithmetic import Collection
 from graphla.sparse.indices import matrix_axes, position
 from graphla.sparse.mask import Mask
@@ -86,6 +86,39 @@ class ReadableMatrix(Collection):
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
         """s = ⊕ of all entries; of none an empty Scalar (or the identity, if not allow_empty)."""
         return expressions.reduce_scalar(self._read(), op, allow_empty)
+
+    def sort(
+        self,
+        op: Any = binary.lt,
+        order: str = "rowwise",
+        *,
+        values: bool = True,
+        permutation: bool = True,
+    ) -> tuple[Any, Any]:
+        """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
+
+        Of the shape of A, with the entries of each row at its front; P is INT64. Columnwise,
+        C(k, j) is the k-th entry of column j and P(k, j) its row. op is as in `Vector.sort`.
+
+        >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 4, 3], nrows=2, ncols=3)
+        >>> C, P = A.sort()
+        >>> C.to_dicts(), P.to_dicts()
+        ({0: {0: 4, 1: 5}, 1: {0: 3}}, {0: {0: 2, 1: 0}, 1: {0: 1}})
+        """
+        c, p = sorting.of_matrix(self._read(), op, order)
+        return Matrix._of(c) if values else None, Matrix._of(p) if permutation else None
+
+    def argsort(self, op: Any = binary.lt, order: str = "rowwise") -> Any:
+        """P(i, k) = the column of the k-th entry of row i in the order of op, as `sort` has it."""
+        return self.sort(op, order, values=False)[1]
+
+    def top_k(self, k: int, op: Any = binary.gt, order: str = "rowwise") -> tuple[Any, Any]:
+        """(C, P): the first k of each row of `sort(op, order)`, the greatest first.
+
+        Both are nrows x k; columnwise k x ncols. A row of fewer entries has all of them.
+        """
+        c, p = sorting.of_matrix(self._read(), op, order, expressions.integer(k, "k"))
+        return Matrix._of(c), Matrix._of(p)
 
     def reposition(
         self,

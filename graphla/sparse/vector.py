@@ -12,7 +12,7 @@ from graphla.operations.entrywise import cast
 from graphla.operations.moving import empty_vector, moved
 from graphla.operations.operation import perform, run
 from graphla.settings import config
-from graphla.sparse import building, exporting, expressions, printing
+from graphla.sparse import building, exporting, expressions, printing, sorting
 from graphla.sparse.arithmetic import Collection
 from graphla.sparse.indices import position, vector_axis
 from graphla.sparse.mask import Mask
@@ -61,6 +61,35 @@ class ReadableVector(Collection):
     def reposition(self, offset: int, *, size: int | None = None) -> Any:
         """w(i + offset) = v(i), where that is an index of w."""
         return expressions.reposition(self._read(), (offset,), (size,))
+
+    def sort(
+        self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True
+    ) -> tuple[Any, Any]:
+        """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
+
+        Of the size of v, with its entries at 0 to nvals - 1; p is INT64. op(x, y) is true where x
+        goes before y (a strict order: `binary.lt`, or a function of one's own); where neither goes
+        before the other they keep their order, and NaN goes last. What is not wanted is None.
+
+        >>> v = Vector.from_coo([0, 2, 3], [-3, 1, 2], size=4)
+        >>> w, p = v.sort(lambda x, y: abs(x) < abs(y))
+        >>> w.to_dict(), p.to_dict()
+        ({0: 1, 1: 2, 2: -3}, {0: 2, 1: 3, 2: 0})
+        """
+        w, p = sorting.of_vector(self._read(), op)
+        return Vector._of(w) if values else None, Vector._of(p) if permutation else None
+
+    def argsort(self, op: Any = binary.lt) -> Any:
+        """p(k) = the index of the k-th entry of v in the order of op, as `sort` has it."""
+        return self.sort(op, values=False)[1]
+
+    def top_k(self, k: int, op: Any = binary.gt) -> tuple[Any, Any]:
+        """(w, p): the first k of `sort(op)`, or all if they are fewer, the greatest first.
+
+        Both of size k; by `binary.lt`, the least.
+        """
+        w, p = sorting.of_vector(self._read(), op, expressions.integer(k, "k"))
+        return Vector._of(w), Vector._of(p)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
         """C(i, i + k) = v(i), a square Matrix."""

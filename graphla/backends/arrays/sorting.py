@@ -46,9 +46,9 @@ def merge_sort(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[
     """
     size = values.size
     places = np.arange(size)
-    rows = None if indptr is None else segment_of_each(indptr)
-    begin = np.zeros(1, np.int64) if rows is None else indptr[rows].astype(np.int64)
-    end = np.full(1, size) if rows is None else indptr[rows + 1].astype(np.int64)
+    bounds = np.array([0, size]) if indptr is None else indptr.astype(np.int64)
+    segment = segment_of_each(bounds)
+    begin, end = bounds[segment], bounds[segment + 1]
     longest = int((end - begin).max(initial=0))
     own = np.arange(size) - begin
     width = 1
@@ -57,7 +57,7 @@ def merge_sort(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[
         right = begin + (run + 1) * width
         lefts = ((run % 2 == 0) & (right < end)).nonzero()[0]
         right = right[lefts]
-        limit = np.minimum(right + width, end if rows is None else end[lefts])
+        limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
         # Of an order the counts rise along a run by themselves; of anything else they are made to.
         targets = lefts + np.maximum.accumulate(right + before) - right

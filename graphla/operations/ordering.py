@@ -1,0 +1,96 @@
+"""T of sort: entries in the order of a comparison, moved to the front, and where each came from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from graphla.backends import backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.indexing import row_of_each
+from graphla.operations.operation import note, perform
+from graphla.settings import recorders
+from graphla.storage import Array, Csr, FullVector, SparseVector, is_iso
+from semirings.dtypes import INT64, DataType
+from semirings.operators import TypedBinaryOp
+
+Sorted = tuple[Any, Any]
+
+
+def sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+    """w(k) = the k-th entry of v in the order of op, and p(k) = the index that it has in v.
+
+    `most`: the first so many alone, which is the size of the result then.
+    """
+    return perform("sort", _recorded, _sort_vector, v, op, most)
+
+
+def sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+    """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
+
+    `most`: the first so many of each row alone.
+    """
+    return perform("sort", _recorded, _sort_rows, a, op, most)
+
+
+def sort_columns(a: MatrixForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+    """C(k, j) = the k-th entry of column j in the order of op, and P(k, j) = its row in A."""
+    c, p = sort_rows(a.T, op, most)
+    return c.T, p.T
+
+
+def _recorded(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sorted:
+    if not recorders():
+        return compute(a, op, most)
+    start = perf_counter()
+    result = compute(a, op, most)
+    note("sort", (a, op), result[0].nvals, perf_counter() - start)
+    return result
+
+
+def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
+    w = v.sparse()
+    values, places = _ordered(v.device, w.values, None, op)
+    size = w.size
+    if most is not None:
+        size = most
+        if most < places.size:  # a copy, which does not hold the rest
+            places = places[:most].copy()
+            values = values[:most] if is_iso(values) else values[:most].copy()
+    origins = (places if w.nvals == w.size else w.indices[places]).astype("int64")
+    xp, count = backend(v.device).xp, origins.size
+    front = None if count == size else xp.arange(count, dtype=xp.int32)
+
+    def forms(dtype: DataType, values: Array) -> VectorForms:
+        whole = FullVector(size, values) if front is None else SparseVector(size, front, values)
+        return VectorForms(v.device, dtype, whole)
+
+    return forms(v.dtype, values), forms(INT64, origins)
+
+
+def _sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None) -> Sorted:
+    csr, do = a.csr, backend(a.device)
+    values, places = _ordered(a.device, csr.values, csr.indptr, op)
+    origins = csr.indices[places].astype("int64")
+    ranks = do.xp.arange(csr.nvals, dtype=csr.indptr.dtype)
+    ranks -= csr.indptr[row_of_each(a.device, csr)]
+    c = Csr(csr.nrows, csr.ncols, csr.indptr, ranks.astype("int32", copy=False), values)
+    p = replace(c, values=origins)
+    if most is not None:
+        first = c.indices < most
+        c, p = replace(do.keep(c, first), ncols=most), do.keep(p, first)
+        p = replace(c, values=p.values)
+    return MatrixForms(a.device, a.dtype, c), MatrixForms(a.device, INT64, p)
+
+
+def _ordered(
+    device: str, values: Array, indptr: Array | None, op: TypedBinaryOp
+) -> tuple[Array, Array]:
+    """The values in the order of op, compared as its dtype, and the place that each had."""
+    do, size = backend(device), values.size
+    if size < 2 or is_iso(values):
+        return values, do.xp.arange(size, dtype="int32" if size < 1 << 31 else "int64")
+    keys = do.cast(FullVector(size, values), op.type.np_type).values
+    ordered, places = do.ordered(do.xp.ascontiguousarray(keys), indptr, op)
+    return (ordered if keys is values else values[places]), places

@@ -1,0 +1,55 @@
+"""`sort`, `argsort` and `top_k`: what they accept, and the nouns that they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.forms import MatrixForms, VectorForms
+from graphla.operations.ordering import sort_columns, sort_rows, sort_vector
+from graphla.sparse.building import is_rowwise
+from graphla.sparse.expressions import dimension
+from graphla.sparse.operators import binary_of
+from semirings import binary
+from semirings.dtypes import BOOL, DataType
+from semirings.exceptions import DomainMismatch, InvalidValue
+from semirings.operators import TypedBinaryOp
+
+
+def of_vector(v: VectorForms, op: Any, most: Any = None) -> tuple[Any, Any]:
+    """The entries of v, or the first so many, in order, and their indices."""
+    return sort_vector(v, comparison(op, v.dtype), _limit(most))
+
+
+def of_matrix(a: MatrixForms, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
+    """The entries of each row, or the first so many, in order, and their columns; or by columns."""
+    sort = sort_rows if is_rowwise(order) else sort_columns
+    return sort(a, comparison(op, a.dtype), _limit(most))
+
+
+def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
+    """The operator that says whether x goes before y; of `<=` and `>=`, the strict one."""
+    typed = binary_of(op, dtype, dtype)
+    if typed.is_positional:
+        raise InvalidValue(f"op is {typed!r}, but sort compares values, not their places")
+    if typed.return_type is not BOOL:
+        raise DomainMismatch(
+            f"op is {typed!r}, which gives {typed.return_type}, but it should say whether x goes "
+            "before y, as binary.lt does (BOOL)"
+        )
+    if typed.type is not typed.type2:
+        raise DomainMismatch(
+            f"op is {typed!r}, but it should compare two values of one dtype, as {typed.op!r}"
+            f"[{typed.type}] does"
+        )
+    if dtype.is_float and not typed.type.is_float:
+        raise DomainMismatch(
+            f"op is {typed!r}, but it should compare {dtype}: NaN is no {typed.type}"
+        )
+    for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
+        if typed.expression == loose[typed.type].expression:
+            return strict[typed.type]
+    return typed
+
+
+def _limit(k: Any) -> int | None:
+    return None if k is None else dimension(k, "k")
