@@ -62,6 +62,12 @@ _LADDER = (
         cuda="vertex_push.VertexPush",
     ),
     Strategy(
+        "frontier-queue",
+        "a thread a vertex of a list; a claim by compare and swap, one counter for the next list",
+        "SpMSpV by rows",
+        cuda="frontier_queue.FrontierQueue",
+    ),
+    Strategy(
         "closure",
         "the whole search in one launch, push or pull by level",
         "the fixpoint",

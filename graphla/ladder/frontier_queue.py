@@ -1,0 +1,62 @@
+"""Frontier queue: a launch a level over a list of vertices, told in frontier_queue.cu."""
+
+from __future__ import annotations
+
+import cupy as xp
+import numpy as np
+from cupy.cuda import runtime
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, Kernel, load
+from graphla.ladder.card import CardRung, nbytes
+from graphla.ladder.rung import Search
+
+
+class FrontierQueue(CardRung):
+    """f⟨¬p⟩ = f A by rows, the frontier a list: two arrays, swapped each level (ping-pong).
+
+    The host reads how long the next list is, and launches as many threads.
+    """
+
+    def __init__(self, a: MatrixForms, each: int = 1) -> None:
+        super().__init__(a, each)
+        self.rows = a.csr
+        self.frontier = xp.empty(self.n, xp.int32)
+        self.following = xp.empty(self.n, xp.int32)
+        self._first = xp.cuda.alloc_pinned_memory(4)
+        self.kernel = self.compiled()
+
+    def compiled(self) -> Kernel:
+        """The kernel of a level."""
+        return load("frontier_queue.cu", "frontier_queue", NOTHING, self.rows.indptr.dtype)
+
+    @property
+    def held(self) -> int:
+        """Bytes of the rows, the levels and both lists."""
+        return nbytes(self.rows, self.levels, self.frontier, self.following)
+
+    def begin(self, source: int) -> None:
+        """The source is the frontier, at level 0."""
+        super().begin(source)
+        np.frombuffer(self._first, np.int32, 1)[0] = source
+        stream, place = xp.cuda.get_current_stream().ptr, self.frontier.data.ptr
+        runtime.memcpyAsync(place, self._first.ptr, 4, runtime.memcpyHostToDevice, stream)
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        count, depth = 1, 0
+        while count:
+            count, levels = self.expand(count, depth)
+            depth += levels
+            self.frontier, self.following = self.following, self.frontier
+        return self.found(depth)
+
+    def expand(self, count: int, depth: int) -> tuple[int, int]:
+        """Lists in `following` what comes after the `count` vertices at `depth`: how many, and how
+        many levels further on.
+        """
+        args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
+        args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())
+        self.launch(self.kernel, count, *args)
+        return self.counters.read()[0], 1
