@@ -12,6 +12,7 @@ Invariants, at the head of each round:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +31,18 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times
 
 Given = Vector | Mapping[Any, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a walker goes on: by the invariants above, and weights if `is_weighted`."""
+
+    A: Matrix
+    share: Vector
+    jump: Vector
+    fall: Vector
+    alpha: float
+    is_weighted: bool
 
 
 @arguments.of_graph(keyed=("personalization", "nstart", "dangling"))
@@ -81,62 +94,45 @@ def pagerank(
     fall = jump if dangling is None else landing("dangling", dangling)
     share = _share(A, alpha, kept, is_weighted)
     rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
-    return _settled(A, share, rank, jump, fall, alpha, n * tol, max_iter, is_weighted)
+    walk = Walk(A, share, jump, fall, alpha, is_weighted)
+    return _settled(walk, rank, n * tol, max_iter)
 
 
-def _settled(
-    A: Matrix,
-    share: Vector,
-    rank: Vector,
-    jump: Vector,
-    fall: Vector,
-    alpha: float,
-    least: float,
-    max_iter: int,
-    is_weighted: bool,
-) -> Vector:
+def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
     """By the loop of the device, or, where it has none, as the algebra says."""
-    vectors, a, n = (share, rank, jump, fall), A._read(), A.nrows
+    vectors, a = (walk.share, rank, walk.jump, walk.fall), walk.A._read()
     with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
         into, begin = a.csc, perf_counter()
         found = backend(a.device).ranked(
             into,
             *(x._forms.dense().values for x in vectors),
-            alpha=alpha,
+            alpha=walk.alpha,
             least=least,
             rounds=max_iter,
-            is_weighted=is_weighted,
+            is_weighted=walk.is_weighted,
             plan=None if a.device == "cpu" else a.plan_now(),
         )
         if found is not None:
             a.spend(perf_counter() - begin)
         if found is not None and found.change < least:
             return Vector._of(
-                running.gives(VectorForms(a.device, rank.dtype, FullVector(n, found.values)))
+                running.gives(
+                    VectorForms(a.device, rank.dtype, FullVector(rank.size, found.values))
+                )
             )
     if found is not None:
         raise iterations.unsettled("PageRank", max_iter, found.change, least)
-    return definition(A, share, rank, jump, fall, alpha, least, max_iter, is_weighted)
+    return definition(walk, rank, least, max_iter)
 
 
-def definition(
-    A: Matrix,
-    share: Vector,
-    rank: Vector,
-    jump: Vector,
-    fall: Vector,
-    alpha: float,
-    least: float,
-    max_iter: int,
-    is_weighted: bool,
-) -> Vector:
-    """The rounds, until one changes the ranks by less than `least` in all."""
-    kept, n = rank.dtype, rank.size
-    follow = (plus_times if is_weighted else plus_first)[kept]
-    following, changed = Vector(kept, n), 0.0
+def definition(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
+    """The rounds from `rank` on, until one changes it by less than `least` in all."""
+    alpha, jump, fall, kept = walk.alpha, walk.jump, walk.fall, rank.dtype
+    follow = (plus_times if walk.is_weighted else plus_first)[kept]
+    following, changed = Vector(kept, rank.size), 0.0
     for _ in range(max_iter):
         # r' = (share ∘ r)A
-        following << follow(binary.times(share & rank) @ A)
+        following << follow(binary.times(walk.share & rank) @ walk.A)
         # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if fall is jump:

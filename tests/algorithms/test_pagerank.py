@@ -78,7 +78,8 @@ def test_loops_and_algebra_agree(graph, alpha, weight):
     jump = fall = Vector.from_dense(np.full(n, 1 / n))
     share = algebra._share(A, alpha, jump.dtype, weight)
     rank = algebra._near(A, share, jump, alpha)
-    told = algebra.definition(A, share, rank, jump, fall, alpha, 1e-6 * n, 999, weight)
+    walk = algebra.Walk(A, share, jump, fall, alpha, weight)
+    told = algebra.definition(walk, rank, 1e-6 * n, 999)
     found = pagerank(A, alpha, max_iter=999, weight=weight)
     assert found.isclose(told, abs_tol=1e-12)
 
