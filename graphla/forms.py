@@ -229,8 +229,9 @@ class VectorForms:
             self.stamps = streams(self.device).added(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Some of the arrays may be those of forms with these stamps."""
-        self.stamps = streams(self.device).joined(self.stamps, stamps)
+        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        if stamps:
+            self.stamps = streams(self.device).joined(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorForms:
         """The forms of a vector that was these and now holds `storage`."""
@@ -286,8 +287,9 @@ class MatrixForms:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Some of the arrays may be those of forms with these stamps."""
-        self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
+        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        if stamps:
+            self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
 
     @property
     def has_csr(self) -> bool:

@@ -51,8 +51,7 @@ def both_ways(A: Matrix) -> Matrix:
         if is_iso(values):
             both = replace(both, values=backend(A.device).xp.broadcast_to(values[:1], both.nvals))
         mirrored = MatrixForms(A.device, forms.dtype, both, both)
-        if forms.stamps:  # of a card alone
-            mirrored.owe_to(forms.stamps)
+        mirrored.owe_to(forms.stamps)
         return Matrix._of(mirrored)
 
 
