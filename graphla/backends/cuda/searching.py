@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 from weakref import WeakKeyDictionary, ref
@@ -111,10 +111,7 @@ def bfs(
     records_of = (records, size(len(records) if traced else 0))
     beside = None
     if meanwhile is not None:
-
-        def beside() -> None:
-            meanwhile(None if levels is None else kept, tree, present)
-
+        beside = partial(meanwhile, None if levels is None else kept, tree, present)
     try:
         told = _run(search, args, records_of, beside)
     except persistent.Refused:
