@@ -139,6 +139,18 @@ def pairing(op: TypedBinaryOp) -> str:
     )
 
 
+def comparing(op: TypedBinaryOp) -> str:
+    """`before(x, y)` of type X: whether op says so of two numbers; what is no number comes last."""
+    if op.type.is_float:
+        answer = "!semirings::is_nan(x) && (semirings::is_nan(y) || goes_before(x, y))"
+    else:
+        answer = "goes_before(x, y)"
+    return _struct(
+        {"goes_before": op},
+        [f"typedef {op.type.c_type} X;", _method("bool before(X x, X y)", answer)],
+    )
+
+
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
     """`call(x, i, j, thunk)` of types X and THUNK, giving Z: a function of an entry, its place."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)

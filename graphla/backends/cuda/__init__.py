@@ -37,6 +37,7 @@ from graphla.backends.cuda.ranks import ranked
 from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.searching import bfs
 from graphla.backends.cuda.sets import coloured, matched
+from graphla.backends.cuda.sorting import ordered
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
 from graphla.storage import Array
@@ -73,6 +74,7 @@ __all__ = [
     "moved",
     "mxm",
     "one_entry",
+    "ordered",
     "owns",
     "plan",
     "price_of_plan",

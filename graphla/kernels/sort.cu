@@ -1,0 +1,187 @@
+// Merge sort by any comparison: stable, of a vector's entries, or of each row's of a matrix.
+//
+// 1. Tiles: a thread sorts the few keys it holds; then runs of doubling length are merged in shared
+//    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges that.
+// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A tile of the
+//    result is merged by a block from what it is made of, parts of two runs that are found beforehand.
+// A key travels with its place among all entries: in a tile as 16 bits, then as Place.
+//
+// Nothing is asked of the comparison but an answer. All loops run over sizes, and searches stay inside
+// their runs. Each thread takes as many entries as it must give; so a merge is a permutation of its
+// runs if each part ends where the next begins. By a strict weak order they do: there is one path,
+// and all searches find it. A part that does not shows that the comparison contradicts itself:
+// then the tile, or from a merge of tiles on all entries, are left in the order they came in.
+#include "sort.cuh"
+
+namespace graphla {
+
+/// rows[k] = the row around seam k, for k = 0..tiles; levels = the most that a row's merges take.
+template <class Op, class Offset, int TILE, int STRIDE>
+__global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles, i32 *rows,
+                           i64 *levels) {
+  for (i64 k = thread_in_grid(); k <= tiles; k += threads_in_grid()) {
+    const i64 row = segment_of(indptr, nrows, least(k * STRIDE, count - 1));
+    rows[k] = i32(row);
+    const i64 most = Row<TILE, STRIDE>(i64(indptr[row]), i64(indptr[row + 1])).levels();
+    if (most > load_relaxed(levels)) atomicMax(levels, most);
+  }
+}
+
+/// The entries of each tile in order, row by row, with their places; what belongs to a row that has
+/// merges to go comes where the first of these looks for it. A block sorts a tile.
+template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
+__global__ void __launch_bounds__(THREADS)
+    sort_tiles(const typename Op::X *__restrict__ values, i64 count, const Offset *__restrict__ indptr,
+               const i32 *__restrict__ rows, typename Op::X *__restrict__ values_0, Place *__restrict__ places_0,
+               typename Op::X *__restrict__ values_1, Place *__restrict__ places_1) {
+  typedef typename Op::X Key;
+  constexpr int TILE = THREADS * ITEMS;
+  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= WARP && ITEMS <= 32 && TILE < 1 << 16, "");
+  SHARED(Key, keys, TILE);
+  SHARED(u16, order, TILE);
+  SHARED(Span, spans, THREADS);
+  SHARED(int, starts, THREADS / WARP);
+  const Seams<TILE, STRIDE, Offset> seams{indptr, rows, count};
+  const i64 k = blockIdx.x;
+  const auto left = seams.row(k), right = seams.row(k + 1);
+  const i64 begin = seams.place(k, left);
+  const int size = int(seams.place(k + 1, right) - begin), mine = int(threadIdx.x) * ITEMS;
+
+  for (int n = threadIdx.x; n < size; n += THREADS) keys[n] = values[begin + n];
+  const u32 heads = find_spans<ITEMS>(seams, k, begin, size, spans);
+  __syncthreads();
+  Key key[ITEMS];
+  int at[ITEMS];
+#pragma unroll
+  for (int n = 0; n < ITEMS; n++) {
+    at[n] = mine + n;
+    key[n] = mine + n < size ? keys[mine + n] : Key();
+  }
+  sort_held<Op>(key, at, heads);
+#pragma unroll
+  for (int n = 0; n < ITEMS; n++) {
+    if (mine + n >= size) continue;  // they are this thread's own places still
+    keys[mine + n] = key[n];
+    order[mine + n] = u16(at[n]);
+  }
+
+  bool contradicts = false;
+  for (int width = 1; width < THREADS; width *= 2) {
+    __syncthreads();
+    const int middle = (int(threadIdx.x) & -(2 * width)) + width, seam = middle * ITEMS;
+    const int begin_a = greatest(int(spans[middle].begin), seam - width * ITEMS);
+    const int end_b = least(int(spans[middle].end), seam + width * ITEMS);
+    const int from = greatest(mine, begin_a), to = least(mine + ITEMS, end_b);
+    const bool merges = begin_a < seam && seam < end_b && from < to;
+    int start = 0, i = 0, j = 0;
+    if (merges) {
+      start = i = begin_a + merge_split(seam - begin_a, end_b - seam, from - begin_a, [&](int a, int b) {
+                    return Op::before(keys[seam + b], keys[begin_a + a]);
+                  });
+      j = seam + from - i;
+      merge_steps<ITEMS>(keys, i, seam, j, end_b, from - mine, to - mine, Op::before, [&](int n, int place, Key x) {
+        key[n] = x;
+        at[n] = order[place];
+      });
+    }
+    if (lane() == 0) starts[warp_in_block()] = start;
+    __syncthreads();
+    contradicts |= leaves_path(start, i, merges && to < end_b, starts);
+    if (!merges) continue;
+#pragma unroll
+    for (int n = 0; n < ITEMS; n++) {
+      if (mine + n < from || mine + n >= to) continue;
+      keys[mine + n] = key[n];
+      order[mine + n] = u16(at[n]);
+    }
+  }
+
+  const bool as_it_came = __syncthreads_or(contradicts);
+  const int left_buffer = left.is_cut_at(k) ? buffer_before(left.levels()) : 0;
+  const int right_buffer = right.is_cut_at(k + 1) ? buffer_before(right.levels()) : 0;
+  for (int n = threadIdx.x; n < size; n += THREADS) {
+    const i64 place = begin + n;
+    const int buffer = place < left.end && left_buffer || place >= right.begin && right_buffer;
+    (buffer ? values_1 : values_0)[place] = as_it_came ? values[place] : keys[n];
+    (buffer ? places_1 : places_0)[place] = Place(as_it_came ? place : begin + order[n]);
+  }
+}
+
+/// splits[k] = of the merge that seam k lies in, how many entries before it come from the first run.
+template <class Op, class Place, class Offset, int TILE, int STRIDE>
+__global__ void find_splits(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 tiles,
+                            int level, const typename Op::X *__restrict__ values_0,
+                            const typename Op::X *__restrict__ values_1, Place *__restrict__ splits) {
+  const Seams<TILE, STRIDE, Offset> seams{indptr, rows, count};
+  for (i64 k = 1 + thread_in_grid(); k < tiles; k += threads_in_grid()) {
+    const auto row = seams.row(k);
+    if (!row.is_cut_at(k) || level >= row.levels()) continue;
+    const Merge merge(row, k, level);
+    const typename Op::X *keys = buffer_before(row.levels() - level) ? values_1 : values_0;
+    splits[k] = Place(merge_split(merge.seam - merge.base, merge.stop - merge.seam, merge.from - merge.base,
+                                  [&](i64 a, i64 b) { return Op::before(keys[merge.seam + b], keys[merge.base + a]); }));
+  }
+}
+
+/// One level of merges, of the rows that have it to go. A block makes a tile of the result: its part of
+/// the row from the left, and of the one that goes on to the right, if these are two.
+template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
+__global__ void __launch_bounds__(THREADS)
+    merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
+                const Place *__restrict__ splits, int level, typename Op::X *values_0, Place *places_0,
+                typename Op::X *values_1, Place *places_1, i64 *contradicted) {
+  typedef typename Op::X Key;
+  constexpr int TILE = THREADS * ITEMS;
+  SHARED(Key, keys, TILE);
+  SHARED(u16, order, TILE);
+  SHARED(int, starts, THREADS / WARP);
+  const Seams<TILE, STRIDE, Offset> seams{indptr, rows, count};
+  const i64 k = blockIdx.x;
+  for (int side = 0; side < 2; side++) {
+    const auto row = seams.row(k + side);
+    if (!row.is_cut_at(k + side) || side && row.first < k || level >= row.levels()) continue;
+    const bool is_odd = buffer_before(row.levels() - level);
+    const Key *from_values = is_odd ? values_1 : values_0;
+    const Place *from_places = is_odd ? places_1 : places_0;
+    Key *to_values = is_odd ? values_0 : values_1;
+    Place *to_places = is_odd ? places_0 : places_1;
+
+    const Merge merge(row, k, level);
+    const i64 first = merge.from == merge.base ? 0 : i64(splits[k]);
+    const i64 last = merge.to == merge.stop ? merge.seam - merge.base : i64(splits[k + 1]);
+    const int size = int(merge.to - merge.from), a_count = int(last - first), b_count = size - a_count;
+    if (a_count < 0 || b_count < 0) {
+      if (threadIdx.x == 0) store_relaxed(contradicted, i64(1));
+      continue;
+    }
+    const i64 a = merge.base + first, b = merge.seam + (merge.from - merge.base - first) - a_count;
+    __syncthreads();  // whoever read shared memory for the other row is done
+    for (int n = threadIdx.x; n < size; n += THREADS) keys[n] = from_values[(n < a_count ? a : b) + n];
+    __syncthreads();
+    const int mine = least(int(threadIdx.x) * ITEMS, size), limit = least(mine + ITEMS, size);
+    const int start = merge_split(a_count, b_count, mine, [&](int i, int j) {
+      return Op::before(keys[a_count + j], keys[i]);
+    });
+    int i = start, j = a_count + mine - start;
+    merge_steps<ITEMS>(keys, i, a_count, j, size, 0, limit - mine, Op::before,
+                       [&](int n, int place, Key) { order[mine + n] = u16(place); });
+    if (lane() == 0) starts[warp_in_block()] = start;
+    __syncthreads();
+    if (leaves_path(start, i, limit < size, starts)) store_relaxed(contradicted, i64(1));
+    for (int n = threadIdx.x; n < size; n += THREADS) {
+      const int place = order[n];
+      to_values[merge.from + n] = keys[place];
+      to_places[merge.from + n] = from_places[(place < a_count ? a : b) + place];
+    }
+  }
+}
+
+/// Where merges of tiles have contradicted each other, all entries as they came.
+template <class Op, class Place>
+__global__ void leave_as_they_came(const i64 *__restrict__ contradicted, const typename Op::X *__restrict__ given,
+                                   i64 count, typename Op::X *__restrict__ values, Place *__restrict__ places) {
+  if (!*contradicted) return;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) values[k] = given[k], places[k] = Place(k);
+}
+
+}  // namespace graphla
