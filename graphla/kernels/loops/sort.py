@@ -59,3 +59,11 @@ def segments(indptr, values, out_values, out_places, kept_values, kept_places, s
             from_values, to_values = to_values, from_values
             from_places, to_places = to_places, from_places
             width <<= ONE
+
+
+def pairs(bounds, values, places, out_values, out_places, start, stop):
+    """Each two runs, bounds[2s] to bounds[2s + 1] to bounds[2s + 2], as one."""
+    for s in range(start, stop):
+        begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
+        end = np.uint64(bounds[2 * s + 2])
+        merge_runs(values, places, out_values, out_places, begin, middle, end)
