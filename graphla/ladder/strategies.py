@@ -62,10 +62,46 @@ _LADDER = (
         cuda="vertex_push.VertexPush",
     ),
     Strategy(
+        "vertex-pull",
+        "a thread a vertex not reached, which looks for one in-neighbour of the last level",
+        "masked SpMV by columns, each with an early exit",
+        cuda="vertex_pull.VertexPull",
+    ),
+    Strategy(
+        "direction-optimised",
+        "push while the frontier is small, pull while it is large, by Beamer's rule",
+        "SpMSpV by rows or masked SpMV by columns",
+        cuda="direction_optimised.DirectionOptimised",
+    ),
+    Strategy(
         "frontier-queue",
         "a thread a vertex of a list; a claim by compare and swap, one counter for the next list",
         "SpMSpV by rows",
         cuda="frontier_queue.FrontierQueue",
+    ),
+    Strategy(
+        "privatised-queue",
+        "a list for each block in shared memory; a block reserves its range of the next list once",
+        "SpMSpV by rows",
+        cuda="privatised_queue.PrivatisedQueue",
+    ),
+    Strategy(
+        "hierarchical-queue",
+        "lists of groups of lanes, merged into the block's, merged into the next list",
+        "SpMSpV by rows",
+        cuda="hierarchical_queue.HierarchicalQueue",
+    ),
+    Strategy(
+        "small-frontier",
+        "one block runs level after level while the frontier fits it; else a privatised queue",
+        "the loop of SpMSpV, inside the kernel",
+        cuda="small_frontier.SmallFrontier",
+    ),
+    Strategy(
+        "hubs-apart",
+        "a list of vertices, and one of pieces of those with many edges, a warp each",
+        "SpMSpV, long rows cut into pieces",
+        cuda="hubs_apart.HubsApart",
     ),
     Strategy(
         "closure",

@@ -14,19 +14,23 @@
 
 namespace graphla {
 
-/// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex.
+/// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex: told once a block, as
+/// one word that every thread stores to would hold up them all.
 template <class Op, class Offset>
 __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
                             i32 depth, i32 *levels, i64 *found) {
+  bool is_new = false;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     if (load_relaxed(&levels[v]) != depth - 1) continue;
-    for (Offset e = indptr[v]; e < indptr[v + 1]; ++e) {
+    const Offset end = indptr[v + 1];
+    for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
       if (load_relaxed(&levels[w]) >= 0) continue;  // reached
       store_relaxed(&levels[w], depth);
-      store_relaxed(found, i64(1));
+      is_new = true;
     }
   }
+  if (__syncthreads_or(is_new) && threadIdx.x == 0) store_relaxed(found, i64(1));
 }
 
 }  // namespace graphla

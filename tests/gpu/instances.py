@@ -72,6 +72,7 @@ CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
+COMPARISONS = ("lt", "gt", "ne")
 ACCUMS = ("plus", "minus", "times", "min", "first", "second", "land", "secondi", "pow")
 UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
@@ -114,6 +115,11 @@ def _joins(name: str, dtype: DataType) -> Any:
     return op and (structs.entry_by_entry, op)
 
 
+def _compares(name: str, dtype: DataType) -> Any:
+    op = typed(binary, name, dtype)
+    return op and (structs.comparing, op)
+
+
 def _pairs(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
     return op and (structs.pairing, op)
@@ -140,6 +146,7 @@ OPERATORS = {
     "folding": (MONOIDS, _folds),
     "entry_by_entry": (BINARY, _joins),
     "pairing": (BINARY, _pairs),
+    "comparing": (COMPARISONS, _compares),
     "accumulating": ((None, *ACCUMS), _writes),
     "mapping": (
         (
@@ -318,7 +325,7 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
 
 
 DOMAINS = {
-    r"\w*Offset[ABCM]?": OFFSET,
+    r"\w*Offset[ABCM]?|Place": OFFSET,
     r"Stored[XY]?|[ABCTUV]": STORED,
     r"KEPT(_\w)?|\w_KEPT": KEPT,
     r"To|From|Z": tuple(dtype.np_type for dtype in ALL),
@@ -364,6 +371,9 @@ OPERATORS_OF = {
     ),
     "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
     "layout.cu": {"fold_runs": "accumulating"},
+    "sort.cu": dict.fromkeys(
+        ("sort_tiles", "find_splits", "merge_tiles", "leave_as_they_came"), "comparing"
+    ),
     "closure.cu": {"close_over": "closing"},
 }
 """What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
@@ -372,10 +382,15 @@ HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
     *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
     *("dot_products", "make_few", "masked_rows", "make_tiles"),
+    *("sort_tiles", "find_splits", "merge_tiles"),
 }
 """The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
 hand than a thread has registers for, are held to the table alone.
 """
+
+SORT_THREADS, SORT_ITEMS = 256, (11, 9)  # THREADS and ITEMS of backends/cuda/sorting.py
+SORT_TILES = tuple(SORT_THREADS * items for items in SORT_ITEMS)
+SORT_STRIDES = tuple(stride for tile in SORT_TILES for stride in (tile, tile - tile // 8))
 
 SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("count_few", "BITS"), ("make_few", "BITS")), (5, 7, 9, 11)),
@@ -398,10 +413,24 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
         (1, 2),
     ),
     ("dot_products", "BITS"): (10,),
+    **dict.fromkeys((("sort_tiles", "THREADS"), ("merge_tiles", "THREADS")), (SORT_THREADS,)),
+    **dict.fromkeys((("sort_tiles", "ITEMS"), ("merge_tiles", "ITEMS")), tuple(set(SORT_ITEMS))),
+    **dict.fromkeys((("find_seams", "TILE"), ("find_splits", "TILE")), SORT_TILES),
+    **dict.fromkeys(
+        tuple((name, "STRIDE") for name in ("find_seams", "sort_tiles", "find_splits", "merge_tiles")),
+        SORT_STRIDES,
+    ),
     ("search_small", "CLUSTER"): (16,),
     ("search_small", "THREADS"): (512, 1024),
     ("close_over", "A"): (OWN, np.dtype("i4")),
     ("close_over", "T"): (OWN, np.dtype("i8")),
+    ("privatised_queue", "ROOM"): (2048,),
+    ("hierarchical_queue", "GROUPS"): (4,),
+    ("hierarchical_queue", "ROOM"): (512,),
+    ("hierarchical_queue", "BLOCK_ROOM"): (2048,),
+    ("small_frontier", "ROOM"): (4096,),
+    **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (128,)),
+    **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (128,)),
 }
 """Domains of one kernel's parameter."""
 
@@ -425,9 +454,19 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
         and (row["HOW"] != 1 or structs.order_of(spec[1].monoid) != 0)
     ),
+    "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
+    **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),
+    "find_splits": lambda spec, row: _is_tile(spec, row),
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """What the parameters of one kernel are together, once all are chosen."""
+
+
+def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
+    """Whether a tile is as large as keys of the dtype are sorted in, and the stride goes with it."""
+    tile = SORT_THREADS * SORT_ITEMS[spec[1].type.bits == 64]
+    items = row.get("ITEMS", row.get("TILE", 0) // SORT_THREADS)
+    return SORT_THREADS * items == tile and row["STRIDE"] in (tile, tile - tile // 8)
 
 
 def _kernels() -> Iterator[Kernel]:

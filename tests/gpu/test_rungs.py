@@ -26,8 +26,16 @@ from semirings.dtypes import BOOL
 
 ON_CARD = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cuda")]
 
-LOW: dict[str, tuple[dict[str, Any], ...]] = {}
+LOW: dict[str, tuple[dict[str, Any], ...]] = {
+    "direction-optimised": ({"ALPHA": 10**6, "BETA": 0}, {"ALPHA": 10**6, "BETA": 3}),
+    "privatised-queue": ({"ROOM": 3},),
+    "hierarchical-queue": ({"GROUPS": 8, "ROOM": 2, "BLOCK_ROOM": 5},),
+    "hubs-apart": ({"HUB": 3, "PIECE": 2}, {"HUB": 2, "PIECE": 40}),
+    "small-frontier": ({"ROOM": 5, "FEW": 4, "MOST": 3, "THREADS": 64},),
+}
 """Constants of the module of a strategy: what they may be, beside what they are."""
+
+WAYS = [(name, low) for name in ON_CARD for low in ({}, *LOW.get(name, ()))]
 
 
 def forms(graph: Pattern) -> MatrixForms:
@@ -60,19 +68,18 @@ def deep(draw: Any) -> Pattern:
     return pattern(n, np.concatenate([ends, back]), draw(st.booleans()))
 
 
-@pytest.mark.parametrize("name", ON_CARD)
+@pytest.mark.parametrize(("name", "low"), WAYS)
 @fewer(2)
 @given(st.one_of(patterns(sizes=(1, 2, 33, 200, 1500)), deep()), st.data())
-def test_a_rung_finds_the_levels_of_the_sequential_one(name, graph, data):
+def test_a_rung_finds_the_levels_of_the_sequential_one(name, low, graph, data):
     n = graph[0].nrows
     sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
     strategy = STRATEGIES[name]
     rung, a = strategy.rung("cuda:0"), forms(graph)
     with ExitStack() as stack:
-        if name in LOW:
+        if low:
             module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
-            constants = data.draw(st.sampled_from(({}, *LOW[name])))
-            stack.enter_context(patch.multiple(module, **constants))
+            stack.enter_context(patch.multiple(module, **low))
         assert levels(a, rung, sources) == levels(a, Sequential, sources)
 
 

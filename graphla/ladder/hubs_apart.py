@@ -1,0 +1,56 @@
+"""Hubs apart: a queue of vertices, and one of pieces of hubs. Told in hubs_apart.cu."""
+
+from __future__ import annotations
+
+import cupy as xp
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, load
+from graphla.ladder.card import CardRung, nbytes
+from graphla.ladder.rung import Search
+
+FILE = "hubs_apart.cu"
+
+HUB, PIECE = 128, 128
+"""Edges that make a vertex a hub, and of a piece of one, which a warp reads."""
+
+WARP = 32
+
+
+class HubsApart(CardRung):
+    """f⟨¬p⟩ = f A by rows, the frontier two lists; a thread a vertex, a warp a piece of a hub."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a, each=2)
+        self.rows = a.csr
+        # Each vertex is queued once; a hub has a piece for each PIECE edges, and one for the rest.
+        room = self.rows.nvals // PIECE + self.rows.nvals // HUB + 1
+        self.vertices = [xp.empty(self.n, xp.int32) for _ in range(2)]
+        self.pieces = [xp.empty(room, xp.uint64) for _ in range(2)]
+        constants = self.rows.indptr.dtype, HUB, PIECE
+        self.first = load(FILE, "hubs_begin", NOTHING, *constants)
+        self.kernel = load(FILE, "hubs_apart", NOTHING, *constants)
+
+    @property
+    def held(self) -> int:
+        """Bytes of the rows, the levels, and two of each queue."""
+        return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        indptr, indices = self.rows.indptr, self.rows.indices
+        queues = list(zip(self.vertices, self.pieces, strict=True))
+        start = indptr, np.int32(source), *queues[0], self.counters.next()
+        self.launch(self.first, 1, *start, block=WARP)
+        depth, (count, pieces) = 0, self.counters.read()
+        while count or pieces:
+            depth += 1
+            of, following = queues
+            args = (indptr, indices, of[0], np.int64(count), of[1], np.int64(pieces))
+            args += (np.int32(depth), self.levels, *following, self.counters.next())
+            self.launch(self.kernel, count + WARP * pieces, *args)
+            queues.reverse()
+            count, pieces = self.counters.read()
+        return self.found(depth)

@@ -1,0 +1,35 @@
+"""Vertex pull: a launch a level over all vertices. The technique is told in vertex_pull.cu."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, load
+from graphla.ladder.card import CardRung, nbytes
+from graphla.ladder.rung import Search
+
+
+class VertexPull(CardRung):
+    """f⟨¬p⟩ = f A by columns, each of which ends at its first neighbour in the frontier."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.columns = a.csc
+        self.kernel = load("vertex_pull.cu", "vertex_pull", NOTHING, self.columns.indptr.dtype)
+
+    @property
+    def held(self) -> int:
+        """Bytes of the columns and the levels."""
+        return nbytes(self.columns, self.levels)
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        n, depth, goes_on = np.int64(self.n), 0, True
+        while goes_on:
+            depth += 1
+            args = (self.columns.indptr, self.columns.indices, n, np.int32(depth), self.levels)
+            self.launch(self.kernel, self.n, *args, self.counters.next())
+            (goes_on,) = self.counters.read()
+        return self.found(depth)
