@@ -61,14 +61,14 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
 
 
 @contextmanager
-def settings(name: str, **constants: int) -> Iterator[None]:
-    """Constants of a module of the backend, where that is at work, set so low that small inputs go
-    the way of large ones.
+def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> Iterator[None]:
+    """Constants of a module of the backend, or of another place, where a card is at work, set so
+    low that small inputs go the way of large ones.
     """
     if not gl.config.device.startswith("cuda"):
         yield
         return
-    module = import_module(f"graphla.backends.cuda.{name}")
+    module = import_module(f"graphla.{place}.{name}")
     kept = {constant: getattr(module, constant) for constant in constants}
     vars(module).update(constants)
     try:
@@ -476,6 +476,19 @@ def groups() -> None:
             algorithms.maximal_matching(B, weight=True)
 
 
+def sorts() -> None:
+    """Entries in order: one tile, several, rows that are cut, and what is no order."""
+    rng = np.random.default_rng(5)
+    for dtype in ("FP32", "INT64", "UINT8"):
+        for tiles in ({}, {"THREADS": 32, "ITEMS": dict.fromkeys((1, 2, 4, 8), 3)}):
+            with settings("sorting", **tiles):
+                for n in (FEW, SIZE):
+                    values = rng.integers(0, 99, n).astype(gl.dtypes.lookup_dtype(dtype).np_type)
+                    gl.Vector.from_dense(values).sort(gl.binary.gt)
+                matrix(dtype).sort()
+                gl.Vector.from_dense(values).sort(gl.binary.ne)
+
+
 def many_searches() -> None:
     """Bit by bit, more than a word holds and a few."""
     from graphla import algorithms
@@ -486,8 +499,16 @@ def many_searches() -> None:
         algorithms.bfs_levels(A, [3, 3], dtype="UINT8", cutoff=2)
 
 
+LOW_RUNGS = {
+    "privatised-queue": {"ROOM": 3},
+    "hierarchical-queue": {"ROOM": 2, "BLOCK_ROOM": 5},
+    "small-frontier": {"ROOM": 5, "FEW": 4, "MOST": 2, "THREADS": 64},
+}
+"""Constants of modules of the ladder by which a small graph overflows their queues."""
+
+
 def rungs() -> None:
-    """Each strategy of the ladder that the device has, twice."""
+    """Each strategy of the ladder that the device has, twice; then those with little room."""
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -496,6 +517,10 @@ def rungs() -> None:
             ready = ladder.prepare(A, name)
             ready.bfs(0)
             ready.bfs(1)
+    for name, low in LOW_RUNGS.items():
+        if ladder.STRATEGIES[name].runs_on(gl.config.device):
+            with settings(name.replace("-", "_"), "ladder", **low):
+                ladder.prepare(A, name).bfs(0)
 
 
 STAGES: tuple[Callable[[], None], ...] = (
