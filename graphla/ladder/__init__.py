@@ -5,87 +5,20 @@ in a file of its own, reads the same graph, and gives the same levels; which is 
 the graph (`graphla ladder GRAPH` times them all, docs/ladder.md tells why).
 """
 
-from __future__ import annotations
-
-import time
-from typing import Any
-
-from graphla.algorithms import arguments
-from graphla.backends import backend
-from graphla.forms import VectorForms
+from graphla.ladder.comparing import compare
+from graphla.ladder.prepared import Prepared, bfs, prepare
+from graphla.ladder.rows import Comparison, Row
 from graphla.ladder.rung import Search
-from graphla.ladder.strategies import STRATEGIES, Strategy, lookup
-from graphla.operations.operation import perform
-from graphla.sparse import Matrix, Vector
-from graphla.storage import BitmapVector
-from semirings.dtypes import INT32
+from graphla.ladder.strategies import STRATEGIES, Strategy
 
-__all__ = ["STRATEGIES", "Prepared", "Search", "Strategy", "bfs", "prepare"]
-
-
-class Prepared:
-    """A strategy made ready for a graph, for many searches: what it reads is laid out once."""
-
-    def __init__(self, A: Matrix, strategy: Strategy) -> None:
-        self.strategy = strategy
-        self.seconds = 0.0
-        """That making it ready took."""
-        self._forms = A._forms
-        self._device = A.device
-        begin = time.perf_counter()
-        self._rung = perform(f"ladder {strategy.name}", strategy.rung(A.device), self._forms)
-        self._wait()
-        self.seconds = time.perf_counter() - begin
-
-    @property
-    def held(self) -> int:
-        """Bytes of what it reads and of its state."""
-        return self._rung.held
-
-    def search(self, source: int) -> Search:
-        """One search, and what it took; its levels hold until the next one."""
-        return perform(f"ladder {self.strategy.name}", self._search, self._forms, source)
-
-    def _search(self, _: Any, source: int) -> Search:
-        return self._rung.search(source)
-
-    def bfs(self, source: Any) -> Vector:
-        """The level of each vertex that edges lead to from `source`; no entry for others."""
-        start = arguments.vertex(source, self._forms.nrows)
-
-        def found(_: Any) -> VectorForms:
-            search, xp = self._rung.search(start), backend(self._device).xp
-            present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
-            count = int(present.sum())
-            storage = BitmapVector(present.size, present, levels.astype("int32"), count)
-            return VectorForms(self._forms.device, INT32, storage)
-
-        return Vector._of(perform(f"ladder {self.strategy.name}", found, self._forms))
-
-    def _wait(self) -> None:
-        if self._device != "cpu":
-            backend(self._device).xp.cuda.get_current_stream().synchronize()
-
-
-def prepare(A: Matrix, strategy: str = "closure") -> Prepared:
-    """A strategy made ready for a graph."""
-    return Prepared(arguments.adjacency(A), lookup(strategy))
-
-
-@arguments.of_graph(vertices=("source",))
-def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
-    """l⟨f⟩ = depth;  f⟨¬l, r⟩ = f any.pair A, until f is empty: levels, by one rung of the ladder.
-
-    An edge i -> j is an entry A(i, j), whatever its value. `strategy` is one of `STRATEGIES`; all
-    give the same INT32 levels, with no entry where no edge leads. For many searches of one graph
-    `prepare(A, strategy)` lays out once what this lays out at every call.
-
-    InvalidValue for a strategy that is none; DeviceUnavailable for one that needs a GPU where A is
-    on the CPU.
-
-    >>> from graphla import Matrix, ladder
-    >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
-    >>> ladder.bfs(A, 0, strategy="sequential").to_dict()
-    {0: 0, 1: 1, 2: 1, 3: 2}
-    """
-    return prepare(A, strategy).bfs(source)
+__all__ = [
+    "STRATEGIES",
+    "Comparison",
+    "Prepared",
+    "Row",
+    "Search",
+    "Strategy",
+    "bfs",
+    "compare",
+    "prepare",
+]

@@ -1,0 +1,208 @@
+"""Strategies against each other on one graph: timed from the same sources, each answer compared.
+
+A search is timed on the host's clock, from the call of `Prepared.search`, which clears the state of
+the search before, until its levels are complete. What it reads is laid out before, and compiled:
+the first search of a strategy is not counted. Each strategy begins with a matrix of its own that
+holds rows alone, so that none is spared a form which another has made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from graphla.algorithms.arguments import adjacency, count, real
+from graphla.backends import backend
+from graphla.forms import MatrixForms
+from graphla.graph import Graph
+from graphla.graph.facts import degrees, is_symmetric, loops
+from graphla.ladder.energy import counter, watts
+from graphla.ladder.prepared import Prepared, prepare
+from graphla.ladder.rows import Comparison, Row
+from graphla.ladder.rung import Search
+from graphla.ladder.strategies import STRATEGIES, lookup
+from graphla.operations.operation import perform
+from graphla.operations.values import is_on_card
+from graphla.sparse import Matrix
+from graphla.storage import Array
+from semirings.dtypes import BOOL
+from semirings.exceptions import InvalidValue, Panic
+
+LIMIT = 1.0
+"""Seconds for the searches of a strategy, unless one says otherwise."""
+
+
+def compare(
+    A: Matrix | Graph,
+    strategies: Sequence[str] | None = None,
+    sources: int = 32,
+    seed: int = 0,
+    *,
+    limit: float = LIMIT,
+) -> Comparison:
+    """TEPS = edges of what a search reaches / its seconds, by each strategy from the same sources.
+
+    `strategies`: names of `STRATEGIES`, by default all that run where A is. `sources`: how many
+    vertices with an out-edge, drawn by `seed`, distinct where there are as many. A strategy that
+    takes longer than `limit` seconds searches from fewer: its row says from how many.
+
+    Panic for a search whose levels are not those of the lowest rung; InvalidValue for a graph
+    without an edge, or a strategy that is none; DeviceUnavailable for one that needs a GPU.
+
+    >>> from graphla import generators, ladder
+    >>> found = ladder.compare(generators.grid(30, 30), ["sequential", "closure"], sources=4)
+    >>> [row.strategy for row in found], len(found["closure"].teps)
+    (['sequential', 'closure'], 4)
+    """
+    contest = Contest(A, sources, seed)
+    return contest.of([contest.row(name, limit) for name in contest.chosen(strategies)])
+
+
+class Contest:
+    """A graph, the sources, and what the lowest strategy found from each of them."""
+
+    def __init__(self, A: Matrix | Graph, sources: int, seed: int) -> None:
+        self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
+        self._symmetric = is_symmetric(A)
+        able = perform("ladder", self._weigh, A._forms)
+        if not able.size:
+            raise InvalidValue("A has no edge, but speed is edges per second")
+        self.sources = _drawn(able, count("sources", sources, 1), count("seed", seed, 0))
+        self._found: dict[int, _Found] = {}
+
+    def chosen(self, names: Sequence[str] | None) -> list[str]:
+        """The strategies of the names, or all that run where A is, from the lowest rung upwards."""
+        device = self._A.device
+        if names is None:
+            return [name for name, each in STRATEGIES.items() if each.runs_on(device)]
+        if isinstance(names, str):
+            raise TypeError(f"strategies must be a list of names, not {names!r}")
+        for name in names:
+            lookup(name).rung(device)
+        if not names:
+            raise InvalidValue(f"strategies is empty, but the rungs are {', '.join(STRATEGIES)}")
+        return [name for name in STRATEGIES if name in names]
+
+    def row(self, name: str, limit: float = LIMIT) -> Row:
+        """What a strategy takes, the levels of each search compared with those found before."""
+        limit = real("limit", limit, 0)
+        ready = self._prepared(name, limit)
+        seconds, search = self._timed(ready, 0)  # which loads what has been compiled
+        taken = {0: (seconds, search)} if seconds > limit else self._round(ready, limit, {})
+        if sum(seconds for seconds, _ in taken.values()) < limit / 2:
+            taken = self._round(ready, limit, taken)
+        searches = [search for _, search in taken.values()]
+        moved = [search.moved for search in searches if search.moved is not None]
+        return Row(
+            name,
+            edges=[self._found[k].edges for k in taken],
+            seconds=[seconds for seconds, _ in taken.values()],
+            levels=[search.depth for search in searches],
+            launches=[search.launches for search in searches],
+            moved=moved if len(moved) == len(searches) else None,
+            held=ready.held,
+            preparing=ready.seconds,
+            watts=self._watts(ready, list(taken), is_on_card(search.levels)),
+        )
+
+    def of(self, rows: Sequence[Row]) -> Comparison:
+        """The rows with the facts that they share."""
+        A = self._A
+        return Comparison(A.device, A.nrows, A.nvals, self._symmetric, self.sources.tolist(), rows)
+
+    def _weigh(self, _: MatrixForms) -> np.ndarray:
+        """Ends of edges at each vertex, two to an edge; the vertices that have an out-edge."""
+        out = degrees(self._A)._forms.dense().values
+        self._ends = out + loops(self._A)._forms.bitmap().present if self._symmetric else 2 * out
+        return np.flatnonzero(backend(self._A.device).to_host(out))
+
+    def _prepared(self, name: str, limit: float) -> Prepared:
+        ready = prepare(self._rows_alone(), name)
+        if ready.seconds < limit:  # again, for what it takes once all is compiled
+            del ready
+            ready = prepare(self._rows_alone(), name)
+        return ready
+
+    def _rows_alone(self) -> Matrix:
+        def alone(forms: MatrixForms) -> MatrixForms:
+            xp, rows = backend(forms.device).xp, forms.csr
+            ones = xp.broadcast_to(xp.ones(1, bool), rows.indices.shape)
+            rows = replace(rows, values=ones)
+            return MatrixForms(forms.device, BOOL, rows, rows if self._symmetric else None)
+
+        return Matrix._of(perform("ladder", alone, self._A._forms))
+
+    def _round(self, ready: Prepared, limit: float, before: dict[int, Any]) -> dict[int, Any]:
+        """A search from each source, or from as many as the limit allows; the better of two."""
+        taken, begin = {}, time.perf_counter()
+        for k in range(self.sources.size):
+            if taken and not before and time.perf_counter() - begin > limit:
+                break
+            seconds, search = self._timed(ready, k)
+            taken[k] = min(seconds, before.get(k, (seconds,))[0]), search
+        return taken
+
+    def _timed(self, ready: Prepared, k: int) -> tuple[float, Search]:
+        source = int(self.sources[k])
+        begin = time.perf_counter()
+        search = ready.search(source)
+        ready.wait()
+        seconds = time.perf_counter() - begin
+        perform("ladder", self._check, self._A._forms, ready.strategy.name, k, search)
+        return seconds, replace(search, levels=search.levels[:0], present=None)
+
+    def _check(self, _: MatrixForms, name: str, k: int, search: Search) -> None:
+        """Hold what was found to what the first strategy found; or keep it, as the first."""
+        xp = backend(self._A.device).xp
+        reached, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
+        levels = xp.where(reached, levels.astype(xp.int32), -1)
+        known = self._found.get(k)
+        if known is None:
+            narrow = levels.astype(np.min_scalar_type(-search.depth))
+            edges = int(xp.where(reached, self._ends, 0).sum()) // 2
+            self._found[k] = _Found(name, narrow, search.depth, edges)
+            return
+        wrong, source = levels != known.levels, self.sources[k]
+        if bool(wrong.any()):
+            v = int(wrong.argmax())
+            raise Panic(
+                f"{name} gives vertex {v} {_said(levels[v])} from source {source}, but "
+                f"{known.strategy} gives {_said(known.levels[v])}; in all "
+                f"{int(wrong.sum())} of {wrong.size} vertices differ"
+            )
+        if search.depth != known.depth:
+            raise Panic(
+                f"{name} counts {search.depth} levels from source {source}, but "
+                f"{known.strategy} counts {known.depth}"
+            )
+
+    def _watts(self, ready: Prepared, ks: list[int], on_card: bool) -> float | None:
+        if not on_card:
+            return None
+        turns = cycle(self.sources[ks].tolist())
+        return watts(lambda: ready.search(next(turns)), counter(self._A.device))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the first strategy found from a source: levels, -1 where no edge leads."""
+
+    strategy: str
+    levels: Array
+    depth: int
+    edges: int
+
+
+def _said(level: Any) -> str:
+    return "no level" if level < 0 else f"level {int(level)}"
+
+
+def _drawn(able: np.ndarray, sources: int, seed: int) -> np.ndarray:
+    """So many of them at random; each as often as the others where there are fewer."""
+    order = np.random.default_rng(seed).permutation(able)
+    return np.resize(order, sources)

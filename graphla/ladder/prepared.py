@@ -1,0 +1,85 @@
+"""A strategy made ready for a graph, and breadth-first search by it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from graphla.algorithms import arguments
+from graphla.backends import backend
+from graphla.forms import VectorForms
+from graphla.ladder.rung import Search
+from graphla.ladder.strategies import Strategy, lookup
+from graphla.operations.operation import perform
+from graphla.sparse import Matrix, Vector
+from graphla.storage import BitmapVector
+from semirings.dtypes import INT32
+
+
+class Prepared:
+    """A strategy made ready for a graph, for many searches: what it reads is laid out once."""
+
+    def __init__(self, A: Matrix, strategy: Strategy) -> None:
+        self.strategy = strategy
+        self.seconds = 0.0
+        """That making it ready took."""
+        self._forms = A._forms
+        self._device = A.device
+        begin = time.perf_counter()
+        self._rung = perform(f"ladder {strategy.name}", strategy.rung(A.device), self._forms)
+        self.wait()
+        self.seconds = time.perf_counter() - begin
+
+    @property
+    def held(self) -> int:
+        """Bytes of what it reads and of its state."""
+        return self._rung.held
+
+    def search(self, source: int) -> Search:
+        """One search, and what it took; its levels hold until the next one."""
+        return perform(f"ladder {self.strategy.name}", self._search, self._forms, source)
+
+    def _search(self, _: Any, source: int) -> Search:
+        return self._rung.search(source)
+
+    def bfs(self, source: Any) -> Vector:
+        """The level of each vertex that edges lead to from `source`; no entry for others."""
+        start = arguments.vertex(source, self._forms.nrows)
+
+        def found(_: Any) -> VectorForms:
+            search, xp = self._rung.search(start), backend(self._device).xp
+            present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
+            count = int(present.sum())
+            storage = BitmapVector(present.size, present, levels.astype("int32"), count)
+            return VectorForms(self._forms.device, INT32, storage)
+
+        return Vector._of(perform(f"ladder {self.strategy.name}", found, self._forms))
+
+    def wait(self) -> None:
+        """Until the card has nothing more to do for it."""
+        if self._device != "cpu":
+            backend(self._device).xp.cuda.get_current_stream().synchronize()
+
+
+def prepare(A: Matrix, strategy: str = "closure") -> Prepared:
+    """A strategy made ready for a graph."""
+    return Prepared(arguments.adjacency(A), lookup(strategy))
+
+
+@arguments.of_graph(vertices=("source",))
+def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
+    """l⟨f⟩ = depth;  f⟨¬l, r⟩ = f any.pair A, until f is empty: levels, by one rung of the ladder.
+
+    An edge i -> j is an entry A(i, j), whatever its value. `strategy` is one of `STRATEGIES`; all
+    give the same INT32 levels, with no entry where no edge leads. For many searches of one graph
+    `prepare(A, strategy)` lays out once what this lays out at every call.
+
+    InvalidValue for a strategy that is none; DeviceUnavailable for one that needs a GPU where A is
+    on the CPU.
+
+    >>> from graphla import Matrix, ladder
+    >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
+    >>> ladder.bfs(A, 0, strategy="sequential").to_dict()
+    {0: 0, 1: 1, 2: 1, 3: 2}
+    """
+    return prepare(A, strategy).bfs(source)
