@@ -91,6 +91,16 @@ using simulator::load_relaxed;
 using simulator::store_relaxed;
 #endif
 
+/// *p from the nearest cache: perhaps what it was when the kernel began, where a reader can live
+/// with either. (load_relaxed goes past the cache of the multiprocessor.)
+template <class T> DEVICE T load_cached(const T *p) {
+#ifndef GRAPHLA_SIMULATOR
+  return *p;
+#else
+  return load_relaxed(p);
+#endif
+}
+
 // --- threads ----------------------------------------------------------------------------------
 
 DEVICE i64 thread_in_grid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }

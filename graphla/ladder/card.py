@@ -52,20 +52,21 @@ class Counters:
 
 
 class CardRung(Rung):
-    """A rung whose levels are int32 on a card, and whose kernels count in `each` words a level."""
+    """A rung whose levels are on a card, and whose kernels count in `each` words a level."""
 
-    def __init__(self, a: MatrixForms, each: int = 1) -> None:
+    def __init__(self, a: MatrixForms, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
         self.counters = Counters(each)
-        self.levels = xp.empty(self.n, xp.int32)
+        self.levels = xp.empty(self.n, dtype)
         self.launches = 0
 
     def begin(self, source: int) -> None:
         """No vertex is reached but the source, at level 0."""
         self.launches = 0
         stream, place = xp.cuda.get_current_stream().ptr, self.levels.data.ptr
+        each = self.levels.itemsize
         runtime.memsetAsync(place, 0xFF, self.levels.nbytes, stream)
-        runtime.memsetAsync(place + 4 * source, 0, 4, stream)
+        runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
         """A launch of so many threads, or of as many as run at once, which then stride."""

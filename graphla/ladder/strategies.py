@@ -74,6 +74,18 @@ _LADDER = (
         cuda="direction_optimised.DirectionOptimised",
     ),
     Strategy(
+        "edge-centric",
+        "a thread an edge; one out of the last level labels a target not yet reached",
+        "masked SpMV of a list of edges (COO)",
+        cuda="edge_centric.EdgeCentric",
+    ),
+    Strategy(
+        "edge-tuned",
+        "levels in bytes, each undirected edge once, in one word, in squares that fit a cache",
+        "masked SpMV, blocked COO",
+        cuda="edge_tuned.EdgeTuned",
+    ),
+    Strategy(
         "frontier-queue",
         "a thread a vertex of a list; a claim by compare and swap, one counter for the next list",
         "SpMSpV by rows",

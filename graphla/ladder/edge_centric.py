@@ -1,0 +1,36 @@
+"""Edge-centric: a launch a level over all edges. The technique is told in edge_centric.cu."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.backends.cuda.launching import rows_of
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, load
+from graphla.ladder.card import CardRung, nbytes
+from graphla.ladder.rung import Search
+
+
+class EdgeCentric(CardRung):
+    """f⟨¬p⟩ = f A, edge by edge, with a dense frontier."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.sources, self.targets = rows_of(a.csr), a.csr.indices
+        self.kernel = load("edge_centric.cu", "edge_centric", NOTHING)
+
+    @property
+    def held(self) -> int:
+        """Bytes of both ends of each edge, and of the levels."""
+        return nbytes(self.sources, self.targets, self.levels)
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        m, depth, goes_on = self.targets.size, 0, True
+        while goes_on:
+            depth += 1
+            args = (self.sources, self.targets, np.int64(m), np.int32(depth), self.levels)
+            self.launch(self.kernel, max(m, 1), *args, self.counters.next())
+            (goes_on,) = self.counters.read()
+        return self.found(depth, self.launches * (8 * m + 4 * self.n))

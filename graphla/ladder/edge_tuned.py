@@ -1,0 +1,67 @@
+"""Edge-centric, tuned: a launch a level over edges in squares. The technique is told in
+edge_tuned.cu, the layout in edges.py.
+"""
+
+from __future__ import annotations
+
+import cupy as xp
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, Kernel, load
+from graphla.ladder.card import CardRung
+from graphla.ladder.edges import BLOCK, lay_out
+from graphla.ladder.rung import Search
+
+LAST = 254
+"""The greatest level in a byte."""
+SIDE = 16
+"""Vertices of a block of levels, as a power of two."""
+LEAST = 16
+"""Edges of a chunk on average, below which blocks are given up."""
+
+
+class EdgeTuned(CardRung):
+    """f⟨¬p⟩ = f A, edge by edge, in blocks."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a, dtype=xp.uint8)
+        self.edges = lay_out(a, SIDE, LEAST)
+        self.narrow, self.wide = self.levels, None
+
+    @property
+    def held(self) -> int:
+        """Bytes of the edges, the levels of one byte, and those of 32 bits where they were used."""
+        wide = 0 if self.wide is None else self.wide.nbytes
+        return self.edges.nbytes + self.narrow.nbytes + wide
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.levels = self.narrow
+        self.begin(source)
+        depth, goes_on, moved, edges = 0, True, 0, self.edges
+        while goes_on:
+            depth += 1
+            if depth == LAST + 1:
+                self._widen()
+            if depth in (1, LAST + 1):
+                kernel = self.compiled()
+                grid = edges.grid(kernel)
+            args = (edges.words, edges.starts, edges.corners, edges.chunks, np.int32(depth))
+            kernel(grid, BLOCK, *args, self.levels, self.counters.next())
+            self.launches += 1
+            moved += edges.words.nbytes + self.levels.nbytes
+            (goes_on,) = self.counters.read()
+        return self.found(depth, moved)
+
+    def compiled(self) -> Kernel:
+        """The kernel for the levels and words that there are."""
+        dtypes = self.levels.dtype, self.edges.words.dtype
+        return load("edge_tuned.cu", "edge_tuned", NOTHING, *dtypes, self.edges.both)
+
+    def _widen(self) -> None:
+        if self.wide is None:
+            self.wide = xp.empty(self.n, xp.int32)
+        kernel = load("edge_tuned.cu", "widen_levels", NOTHING)
+        self.launch(kernel, self.n, self.narrow, np.int64(self.n), self.wide)
+        self.levels = self.wide

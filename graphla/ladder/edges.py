@@ -1,0 +1,122 @@
+"""The edges of a graph on a card, as the tuned kernels read them: in squares, chunk by chunk.
+
+The layout is told in edge_tuned.cu and edges.cuh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.launching import rows_of
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import Kernel
+from graphla.storage import Array
+
+CHUNK = 256
+"""Edges that a warp reads together: BATCH of edges.cuh for each lane."""
+BLOCK = 1024
+"""Threads of a block: many, as they share what the squares of their chunks read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Words of 32 bits in squares, or of 64 by rows."""
+
+    words: Array  # uint32 or uint64: source and target, each a half
+    starts: Array  # int64[chunks + 1]
+    corners: Array  # uint64[chunks]: the first row and column of a chunk's square
+    both: bool  # whether an edge stands for its reverse as well
+    weights: Array | None  # one for each edge, in the same order
+
+    @property
+    def count(self) -> int:
+        """Edges that are stored."""
+        return self.words.size
+
+    @property
+    def chunks(self) -> np.int64:
+        """As kernels take it."""
+        return np.int64(self.corners.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all of it."""
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
+
+    def grid(self, kernel: Kernel) -> int:
+        """Blocks that run at once, or fewer: each has a run of chunks of its own."""
+        device = xp.cuda.Device()
+        most = kernel.resident(BLOCK) * device.attributes["MultiProcessorCount"]
+        return max(1, min(most, -(-self.corners.size // (BLOCK // 32))))
+
+
+def lay_out(
+    a: MatrixForms, side: int, least: float, weights: Any = None, loops: bool = False
+) -> Edges:
+    """Each edge once, in squares of 2^side vertices (side <= 16: an end takes half a word), or by
+    rows where a chunk would be of fewer than `least` edges on average.
+
+    `weights` is the dtype of theirs; `loops` keeps edges of a vertex to itself.
+    """
+    sources, targets = rows_of(a.csr), a.csr.indices
+    keep = sources < targets if a.is_symmetric else sources != targets
+    if loops:
+        keep |= sources == targets
+    values = None
+    if weights is not None:
+        values = xp.ascontiguousarray(a.csr.values[keep].astype(weights))
+    ends = sources[keep], targets[keep], values, a.is_symmetric
+    found = _in_squares(a.nrows, side, *ends)
+    if a.nrows > 1 << side and found.corners.size * least > found.count:
+        return _by_rows(*ends)
+    return found
+
+
+def _by_rows(sources: Array, targets: Array, values: Array | None, both: bool) -> Edges:
+    words = (sources.astype(xp.uint64) << 32) | targets.astype(xp.uint64)
+    starts = xp.arange(0, words.size + CHUNK, CHUNK, dtype=xp.int64)
+    starts[-1] = words.size
+    return Edges(words, starts, xp.zeros(starts.size - 1, xp.uint64), both, values)
+
+
+def _in_squares(
+    n: int, side: int, sources: Array, targets: Array, values: Array | None, both: bool
+) -> Edges:
+    mask, blocks = (1 << side) - 1, -(-n >> side)
+    keys = (sources >> side).astype(xp.int64)
+    keys *= blocks
+    keys += targets >> side
+    keys <<= side
+    keys |= sources & mask
+    keys <<= side
+    keys |= targets & mask
+    if values is None:
+        keys.sort()
+    else:
+        order = keys.argsort()
+        keys, values = keys[order], values[order]
+    words = ((((keys >> side) & mask) << 16) | (keys & mask)).astype(xp.uint32)
+    keys >>= 2 * side
+    starts, squares = _chunks(keys)
+    corners = ((squares // blocks) << (32 + side)) | ((squares % blocks) << side)
+    return Edges(words, starts, corners.astype(xp.uint64), both, values)
+
+
+def _chunks(squares: Array) -> tuple[Array, Array]:
+    """Where chunks begin, and the end of the last; and the square of each. Of sorted squares."""
+    m = squares.size
+    if not m:
+        return xp.zeros(1, xp.int64), squares
+    first = xp.concatenate((xp.zeros(1, xp.int64), xp.flatnonzero(squares[1:] != squares[:-1]) + 1))
+    ends = xp.concatenate((first[1:], xp.full(1, m, xp.int64)))
+    counts = (ends - first + (CHUNK - 1)) // CHUNK
+    through = counts.cumsum()
+    total = int(through[-1])
+    which = xp.searchsorted(through, xp.arange(total), side="right")
+    starts = first[which] + CHUNK * (xp.arange(total) - (through - counts)[which])
+    return xp.concatenate((starts, xp.full(1, m, xp.int64))), squares[first[which]]
