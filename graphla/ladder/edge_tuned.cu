@@ -38,8 +38,8 @@ __global__ void edge_tuned(const Edge *__restrict__ edges, const i64 *__restrict
       i32 source[BATCH], target[BATCH];
 #pragma unroll
       for (int k = 0; k < BATCH; ++k) {
-        const i64 e = first + k * WARP + lane();
-        const Edge edge = e < end ? load_once(&edges[e]) : Edge(0);  // of a vertex to itself
+        const i64 e = least(first + k * WARP + lane(), end - 1);  // the last one again: no harm
+        const Edge edge = load_once(&edges[e]);
         source[k] = square.source(edge);
         target[k] = square.target(edge);
       }
