@@ -30,13 +30,14 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
 /// The entries of each tile in order, row by row, with their places; what belongs to a row that has
 /// merges to go comes where the first of these looks for it. A block sorts a tile.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 4)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count, const Offset *__restrict__ indptr,
                const i32 *__restrict__ rows, typename Op::X *__restrict__ values_0, Place *__restrict__ places_0,
                typename Op::X *__restrict__ values_1, Place *__restrict__ places_1) {
   typedef typename Op::X Key;
   constexpr int TILE = THREADS * ITEMS;
-  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= WARP && ITEMS <= 32 && TILE < 1 << 16, "");
+  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= WARP && ITEMS <= 32 && TILE < 1 << 16,
+                "runs double; heads are bits of a word; places in a tile are 16 bits");
   SHARED(Key, keys, TILE);
   SHARED(u16, order, TILE);
   SHARED(Span, spans, THREADS);

@@ -98,15 +98,18 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
 
 /// Sorts what one thread holds by exchanges of neighbours (odd-even transposition), none at a head.
 template <class Op, int ITEMS, class Key> DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
+#pragma unroll 1
+  for (int round = 0; round < ITEMS; round += 2) {
 #pragma unroll
-  for (int round = 0; round < ITEMS; round++) {
+    for (int odd = 0; odd < 2; odd++) {
 #pragma unroll
-    for (int n = 1 + (round & 1); n < ITEMS; n += 2) {
-      if (heads >> n & 1 || !Op::before(key[n], key[n - 1])) continue;
-      const Key low = key[n];
-      key[n] = key[n - 1], key[n - 1] = low;
-      const int low_at = at[n];
-      at[n] = at[n - 1], at[n - 1] = low_at;
+      for (int n = 1 + odd; n < ITEMS; n += 2) {
+        if (heads >> n & 1 || !Op::before(key[n], key[n - 1])) continue;
+        const Key low = key[n];
+        key[n] = key[n - 1], key[n - 1] = low;
+        const int low_at = at[n];
+        at[n] = at[n - 1], at[n - 1] = low_at;
+      }
     }
   }
 }

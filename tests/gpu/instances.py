@@ -417,7 +417,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("sort_tiles", "ITEMS"), ("merge_tiles", "ITEMS")), tuple(set(SORT_ITEMS))),
     **dict.fromkeys((("find_seams", "TILE"), ("find_splits", "TILE")), SORT_TILES),
     **dict.fromkeys(
-        tuple((name, "STRIDE") for name in ("find_seams", "sort_tiles", "find_splits", "merge_tiles")),
+        tuple(
+            (name, "STRIDE") for name in ("find_seams", "sort_tiles", "find_splits", "merge_tiles")
+        ),
         SORT_STRIDES,
     ),
     ("search_small", "CLUSTER"): (16,),
@@ -463,7 +465,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
 
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
-    """Whether a tile is as large as keys of the dtype are sorted in, and the stride goes with it."""
+    """Whether a tile is what keys of the dtype are sorted in, and the stride goes with it."""
     tile = SORT_THREADS * SORT_ITEMS[spec[1].type.bits == 64]
     items = row.get("ITEMS", row.get("TILE", 0) // SORT_THREADS)
     return SORT_THREADS * items == tile and row["STRIDE"] in (tile, tile - tile // 8)

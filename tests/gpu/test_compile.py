@@ -32,7 +32,7 @@ from toolkit import nvrtc as installed
 
 from graphla.kernels import nvrtc, structs
 from semirings import binary, indexunary, monoid, select, semiring, unary
-from semirings.dtypes import ALL, FP32, DataType
+from semirings.dtypes import ALL, BOOL, FP32, DataType
 from semirings.exceptions import GraphblasException
 
 PARTS = 3
@@ -128,6 +128,7 @@ def test_every_instance_of_a_kernel_compiles(toolkit: Nvrtc, kernel: Kernel, arc
 KINDS = {  # by the probe that calls their members
     "probe_map": (structs.mapping, structs.bound),
     "probe_join": (structs.entry_by_entry,),
+    "probe_order": (structs.comparing,),
     "probe_write": (structs.accumulating,),
     "probe_fold": (structs.folding,),
     "probe_vector": (structs.matrix_vector,),
@@ -143,6 +144,10 @@ __global__ void probe_map(typename Op::X x, typename Op::THUNK thunk, typename O
 template <class Op>
 __global__ void probe_join(typename Op::X x, typename Op::Y y, typename Op::Z *z) {
   *z = Op::call(x, y, 1, 2);
+}
+template <class Op>
+__global__ void probe_order(typename Op::X x, typename Op::X y, bool *z) {
+  *z = Op::before(x, y);
 }
 template <class Op>
 __global__ void probe_write(double c, int t, typename Op::Z *z) {
@@ -181,6 +186,11 @@ def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
         *((structs.mapping, op) for op in every(unary, indexunary, select)),
         *((structs.bound, op, side) for op in binaries for side in ("left", "right")),
         *((structs.entry_by_entry, op) for op in binaries),
+        *(
+            (structs.comparing, op)
+            for op in binaries
+            if op.return_type is BOOL and not op.is_positional
+        ),
         *((structs.accumulating, op, dtype) for op in (None, *binaries)),
         *((structs.folding, op) for op in every(monoid)),
         *((structs.matrix_vector, op, side) for op in rings for side in ("mxv", "vxm")),

@@ -27,7 +27,7 @@ from semirings.operators import TypedBinaryOp
 THREADS = 256
 """Threads that sort a tile; a power of two."""
 ITEMS = {1: 11, 2: 11, 4: 11, 8: 9}
-"""Keys of so many bytes to each of them: odd, so that threads meet different banks of shared memory."""
+"""Keys of so many bytes to each of them: odd, so that threads meet different banks of memory."""
 SLACK = 8
 """Of a tile of a matrix the part is kept for ends of rows, which would be cut otherwise."""
 
@@ -47,7 +47,9 @@ def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
     tiles = -(-count // stride)
     rows, levels = _seams(indptr, count, tiles, tile, stride)
     results = [(ordered_values, places)]
-    results.append((xp.empty_like(ordered_values), xp.empty_like(places)) if levels else (NULL, NULL))
+    results.append(
+        (xp.empty_like(ordered_values), xp.empty_like(places)) if levels else (NULL, NULL)
+    )
     buffers = (*results[0], *results[1])
     offset = np.dtype(np.int32) if indptr is None else indptr.dtype
     where = (size(count), NULL if indptr is None else indptr, rows)
@@ -71,9 +73,7 @@ def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
     return ordered_values, places
 
 
-def _seams(
-    indptr: Array | None, count: int, tiles: int, tile: int, stride: int
-) -> tuple[Any, int]:
+def _seams(indptr: Array | None, count: int, tiles: int, tile: int, stride: int) -> tuple[Any, int]:
     """The row around each seam between tiles, and how many merges of tiles a row takes at most."""
     if indptr is None:
         return NULL, (tiles - 1).bit_length()
