@@ -11,4 +11,4 @@ from traversal.interrupting import run
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_an_interrupt_ends_a_traversal(name: str):
     assert has_card()
-    assert run("cuda", 1_000_000, name).split() == ["interrupted", "done"]
+    assert run("cuda", 1_000_000, name).split() == ["stopped", "done"]
