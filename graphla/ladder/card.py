@@ -30,7 +30,6 @@ class Counters:
         self._bytes = 8 * each
         self._pinned = xp.cuda.alloc_pinned_memory(self._bytes)
         self._words = np.frombuffer(self._pinned, np.int64, each)
-        self._stream = xp.cuda.get_current_stream()
         self._level = STRIP
 
     def next(self) -> np.uint64:
@@ -38,16 +37,16 @@ class Counters:
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
-            self._stream = xp.cuda.get_current_stream()
-            runtime.memsetAsync(self._zeros.data.ptr, 0, self._zeros.nbytes, self._stream.ptr)
+            stream = xp.cuda.get_current_stream().ptr
+            runtime.memsetAsync(self._zeros.data.ptr, 0, self._zeros.nbytes, stream)
         return np.uint64(self._zeros.data.ptr + self._bytes * self._level)
 
     def read(self) -> list[int]:
         """Those of this level: the host waits for its kernels."""
         place = self._zeros.data.ptr + self._bytes * self._level
-        kind = runtime.memcpyDeviceToHost
-        runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, self._stream.ptr)
-        self._stream.synchronize()
+        kind, stream = runtime.memcpyDeviceToHost, xp.cuda.get_current_stream()
+        runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, stream.ptr)
+        stream.synchronize()
         return self._words.tolist()
 
 

@@ -13,7 +13,7 @@
 //          atomic after another; and vertices come out in any order, so that their rows lie apart.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
-//          2022, section 15.4.
+//          2022, section 15.5.
 #include "device.cuh"
 
 namespace graphla {

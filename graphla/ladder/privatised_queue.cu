@@ -12,7 +12,7 @@
 //          threads wait for; on narrow levels its two barriers buy nothing.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
-//          2022, section 15.5.
+//          2022, section 15.6.
 #include "device.cuh"
 
 namespace graphla {
