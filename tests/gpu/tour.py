@@ -500,8 +500,10 @@ def many_searches() -> None:
 
 
 LOW_RUNGS = {
+    "direction-optimised": {"ALPHA": 10**6, "BETA": 2},
     "privatised-queue": {"ROOM": 3},
     "hierarchical-queue": {"ROOM": 2, "BLOCK_ROOM": 5},
+    "hubs-apart": {"HUB": 8, "PIECE": 4},
     "small-frontier": {"ROOM": 5, "FEW": 4, "MOST": 2, "THREADS": 64},
 }
 """Constants of modules of the ladder by which a small graph overflows their queues."""
