@@ -36,6 +36,7 @@ COMMANDS = (
     "components",
     "triangles",
     "bench",
+    "ladder",
     "info",
     "convert",
 )
@@ -112,7 +113,7 @@ def test_the_help_of_a_command_teaches_it(command):
     text = succeeds(command, "--help")
     assert f"\n{command}: " in text
     assert "examples:\n  graphla " in text
-    if command not in ("bench", "info", "convert"):
+    if command not in ("bench", "ladder", "info", "convert"):
         assert "as algebra:\n  " in text
 
 

@@ -21,7 +21,7 @@ from graphla.sparse import Matrix
 _OPTIONAL = {
     "numba": "compiles the hot loops",
     "networkx": "graphs to and from it",
-    "matplotlib": "draws the pictures of the demo",
+    "matplotlib": "draws the pictures of the demo and the charts of the ladder",
 }
 
 

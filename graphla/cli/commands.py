@@ -85,6 +85,12 @@ def _bench(options: Namespace) -> None:
     bench.run(options, _settings(options))
 
 
+def _ladder(options: Namespace) -> None:
+    from graphla.cli import ladder
+
+    ladder.run(options)
+
+
 def _convert(options: Namespace) -> None:
     with progress(f"reading {options.graph}"):
         A, labels = graphs.read_to_convert(options)
@@ -113,6 +119,8 @@ def _settings(options: Namespace) -> dict[str, Any]:
         given["threads"] = options.threads
     if getattr(options, "no_compile", False):
         given["compiled"] = False
+    if getattr(options, "device", None) is not None:
+        given["device"] = options.device
     return given
 
 
@@ -124,4 +132,10 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-_COMMANDS = {"algorithm": _run, "bench": _bench, "info": _info, "convert": _convert}
+_COMMANDS = {
+    "algorithm": _run,
+    "bench": _bench,
+    "ladder": _ladder,
+    "info": _info,
+    "convert": _convert,
+}

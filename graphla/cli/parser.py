@@ -37,7 +37,7 @@ class _Layout(RawDescriptionHelpFormatter):
 
 
 def parser() -> ArgumentParser:
-    """One subcommand for each algorithm, and `bench`, `info` and `convert`."""
+    """One subcommand for each algorithm, and `bench`, `ladder`, `info` and `convert`."""
     top = ArgumentParser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
@@ -49,6 +49,7 @@ def parser() -> ArgumentParser:
     for algorithm in ALGORITHMS:
         _add_algorithm(commands, algorithm)
     _add_bench(commands)
+    _add_ladder(commands)
     _add_info(commands)
     _add_convert(commands)
     return top
@@ -116,6 +117,49 @@ def _add_bench(commands: Any) -> None:
     _add_reading(command)
     _add_computing(command)
     command.set_defaults(command="bench")
+
+
+def _add_ladder(commands: Any) -> None:
+    command = _add_command(
+        commands,
+        "ladder",
+        "every strategy of breadth-first search on a graph, side by side",
+        "Breadth-first search from the same random vertices by each strategy that the literature "
+        "has, from a queue on one thread to the whole search in one launch on a GPU: which is "
+        "fastest on GRAPH, and what it takes. Each search is held to the levels that the lowest "
+        "strategy finds; a difference is an error. docs/ladder.md tells what each of them does.",
+        ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart ladder.png"),
+    )
+    _add_graph(command)
+    group = command.add_argument_group("options of ladder")
+    group.add_argument(
+        "--strategies", metavar="NAMES", help="only these, separated by commas (default: all)"
+    )
+    group.add_argument(
+        "--sources",
+        type=_natural,
+        default=32,
+        metavar="N",
+        help="vertices with an out-edge to search from (default: 32)",
+    )
+    group.add_argument(
+        "--seed", type=_natural, default=0, metavar="N", help="that draws them (default: 0)"
+    )
+    group.add_argument(
+        "--limit",
+        type=_seconds,
+        default=1.0,
+        metavar="SECONDS",
+        help="for the searches of each strategy; fewer sources where that is short (default: 1)",
+    )
+    group.add_argument(
+        "--device", metavar="DEVICE", help="cpu or cuda (default: cuda where a card is)"
+    )
+    group.add_argument("--output", metavar="FILE", help="the table as .csv too, in SI units")
+    group.add_argument("--chart", metavar="FILE", help="bars of their speeds, as .png")
+    _add_reading(command)
+    _add_computing(command)
+    command.set_defaults(command="ladder")
 
 
 def _add_info(commands: Any) -> None:

@@ -97,7 +97,8 @@ class Row:
 class Comparison:
     """Strategies side by side on one graph: every search of each found the levels of the others."""
 
-    device: str
+    machine: str
+    """Where they ran: a card by its name, or the CPU."""
     vertices: int
     entries: int
     symmetric: bool

@@ -1,0 +1,150 @@
+"""`graphla ladder GRAPH`: every strategy of breadth-first search on one graph, timed and compared.
+
+The rows come as two tables: how fast each is, and what it takes for that.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from graphla.cli import graphs
+from graphla.cli.answers import number
+from graphla.cli.progress import Bar, progress
+from graphla.io.files import replacing
+from graphla.ladder import chart
+from graphla.ladder.chart import engineering
+from graphla.ladder.comparing import Contest
+from graphla.ladder.rows import Comparison, Row
+from semirings.exceptions import InvalidValue
+
+_SPEED = ("strategy", "harm. mean", "mean", "least", "most", "time", "levels", "launches", "")
+_NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/W")
+
+
+def run(options: Namespace) -> None:
+    """Time the strategies, print the tables, write and draw them where the options say so."""
+    _check(options)
+    with progress(f"reading {options.graph}"):
+        graph = graphs.read(options)
+        contest = Contest(graph, options.sources, options.seed)
+    names = contest.chosen(None if options.strategies is None else options.strategies.split(","))
+    bar, rows = Bar(len(names)), list[Row]()
+    for done, name in enumerate(names):
+        with bar.step(name, done):
+            rows.append(contest.row(name, options.limit))
+    found = contest.of(rows)
+    print("\n".join(lines(options.graph, found, options.seed)))
+    if options.output is not None:
+        _write(options.output, found)
+    if options.chart is not None:
+        with replacing(options.chart) as out:
+            chart.save(found, out, f"Breadth-first search on {options.graph}, by strategy")
+
+
+def _check(options: Namespace) -> None:
+    for name, ending in (("output", ".csv"), ("chart", ".png")):
+        path = vars(options)[name]
+        if path is not None and not path.lower().endswith(ending):
+            raise InvalidValue(f"--{name} is {path!r}, but should end in {ending}")
+    if options.chart is not None:
+        chart.needs_matplotlib()
+
+
+def lines(name: str, found: Comparison, seed: int) -> list[str]:
+    """The graph, what TEPS count, both tables, and what is to be said beside them."""
+    edges = "each edge leads both ways" if found.symmetric else "edges are directed"
+    many = len(found.sources)
+    return [
+        f"{name}: {number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}; {edges}",
+        f"TEPS: {found.counted}, per second",
+        f"{number(many, 'source')}, drawn by seed {seed}, on {found.machine}; "
+        f"every search found the same levels",
+        "",
+        *_table(_SPEED, [_speed(row, found) for row in found]),
+        "",
+        *_table(_NEEDS, [_needs(row) for row in found]),
+        "",
+        *_notes(found),
+    ]
+
+
+def _speed(row: Row, found: Comparison) -> tuple[str, ...]:
+    speeds = (row.harmonic_mean, row.mean, row.minimum, row.maximum)
+    facts = row.facts()
+    return (
+        row.strategy,
+        *map(engineering, speeds),
+        _time(row.time),
+        _few(facts["mean_levels"]),
+        _few(facts["mean_launches"]),
+        "fastest" if row is found.fastest else "",
+    )
+
+
+def _needs(row: Row) -> tuple[str, ...]:
+    moved = row.facts()["mean_moved_bytes"]
+    return (
+        row.strategy,
+        _time(row.preparing),
+        engineering(row.held, "B"),
+        *("-" if x is None else engineering(x, "B") for x in (moved, row.bandwidth)),
+        "-" if row.watts is None else f"{row.watts:.0f}",
+        "-" if row.teps_per_watt is None else engineering(row.teps_per_watt),
+    )
+
+
+def _notes(found: Comparison) -> list[str]:
+    notes = [
+        "time, levels, launches: of a search, on average (launches on the CPU: operations on whole",
+        "arrays); moved: bytes that it has to read and write at least; -: is not told",
+    ]
+    return notes + [
+        f"{row.strategy} had time for {len(row.seconds)} of {number(len(found.sources), 'source')}"
+        f" (--limit)"
+        for row in found
+        if len(row.seconds) < len(found.sources)
+    ]
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{engineering(seconds / size)} {unit}"
+    return f"{1e6 * seconds:.2f} µs"
+
+
+def _few(count: float) -> str:
+    return f"{count:,.0f}" if count >= 100 or count == int(count) else f"{count:.1f}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (header, *rows)
+    ]
+
+
+def _write(path: str, found: Comparison) -> None:
+    text, rows = io.StringIO(newline=""), [_plain(row) for row in found]
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(path) as out:
+        out.write(text.getvalue().encode())
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    """Six digits of each number; nothing where it is not told."""
+    return {
+        name: f"{value:.6g}" if isinstance(value, float) else value
+        for name, value in row.facts().items()
+    }

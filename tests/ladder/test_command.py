@@ -1,0 +1,122 @@
+"""`graphla ladder`: its tables, the file and the picture that it leaves, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+import pytest
+from devices import DEVICE
+from ladder.test_comparing import TWO, TooFar, planted
+from test_cli import graphla, refused, succeeds
+
+from graphla.cli import ladder as command
+from graphla.ladder import STRATEGIES, chart
+from graphla.ladder.rows import Comparison, Row
+
+HERE = ("--device", DEVICE, "--strategies", ",".join(TWO))
+DIGITS = "0123456789"
+
+
+def test_tables_of_a_dataset():
+    text = succeeds("ladder", "karate", *HERE, "--sources", 3, "--seed", 5)
+    assert "karate: 34 vertices, 156 entries; each edge leads both ways" in text
+    assert "TEPS: undirected edges of the source's component, each once, per second" in text
+    assert "3 sources, drawn by seed 5, on " in text
+    assert "every search found the same levels" in text
+    assert [line.split()[0] for line in text.splitlines() if line.startswith(tuple(TWO))] == TWO * 2
+    assert text.count(" fastest") == 1
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_directed_graph_and_one_strategy(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("0,1\n1,2\n5,0\n")
+    text = succeeds("ladder", path, "--device", DEVICE, "--strategies", "sequential")
+    assert "edges are directed\nTEPS: edges out of the vertices that the source reaches" in text
+
+
+def test_the_table_as_a_file(tmp_path):
+    path = tmp_path / "table.csv"
+    succeeds("ladder", "karate", *HERE, "--output", path, "--sources", 2)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["strategy"] for row in rows] == TWO
+    assert rows[0]["watts"] == rows[0]["teps_per_watt"] == ""  # of a search on the host
+    for row in rows:
+        assert row["searches"] == "2"
+        low, mean, high = (float(row[f"{of}_teps"]) for of in ("min", "harmonic_mean", "max"))
+        assert 0 < low <= mean <= high
+        assert int(row["held_bytes"]) > 0
+
+
+def test_the_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "ladder.png"
+    succeeds("ladder", "karate", *HERE, "--chart", path, "--sources", 2)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.cpu
+def test_the_picture_of_speeds_far_apart(tmp_path):
+    pytest.importorskip("matplotlib")
+    path, told = tmp_path / "far.png", ([3, 3], [3, 3], None, 80, 0.5)
+    rows = [
+        Row(name, [10, 10], [spent, 2 * spent], *told)
+        for name, spent in (("slow", 1.0), ("fast", 1e-6))
+    ]
+    chart.save(Comparison("here", 9, 9, False, [0, 1, 2], rows), path, "far apart")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.cpu
+def test_a_search_that_had_no_time_for_all_is_said_to_have_had_none():
+    rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
+    text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
+    assert "slow had time for 1 of 2 sources" in text
+    assert "140 B" in text  # a second
+    assert " 300 " in text  # watts
+
+
+@pytest.mark.cpu
+def test_engineering_units():
+    for value, text in (
+        (0, "0.00"),
+        (7, "7.00"),
+        (12_345, "12.3 k"),
+        (999_999, "1.00 M"),
+        (3.6e9, "3.60 G"),
+        (1.2e12, "1.20 T"),
+        (3.4e15, "3400 T"),
+        (0.25, "0.250"),
+    ):
+        assert chart.engineering(value) == text
+    assert chart.engineering(1500, "B") == "1.50 kB"
+
+
+@pytest.mark.cpu
+def test_what_is_refused(tmp_path, monkeypatch):
+    assert "strategy is 'fast', but the rungs" in refused(
+        "ladder", "karate", "--strategies", "fast"
+    )
+    assert "should end in .csv" in refused("ladder", "karate", "--output", "table.txt")
+    assert "should end in .png" in refused("ladder", "karate", "--chart", "bars.svg")
+    assert "sources is 0" in refused("ladder", "karate", "--sources", "0")
+    assert "'gpu'" in refused("ladder", "karate", "--device", "gpu")
+    needs = [name for name, each in STRATEGIES.items() if not each.runs_on("cpu")]
+    text = refused("ladder", "karate", "--device", "cpu", "--strategies", needs[0])
+    assert f"{needs[0]} needs a GPU" in text
+    lone = tmp_path / "none.mtx"
+    lone.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n")
+    assert "A has no edge" in refused("ladder", lone)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'graphla[plot]'" in refused("ladder", "karate", "--chart", "bars.png")
+
+
+@pytest.mark.cpu
+def test_a_difference_ends_with_an_error(monkeypatch):
+    planted(monkeypatch, TooFar)
+    done = graphla("ladder", "karate", "--strategies", "sequential,wrong", "--sources", 2)
+    assert done.returncode == 1
+    assert "wrong gives vertex" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,190 @@
+"""Strategies side by side: what is counted, what is timed, and that a wrong answer is found."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithms.graphs import graphs
+from devices import DEVICE, fewer
+from hypothesis import given
+
+import graphla as gl
+from graphla import ladder
+from graphla.exceptions import InvalidValue, Panic
+from graphla.ladder import comparing, energy
+from graphla.ladder.rows import Comparison, Row
+from graphla.ladder.sequential import Sequential
+
+TWO = ["sequential", "closure"] if DEVICE == "cpu" else ["sequential", "vertex-push"]
+
+
+def row(name="queue", seconds=(1.0, 0.25), **told):
+    counts = {"levels": [3, 4], "launches": [3, 4], "moved": None, "held": 80, "preparing": 0.5}
+    return Row(name, [100, 100], seconds, **{**counts, **told})
+
+
+def test_means_of_speeds():
+    found = row(moved=[30, 20], watts=8.0)
+    assert found.teps == [100, 400]
+    assert (found.mean, found.minimum, found.maximum) == (250, 100, 400)
+    assert found.harmonic_mean == pytest.approx(200 / 1.25)
+    assert found.time == 0.625
+    assert found.bandwidth == 40
+    assert found.teps_per_watt == pytest.approx(20)
+    assert (row().bandwidth, row().teps_per_watt) == (None, None)
+    assert row().facts()["mean_levels"] == 3.5
+
+
+def test_the_fastest_is_of_the_greatest_harmonic_mean():
+    rows = [row("even", (0.5, 0.5)), row("uneven", (0.05, 2.0))]
+    assert rows[0].mean < rows[1].mean
+    found = Comparison("here", 9, 9, True, [0, 1], rows)
+    assert found.fastest is rows[0] is found["even"]
+
+
+def test_watts_are_told_between_steps_of_the_counter():
+    samples = [(0.0, 5.0), (0.1, 5.0), (0.2, 25.0), (0.3, 25.0), (0.4, 65.0), (0.5, 65.0)]
+    assert energy.between_steps(samples) == pytest.approx(200)
+    assert energy.between_steps(samples[:4]) is None
+    assert energy.between_steps([]) is None
+
+
+def test_watts_of_work_that_goes_on():
+    taken = iter(range(10**9))  # a joule at each look
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(energy, "REGION", 0.02)
+        found = energy.watts(lambda: None, lambda: float(next(taken)))
+        assert found is not None
+        assert found > 0
+        patch.setattr(energy, "PATIENCE", 0.03)
+        assert energy.watts(lambda: None, lambda: 7.0) is None  # it stands still
+
+
+def test_no_watts_where_nobody_tells_them():
+    assert energy.counter("cpu") is None
+    assert energy.watts(pytest.fail, None) is None
+    assert energy.watts(pytest.fail, lambda: None) is None
+
+
+@fewer(2)
+@given(graphs())
+def test_edges_of_what_is_reached_are_counted_once(drawn):
+    nx = pytest.importorskip("networkx")
+    A, G = drawn.matrix(), drawn.networkx()
+    if not A.nvals:
+        with pytest.raises(InvalidValue, match="A has no edge"):
+            ladder.compare(A, ["sequential"])
+        return
+    found = ladder.compare(A, ["sequential"], sources=5)
+    assert found.symmetric == all(G.has_edge(j, i) for i, j in G.edges)
+    for source, edges in zip(found.sources, found["sequential"].edges, strict=True):
+        part = G.subgraph({source, *nx.descendants(G, source)})
+        assert edges == (nx.Graph(part) if found.symmetric else part).number_of_edges()
+
+
+def test_sources_are_drawn_by_a_seed_among_vertices_with_an_edge():
+    A = gl.Matrix.from_coo(range(0, 200, 2), range(1, 201, 2), 1, nrows=201, ncols=201)
+    first, again, other = (ladder.compare(A, ["sequential"], seed=seed) for seed in (3, 3, 4))
+    assert first.sources == again.sources != other.sources
+    assert len(set(first.sources)) == 32
+    assert all(source % 2 == 0 for source in first.sources)
+    few = ladder.compare(A, ["sequential"], sources=250).sources
+    assert {few.count(source) for source in few} == {2, 3}
+
+
+def test_rows_are_of_the_same_sources_and_come_from_the_lowest_rung_up():
+    A = gl.generators.grid(12, 9)
+    found = ladder.compare(A, TWO[::-1], sources=7)
+    assert [each.strategy for each in found] == TWO
+    assert all(len(each.seconds) == 7 for each in found)
+    assert found["sequential"].watts is None  # the card is idle meanwhile
+    one, two = found
+    assert (one.edges, one.levels) == (two.edges, two.levels)
+    assert (one.launches, min(two.launches) > 0) == ([0] * 7, True)
+    assert found.counted.startswith("undirected")
+
+
+@pytest.mark.cpu
+def test_all_that_run_here_are_compared_and_a_graph_is_taken():
+    G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a")], directed=True)
+    found = ladder.compare(G, sources=2)
+    assert [each.strategy for each in found] == [
+        name for name, each in ladder.STRATEGIES.items() if each.runs_on("cpu")
+    ]
+    assert [row.edges for row in found] == [[3, 3]] * len(found.rows)
+    assert not found.symmetric
+    assert found.counted.startswith("edges out")
+
+
+def test_a_strategy_that_is_slow_searches_from_fewer_sources(monkeypatch):
+    A, name = gl.generators.grid(9, 9), "sequential"
+    assert len(ladder.compare(A, [name], limit=1e-9)[name].seconds) == 1
+    clock = iter(range(10**6))
+    monkeypatch.setattr(comparing.time, "perf_counter", lambda: next(clock))
+    assert 1 < len(ladder.compare(A, [name], limit=40)[name].seconds) < 32
+
+
+def planted(monkeypatch, rung):
+    module = ModuleType("graphla.ladder.wrong")
+    vars(module)["Wrong"] = rung
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    wrong = ladder.Strategy("wrong", "", "", cpu="wrong.Wrong", cuda="wrong.Wrong")
+    monkeypatch.setitem(ladder.STRATEGIES, "wrong", wrong)
+
+
+class TooFar(Sequential):
+    def search(self, source):
+        found = super().search(source)
+        found.levels[(source + 1) % self.n] = 3
+        return found
+
+
+class TooDeep(Sequential):
+    def search(self, source):
+        found = super().search(source)
+        return ladder.Search(found.levels, found.depth + 1)
+
+
+def test_a_wrong_level_is_found_and_named(monkeypatch):
+    planted(monkeypatch, TooFar)
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=4, ncols=4)
+    said = r"wrong gives vertex \d level 3 from source \d, but sequential gives (no )?level"
+    with pytest.raises(Panic, match=said):
+        ladder.compare(A, ["sequential", "wrong"])
+    assert ladder.compare(A, ["wrong"]).rows  # nothing is there to hold it to
+
+
+def test_a_wrong_count_of_levels_is_found(monkeypatch):
+    planted(monkeypatch, TooDeep)
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=4, ncols=4)
+    with pytest.raises(Panic, match=r"wrong counts 4 levels .*, but sequential counts 3"):
+        ladder.compare(A, ["sequential", "wrong"])
+
+
+def test_what_is_wrong_is_said():
+    A = gl.generators.grid(3, 3)
+    told: dict[str, Any]
+    for wrong, told, says in (
+        (InvalidValue, {"strategies": ["fast"]}, "strategy is 'fast'"),
+        (InvalidValue, {"strategies": []}, "strategies is empty, but the rungs are sequential, "),
+        (TypeError, {"strategies": "closure"}, "strategies must be a list of names"),
+        (InvalidValue, {"sources": 0}, "sources is 0, but must be at least 1"),
+        (TypeError, {"sources": 1.5}, "sources must be an integer"),
+        (InvalidValue, {"limit": -1}, "limit is -1"),
+        (InvalidValue, {"seed": -1}, "seed is -1"),
+    ):
+        with pytest.raises(wrong, match=says):
+            ladder.compare(A, **told)
+    with pytest.raises(InvalidValue, match="A has no edge"):
+        ladder.compare(gl.Matrix(bool, 0, 0))
+
+
+def test_the_matrix_is_left_as_it_is():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], np.array([2.5, 3.5]), nrows=3, ncols=3)
+    ladder.compare(A, TWO, sources=2)
+    assert A.to_dict() == {(0, 1): 2.5, (1, 2): 3.5}
+    assert A.plan is None
