@@ -6,6 +6,7 @@ the graph (`graphla ladder GRAPH` times them all, docs/ladder.md tells why).
 """
 
 from graphla.ladder.comparing import compare
+from graphla.ladder.paths import Paths, sssp
 from graphla.ladder.prepared import Prepared, bfs, prepare
 from graphla.ladder.rows import Comparison, Row
 from graphla.ladder.rung import Search
@@ -14,6 +15,7 @@ from graphla.ladder.strategies import STRATEGIES, Strategy
 __all__ = [
     "STRATEGIES",
     "Comparison",
+    "Paths",
     "Prepared",
     "Row",
     "Search",
@@ -21,4 +23,5 @@ __all__ = [
     "bfs",
     "compare",
     "prepare",
+    "sssp",
 ]

@@ -1,0 +1,84 @@
+// Shortest paths from one source, edge by edge: each sees whether it makes its target nearer.
+//
+// Algebra  d = d min (d min.+ A) until nothing goes down: Bellman-Ford, as an SpMV over blocked COO.
+// Layout   that of edge_tuned.cu, with a weight beside each edge. A distance takes four or eight
+//          bytes where a level takes one; the greatest value stands where there is none yet.
+// A round  reads every edge, its weight, and the distances of both ends; at least (8 m + 4 n) bytes
+//          in 32 bits. What goes down in a round may be read in the same round.
+// Races    distances go down by atomic minimum. One read from a cache may be what it was when the
+//          kernel began, thus too great: whoever lowered it has told that a round follows, and the
+//          last round lowers nothing, so that it has read all as they are.
+// Limits   a sum below the least value, and an edge that leads to a vertex by too great a sum alone,
+//          are told: both are errors. Negative weights may be; a cycle of them would go on for ever,
+//          so the host looks for one as rounds go on.
+// Wins     on broad graphs of few rounds; near ones before far ones (graphla.algorithms.sssp) wins
+//          elsewhere.
+// Source   R. Bellman, On a routing problem, 1958; the literature's edge-centric SSSP beside BFS.
+#include "atomics.cuh"
+#include "edges.cuh"
+
+namespace graphla {
+
+enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // of what a round tells
+
+/// Distances of one dtype: where there is none, sums, and the atomic minimum.
+template <class Distance> struct Distances {
+  Distance *at;
+  i64 *told;
+
+  DEVICE static Distance none() {
+    if constexpr (is_same<Distance, float>::value) return __int_as_float(0x7f800000);
+    else if constexpr (is_float<Distance>::value) return __longlong_as_double(0x7ffll << 52);
+    else return Distance((u64(1) << (8 * sizeof(Distance) - 1)) - 1);
+  }
+
+  DEVICE void lower(i32 v, Distance d) const {
+    if constexpr (is_float<Distance>::value)
+      atomic_replace(&at[v], [d](Distance old) { return d < old ? d : old; });
+    else atomicMin(&at[v], d);
+  }
+
+  /// Whether v came nearer by an edge of weight w from where d is the distance.
+  DEVICE bool relax(Distance d, Distance w, i32 v) const {
+    if (d == none()) return false;
+    Distance sum;
+    bool rose = false, sank = false;
+    if constexpr (is_float<Distance>::value) {
+      sum = d + w;
+      rose = sum == none(), sank = sum == -none();
+    } else {
+      sum = Distance(u64(d) + u64(w));
+      const bool wraps = ((d ^ sum) & (w ^ sum)) < 0;
+      rose = (wraps && w > 0) || sum == none(), sank = wraps && w < 0;
+    }
+    if (sank) store_relaxed(&told[SANK], i64(1));
+    const Distance to = load_cached(&at[v]);
+    if (rose && to == none()) store_relaxed(&told[LOST], i64(1));
+    if (rose || sank || !(sum < to)) return false;
+    lower(v, sum);
+    return true;
+  }
+};
+
+/// One round; told says whether something IMPROVED, a sum SANK too low, a vertex was LOST.
+template <class Op, class Distance, class Edge, bool BOTH>
+__global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
+                           const u64 *__restrict__ corners,
+                           const Distance *__restrict__ weights, i64 chunks, Distance *distances,
+                           i64 *told) {
+  const Distances<Distance> all{distances, told};
+  bool improved = false;
+  for_each_chunk(chunks, [&](i64 chunk) {
+    const Square square(corners[chunk]);
+    for (i64 e = starts[chunk] + lane(), end = starts[chunk + 1]; e < end; e += WARP) {
+      const Edge edge = load_once(&edges[e]);
+      const Distance w = load_once(&weights[e]);
+      const i32 u = square.source(edge), v = square.target(edge);
+      improved |= all.relax(load_cached(&distances[u]), w, v);
+      if (BOTH) improved |= all.relax(load_cached(&distances[v]), w, u);
+    }
+  });
+  if (__syncthreads_or(improved) && threadIdx.x == 0) store_relaxed(&told[IMPROVED], i64(1));
+}
+
+}  // namespace graphla

@@ -1,0 +1,52 @@
+"""Shortest paths on a card, a launch a round over edges in squares. The technique is told in
+edge_paths.cu.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.forms import MatrixForms
+from graphla.kernels.cuda import NOTHING, load
+from graphla.ladder.card import Counters
+from graphla.ladder.edges import BLOCK, lay_out
+from graphla.storage import Array
+
+SIDE = 14
+"""Vertices of a block of distances, as a power of two."""
+LEAST = 16
+"""Edges of a chunk on average, below which blocks are given up."""
+
+
+class EdgePaths:
+    """d = d min (d min.+ A), edge by edge, round by round."""
+
+    def __init__(self, a: MatrixForms, dtype: np.dtype[Any], none: Any) -> None:
+        self.edges = lay_out(a, SIDE, LEAST, dtype, loops=True)
+        self.distances: Array = xp.empty(a.nrows, dtype)
+        self._none = none
+        self._counters = Counters(3)
+        words, both = self.edges.words.dtype, self.edges.both
+        self._kernel = load("edge_paths.cu", "edge_paths", NOTHING, dtype, words, both)
+        self._grid = self.edges.grid(self._kernel)
+
+    @property
+    def held(self) -> int:
+        """Bytes of edges, weights and distances."""
+        return self.edges.nbytes + self.distances.nbytes
+
+    def begin(self, source: int) -> None:
+        """No vertex has a distance but the source, 0."""
+        self.distances.fill(self._none)
+        self.distances[source] = 0
+
+    def round(self) -> tuple[bool, bool, bool]:
+        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        e, told = self.edges, self._counters.next()
+        args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
+        self._kernel(self._grid, BLOCK, *args)
+        improved, sank, lost = self._counters.read()
+        return bool(improved), bool(sank), bool(lost)

@@ -1,0 +1,271 @@
+"""Rungs on the CPU, by operations of NumPy on whole arrays: one where a card has a kernel.
+
+Each says in a few lines what its kernel does thread by thread. What a thread skips, an operation on
+an array computes all the same, so they teach more than they win.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.arrays.layout import ranges, row_of_entry
+from graphla.forms import MatrixForms
+from graphla.ladder.rung import Rung, Search, unreached
+from graphla.storage import Array, Csr
+
+
+class NumPyRung(Rung):
+    """A search by levels, each of a few operations."""
+
+    levels: Array
+    depth: int
+    operations: int
+    """On whole arrays, that the search has run."""
+
+    def search(self, source: int) -> Search:
+        """The levels of all that edges lead to from `source`."""
+        self.begin(source)
+        goes_on = True
+        while goes_on:
+            self.depth += 1
+            goes_on = self.step()
+        return Search(self.levels, self.depth, self.operations, self.moved())
+
+    def begin(self, source: int, dtype: Any = np.int32) -> None:
+        """No vertex is reached but the source, at level 0."""
+        self.levels = np.full(self.n, unreached(np.dtype(dtype)), dtype)
+        self.levels[source] = 0
+        self.depth = self.operations = 0
+
+    def step(self) -> bool:
+        """Level `depth` from the one before; whether it has a vertex."""
+        raise NotImplementedError
+
+    def moved(self) -> int | None:
+        """As `Search.moved`."""
+        return None
+
+    def push(self, rows: Csr, frontier: Array) -> bool:
+        """Label the targets of the frontier that are not reached: f⟨¬p⟩ = f A, by rows."""
+        starts = rows.indptr[frontier]
+        counts = rows.indptr[frontier + 1] - starts
+        targets = rows.indices[ranges(np, starts, counts, int(counts.sum()))]
+        targets = targets[self.levels[targets] < 0]
+        self.levels[targets] = self.depth
+        self.operations += 8
+        return targets.size > 0
+
+    def pull(self, columns: Csr) -> bool:
+        """Label what has an in-neighbour in the last level: f⟨¬p⟩ = f A, by columns.
+
+        Of each vertex that waits one in-neighbour is read, then two more, then four: so none reads
+        twice as many as a thread that stops at the first.
+        """
+        waiting = np.flatnonzero(self.levels < 0)
+        at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
+        width, found = 1, 0
+        while waiting.size:
+            counts = np.minimum(ends - at, width)
+            some = counts > 0
+            waiting, at, ends, counts = waiting[some], at[some], ends[some], counts[some]
+            if not waiting.size:
+                break
+            total = int(counts.sum())
+            near = self.levels[columns.indices[ranges(np, at, counts, total)]] == self.depth - 1
+            hit = np.logical_or.reduceat(near, np.cumsum(counts) - counts)
+            self.levels[waiting[hit]] = self.depth
+            found += int(hit.sum())
+            left = ~hit
+            waiting, at, ends = waiting[left], (at + counts)[left], ends[left]
+            width *= 2
+            self.operations += 20
+        self.operations += 3
+        return found > 0
+
+
+class VertexPush(NumPyRung):
+    """As vertex_push.cu: the frontier is found in the levels, not kept."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.rows = a.csr
+
+    @property
+    def held(self) -> int:
+        """Bytes of the rows and the levels."""
+        return _nbytes(self.rows) + 4 * self.n
+
+    def step(self) -> bool:
+        """By the rows of the frontier."""
+        self.operations += 2
+        return self.push(self.rows, np.flatnonzero(self.levels == self.depth - 1))
+
+
+class VertexPull(NumPyRung):
+    """As vertex_pull.cu."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.columns = a.csc
+
+    @property
+    def held(self) -> int:
+        """Bytes of the columns and the levels."""
+        return _nbytes(self.columns) + 4 * self.n
+
+    def step(self) -> bool:
+        """By the columns of what is not reached."""
+        return self.pull(self.columns)
+
+
+class DirectionOptimised(NumPyRung):
+    """As direction_optimised.cu: push while the frontier is small, pull while it is large."""
+
+    ALPHA, BETA = 14, 24
+    """S. Beamer's: pull when the edges out of the frontier are more than an ALPHA-th of those not
+    looked at; push again when vertices are fewer than a BETA-th of all."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.rows, self.columns = a.csr, a.csc
+        self.degrees = np.diff(self.rows.indptr)
+        self._left, self._pulls, self._before = 0, False, 0
+
+    @property
+    def held(self) -> int:
+        """Bytes of both forms, which may be one, of the degrees and the levels."""
+        forms = {id(form): form for form in (self.rows, self.columns)}.values()
+        return sum(map(_nbytes, forms)) + self.degrees.nbytes + 4 * self.n
+
+    def begin(self, source: int, dtype: Any = np.int32) -> None:
+        """By push, as one vertex is few."""
+        super().begin(source, dtype)
+        self._left, self._pulls, self._before = self.rows.nvals, False, 0
+
+    def step(self) -> bool:
+        """By rows or by columns."""
+        frontier = np.flatnonzero(self.levels == self.depth - 1)
+        edges = int(self.degrees[frontier].sum(dtype=np.int64))
+        self._left -= edges
+        self.operations += 4
+        if self._pulls:
+            self._pulls = frontier.size >= self._before or frontier.size * self.BETA > self.n
+        else:
+            self._pulls = frontier.size > self._before and edges * self.ALPHA > self._left
+        self._before = frontier.size
+        return self.pull(self.columns) if self._pulls else self.push(self.rows, frontier)
+
+
+class EdgeCentric(NumPyRung):
+    """As edge_centric.cu: every edge at every level."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.sources, self.targets = row_of_entry(np, a.csr), a.csr.indices
+
+    @property
+    def held(self) -> int:
+        """Bytes of both ends of each edge, and of the levels."""
+        return self.sources.nbytes + self.targets.nbytes + 4 * self.n
+
+    def moved(self) -> int:
+        """Every edge and every level, once a level."""
+        return self.depth * (8 * self.sources.size + 4 * self.n)
+
+    def step(self) -> bool:
+        """Edges out of the last level, and of those the ones that lead to a vertex not reached."""
+        targets = self.targets[self.levels[self.sources] == self.depth - 1]
+        targets = targets[self.levels[targets] < 0]
+        self.levels[targets] = self.depth
+        self.operations += 7
+        return targets.size > 0
+
+
+class EdgeTuned(NumPyRung):
+    """As edge_tuned.cu, but for the squares: levels in bytes, each undirected edge once, its ends
+    of 16 bits each where that is enough."""
+
+    LAST = 254
+    """The greatest level in a byte."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        sources, targets = row_of_entry(np, a.csr), a.csr.indices
+        self.both = a.is_symmetric
+        keep = sources < targets if self.both else sources != targets
+        end = np.uint16 if self.n <= 1 << 16 else np.int32
+        self.sources, self.targets = sources[keep].astype(end), targets[keep].astype(end)
+
+    @property
+    def held(self) -> int:
+        """Bytes of both ends of each edge that is kept, and of the levels of one byte."""
+        return self.sources.nbytes + self.targets.nbytes + self.n
+
+    def begin(self, source: int, dtype: Any = np.uint8) -> None:
+        """In bytes."""
+        super().begin(source, dtype)
+
+    def moved(self) -> int:
+        """Every edge and every level, once a level."""
+        narrow = min(self.depth, self.LAST)
+        levels = narrow * self.n + (self.depth - narrow) * 4 * self.n
+        return self.depth * (self.sources.nbytes + self.targets.nbytes) + levels
+
+    def step(self) -> bool:
+        """Both ends of each edge are tested where it stands for its reverse as well."""
+        if self.depth == self.LAST + 1:
+            none = self.levels == unreached(self.levels.dtype)
+            self.levels = self.levels.astype(np.int32)
+            self.levels[none] = -1
+            self.operations += 3
+        levels, none = self.levels, unreached(self.levels.dtype)
+        tails, heads = levels[self.sources], levels[self.targets]
+        there = self.targets[(tails == self.depth - 1) & (heads == none)]
+        back = self.sources[(heads == self.depth - 1) & (tails == none)] if self.both else there[:0]
+        levels[there], levels[back] = self.depth, self.depth
+        self.operations += 12 if self.both else 7
+        return there.size + back.size > 0
+
+
+class EdgePaths:
+    """As edge_paths.cu: shortest paths, every edge at every round."""
+
+    def __init__(self, a: MatrixForms, dtype: np.dtype[Any], none: Any) -> None:
+        self.sources, self.targets = row_of_entry(np, a.csr), a.csr.indices
+        self.weights = a.csr.values.astype(dtype)
+        self.distances = np.empty(a.nrows, dtype)
+        self._none = none
+
+    @property
+    def held(self) -> int:
+        """Bytes of edges, weights and distances."""
+        ends = self.sources.nbytes + self.targets.nbytes
+        return ends + self.weights.nbytes + self.distances.nbytes
+
+    def begin(self, source: int) -> None:
+        """No vertex has a distance but the source, 0."""
+        self.distances.fill(self._none)
+        self.distances[source] = 0
+
+    def round(self) -> tuple[bool, bool, bool]:
+        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        d, w, targets = self.distances[self.sources], self.weights, self.targets
+        with np.errstate(all="ignore"):
+            sums = d + w
+        if sums.dtype.kind == "f":
+            high, low = sums == np.inf, sums == -np.inf
+        else:
+            wraps = ((d ^ sums) & (w ^ sums)) < 0
+            high, low = (wraps & (w > 0)) | (sums == self._none), wraps & (w < 0)
+        there, before = d != self._none, self.distances[targets]
+        if (low & there).any():
+            return True, True, False
+        better = there & ~high & (sums < before)
+        np.minimum.at(self.distances, targets[better], sums[better])
+        return bool(better.any()), False, bool((there & high & (before == self._none)).any())
+
+
+def _nbytes(form: Csr) -> int:
+    return form.indptr.nbytes + form.indices.nbytes

@@ -1,0 +1,163 @@
+"""Shortest paths from one source by the list of edges: Bellman and Ford's rounds, as the rungs
+that go edge by edge run them. graphla.algorithms has quicker ways (`sssp`) and more answers.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphla.algorithms import arguments
+from graphla.algorithms.bellman_ford import bellman_ford
+from graphla.algorithms.lengths import lengths_of
+from graphla.backends import backend
+from graphla.forms import MatrixForms, VectorForms
+from graphla.graph.labels import called
+from graphla.operations.operation import perform
+from graphla.sparse import Matrix, Vector
+from graphla.storage import Array, BitmapVector
+from semirings.dtypes import DataType, lookup_dtype
+from semirings.exceptions import InvalidValue
+
+PATIENCE = 1024
+"""Rounds after which a cycle of negative weight is first looked for, where weights may be so."""
+
+
+class Rounds(Protocol):
+    """Distances of a graph at work, round by round."""
+
+    distances: Array
+
+    @property
+    def held(self) -> int:
+        """Bytes of edges, weights and distances."""
+        ...
+
+    def begin(self, source: int) -> None:
+        """No vertex has a distance but the source, 0."""
+        ...
+
+    def round(self) -> tuple[bool, bool, bool]:
+        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        ...
+
+
+class Paths:
+    """A weighted graph made ready for shortest paths from many sources, by its list of edges."""
+
+    def __init__(self, A: Matrix, weight: bool | str | None = True, dtype: Any = None) -> None:
+        begin = time.perf_counter()
+        self._A, wide = lengths_of(A, weight)
+        self.dtype = _dtype(self._A, wide, dtype)
+        self._may_cycle = _extent(self._A, self.dtype)[0] < 0
+        self._rounds = perform("ladder sssp", self._lay_out, self._A._forms)
+        self.rounds = 0
+        """Over all edges, that the last search took."""
+        self.seconds = time.perf_counter() - begin
+        """That making it ready took."""
+
+    @property
+    def held(self) -> int:
+        """Bytes of edges, weights and distances."""
+        return self._rounds.held
+
+    def sssp(self, source: Any) -> Vector:
+        """The distance of each vertex that edges lead to from `source`; no entry for others."""
+        start = arguments.vertex(source, self._A.nrows)
+        return Vector._of(perform("ladder sssp", self._found, self._A._forms, start))
+
+    def _lay_out(self, a: MatrixForms) -> Rounds:
+        np_type, none = self.dtype.np_type, self._none
+        if a.device == "cpu":
+            from graphla.ladder.in_numpy import EdgePaths
+        else:
+            from graphla.ladder.edge_paths import EdgePaths
+        ready = EdgePaths(a, np_type, none)
+        if a.device != "cpu":
+            backend(a.device).xp.cuda.get_current_stream().synchronize()
+        return ready
+
+    @property
+    def _none(self) -> Any:
+        """What stands where there is no distance."""
+        np_type = self.dtype.np_type
+        return np_type.type(np.inf) if self.dtype.is_float else np.iinfo(np_type).max
+
+    def _found(self, a: MatrixForms, source: int) -> VectorForms:
+        rounds, patience, goes_on, lost = self._rounds, PATIENCE, True, False
+        rounds.begin(source)
+        self.rounds = 0
+        while goes_on:
+            self.rounds += 1
+            goes_on, sank, lost = rounds.round()
+            if sank or (self._may_cycle and self.rounds == patience):
+                bellman_ford(self._A, source)  # which tells of a cycle
+                patience *= 2
+            if sank:
+                self._refuse(source, "less than", -1)
+        if lost:
+            self._refuse(source, "more than", 1)
+        present = rounds.distances != self._none
+        storage = BitmapVector(present.size, present, rounds.distances.copy(), int(present.sum()))
+        return VectorForms(a.device, self.dtype, storage)
+
+    def _refuse(self, source: int, than: str, sign: int) -> None:
+        low, high = _range(self.dtype)
+        raise OverflowError(
+            f"A has a shortest path from {called(source)} of {than} {low if sign < 0 else high}, "
+            f"which {self.dtype} cannot hold here"
+        )
+
+
+@arguments.of_graph(vertices=("source",))
+def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any = None) -> Vector:
+    """d = d min (d min.+ A), until no distance goes down: shortest paths, a round over all edges.
+
+    As `graphla.algorithms.bellman_ford`: weights may lie below 0, a cycle of negative weight that
+    the source reaches raises InvalidValue, and a distance that does not fit OverflowError. Without
+    `weight` each edge counts 1. Distances are INT64 of integers and FP64 of floating weights, or,
+    in half of the memory, `dtype` INT32 or FP32. An integer distance must be less than the greatest
+    value, which stands where there is none.
+
+    InvalidValue for weights that are infinite or no numbers, or that do not fit `dtype`.
+
+    >>> from graphla import Matrix, ladder
+    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
+    >>> ladder.sssp(A, 0).to_dict()
+    {0: 0, 1: 1, 2: -1}
+    """
+    arguments.vertex(source, A.nrows)
+    return Paths(A, weight, dtype).sssp(source)
+
+
+def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
+    """That of the distances: INT64 or FP64, or the one that is asked for, if weights fit it."""
+    if given is None:
+        given = wide
+    names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")
+    dtype = arguments.one_of("dtype", given, names)
+    low, high = _range(dtype)
+    for weight in _extent(A, A.dtype):
+        if not low <= weight <= high:
+            raise InvalidValue(
+                f"A has a weight of {weight}, but must have finite ones that {dtype} holds"
+            )
+    return dtype
+
+
+def _range(dtype: DataType) -> tuple[Any, Any]:
+    """The least and the greatest distance."""
+    if dtype.is_float:
+        info = np.finfo(dtype.np_type)
+        return info.min, info.max
+    info = np.iinfo(dtype.np_type)
+    return info.min, info.max - 1
+
+
+def _extent(A: Matrix, dtype: DataType) -> tuple[Any, Any]:
+    """The least and the greatest weight; 0 of a graph without edges."""
+    if not A.nvals:
+        return 0, 0
+    return perform("extent", MatrixForms.extent, A._forms, lookup_dtype(dtype))
