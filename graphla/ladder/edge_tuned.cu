@@ -24,9 +24,9 @@ namespace graphla {
 
 /// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex.
 template <class Op, class Level, class Edge, bool BOTH>
-__global__ void edge_tuned(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
-                           const u64 *__restrict__ corners, i64 chunks, i32 depth, Level *levels,
-                           i64 *found) {
+__global__ void __launch_bounds__(1024)
+edge_tuned(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
+           const u64 *__restrict__ corners, i64 chunks, i32 depth, Level *levels, i64 *found) {
   constexpr Level UNREACHED = Level(-1);
   const Level before = Level(depth - 1), now = Level(depth);
   bool labels = false;

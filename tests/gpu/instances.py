@@ -424,6 +424,10 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     ),
     ("search_small", "CLUSTER"): (16,),
     ("search_small", "THREADS"): (512, 1024),
+    **dict.fromkeys(
+        (("edge_tuned", "Edge"), ("edge_paths", "Edge")), tuple(map(np.dtype, ("u4", "u8")))
+    ),
+    ("edge_paths", "Distance"): tuple(map(np.dtype, ("i4", "i8", "f4", "f8"))),
     ("close_over", "A"): (OWN, np.dtype("i4")),
     ("close_over", "T"): (OWN, np.dtype("i8")),
     ("privatised_queue", "ROOM"): (2048,),

@@ -500,6 +500,7 @@ def many_searches() -> None:
 
 
 LOW_RUNGS = {
+    "edge-tuned": {"SIDE": 3, "LEAST": 0, "LAST": 1},
     "direction-optimised": {"ALPHA": 10**6, "BETA": 2},
     "privatised-queue": {"ROOM": 3},
     "hierarchical-queue": {"ROOM": 2, "BLOCK_ROOM": 5},
@@ -523,6 +524,8 @@ def rungs() -> None:
         if ladder.STRATEGIES[name].runs_on(gl.config.device):
             with settings(name.replace("-", "_"), "ladder", **low):
                 ladder.prepare(A, name).bfs(0)
+    for dtype in ("INT64", "FP32"):
+        ladder.sssp(matrix(dtype), 0)
 
 
 STAGES: tuple[Callable[[], None], ...] = (
