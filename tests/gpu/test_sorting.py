@@ -18,7 +18,7 @@ from semirings.dtypes import ALL, DataType
 
 WIDTHS = (1, 2, 4, 8)
 SMALL = (32, 3)
-"""Threads of a tile and keys of each: so few that some hundred keys have several levels of merges."""
+"""Threads of a tile and keys of each: so few that hundreds of keys take several levels."""
 
 ORDERS = {"lt": binary.lt, "gt": binary.gt}
 ORDERS["by magnitude"] = binary.register_anonymous(lambda x, y: x * x < y * y, "by_magnitude")
