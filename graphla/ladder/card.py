@@ -72,9 +72,9 @@ class CardRung(Rung):
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
-    def found(self, depth: int, moved: int | None = None) -> Search:
+    def found(self, depth: int) -> Search:
         """What the search that ends here tells."""
-        return Search(self.levels, depth, self.launches, moved)
+        return Search(self.levels, depth, self.launches)
 
 
 def nbytes(*arrays: Array | Csr) -> int:

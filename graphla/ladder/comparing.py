@@ -99,14 +99,16 @@ class Contest:
         if len(taken) == self.sources.size and spent < limit / 2:
             taken = self._round(ready, limit, taken)
         searches = [search for _, search in taken.values()]
-        moved = [search.moved for search in searches if search.moved is not None]
+        found = [self._found[k] for k in taken]
+        asked = [ready.moves(each.vertices, each.entries, each.depth) for each in found]
+        moved = [least for least in asked if least is not None]
         return Row(
             name,
-            edges=[self._found[k].edges for k in taken],
+            edges=[each.edges for each in found],
             seconds=[seconds for seconds, _ in taken.values()],
             levels=[search.depth for search in searches],
             launches=[search.launches for search in searches],
-            moved=moved if len(moved) == len(searches) else None,
+            moved=moved if len(moved) == len(found) else None,
             held=ready.held,
             preparing=ready.seconds,
             watts=self._watts(ready, list(taken), is_on_card(search.levels)),
@@ -122,6 +124,7 @@ class Contest:
     def _weigh(self, _: MatrixForms) -> np.ndarray:
         """Ends of edges at each vertex, two to an edge; the vertices that have an out-edge."""
         out = degrees(self._A)._forms.dense().values
+        self._out = out
         self._ends = out + loops(self._A)._forms.bitmap().present if self._symmetric else 2 * out
         return np.flatnonzero(backend(self._A.device).to_host(out))
 
@@ -168,8 +171,11 @@ class Contest:
         known = self._found.get(k)
         if known is None:
             narrow = levels.astype(np.min_scalar_type(-search.depth))
-            edges = int(xp.where(reached, self._ends, 0).sum()) // 2
-            self._found[k] = _Found(name, narrow, search.depth, edges)
+            ends, entries = (
+                int(xp.where(reached, each, 0).sum()) for each in (self._ends, self._out)
+            )
+            vertices = int(reached.sum())
+            self._found[k] = _Found(name, narrow, search.depth, ends // 2, vertices, entries)
             return
         wrong, source = levels != known.levels, self.sources[k]
         if bool(wrong.any()):
@@ -200,6 +206,9 @@ class _Found:
     levels: Array
     depth: int
     edges: int
+    vertices: int
+    entries: int
+    """Of the rows of these vertices."""
 
 
 def _machine(device: str) -> str:

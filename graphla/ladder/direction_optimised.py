@@ -38,6 +38,10 @@ class DirectionOptimised(FrontierQueue):
         columns = 0 if self.columns is self.rows else nbytes(self.columns)
         return super().held + columns
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int | None:
+        """A pull ends where it finds a neighbour."""
+        return None
+
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`."""
         self.begin(source)

@@ -33,4 +33,8 @@ class EdgeCentric(CardRung):
             args = (self.sources, self.targets, np.int64(m), np.int32(depth), self.levels)
             self.launch(self.kernel, max(m, 1), *args, self.counters.next())
             (goes_on,) = self.counters.read()
-        return self.found(depth, self.launches * (8 * m + 4 * self.n))
+        return self.found(depth)
+
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
+        """Both ends of each edge and every level, once a level."""
+        return depth * (8 * self.targets.size + 4 * self.n)

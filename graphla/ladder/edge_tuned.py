@@ -39,7 +39,7 @@ class EdgeTuned(CardRung):
         """The levels of all that edges lead to from `source`."""
         self.levels = self.narrow
         self.begin(source)
-        depth, goes_on, moved, edges = 0, True, 0, self.edges
+        depth, goes_on, edges = 0, True, self.edges
         while goes_on:
             depth += 1
             if depth == LAST + 1:
@@ -50,9 +50,14 @@ class EdgeTuned(CardRung):
             args = (edges.words, edges.starts, edges.corners, edges.chunks, np.int32(depth))
             kernel(grid, BLOCK, *args, self.levels, self.counters.next())
             self.launches += 1
-            moved += edges.words.nbytes + self.levels.nbytes
             (goes_on,) = self.counters.read()
-        return self.found(depth, moved)
+        return self.found(depth)
+
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
+        """Every edge and every level, once a level."""
+        narrow = min(depth, LAST)
+        levels = narrow * self.n + (depth - narrow) * 4 * self.n
+        return depth * self.edges.words.nbytes + levels
 
     def compiled(self) -> Kernel:
         """The kernel for the levels and words that there are."""

@@ -35,6 +35,10 @@ class FrontierQueue(CardRung):
         """Bytes of the rows, the levels and both lists."""
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int | None:
+        """A vertex into a list and out of it, its level, two offsets; an edge, and a level."""
+        return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
+
     def begin(self, source: int) -> None:
         """The source is the frontier, at level 0."""
         super().begin(source)

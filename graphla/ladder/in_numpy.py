@@ -31,7 +31,7 @@ class NumPyRung(Rung):
         while goes_on:
             self.depth += 1
             goes_on = self.step()
-        return Search(self.levels, self.depth, self.operations, self.moved())
+        return Search(self.levels, self.depth, self.operations)
 
     def begin(self, source: int, dtype: Any = np.int32) -> None:
         """No vertex is reached but the source, at level 0."""
@@ -42,10 +42,6 @@ class NumPyRung(Rung):
     def step(self) -> bool:
         """Level `depth` from the one before; whether it has a vertex."""
         raise NotImplementedError
-
-    def moved(self) -> int | None:
-        """As `Search.moved`."""
-        return None
 
     def push(self, rows: Csr, frontier: Array) -> bool:
         """Label the targets of the frontier that are not reached: f⟨¬p⟩ = f A, by rows."""
@@ -170,9 +166,9 @@ class EdgeCentric(NumPyRung):
         """Bytes of both ends of each edge, and of the levels."""
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
-    def moved(self) -> int:
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Every edge and every level, once a level."""
-        return self.depth * (8 * self.sources.size + 4 * self.n)
+        return depth * (8 * self.sources.size + 4 * self.n)
 
     def step(self) -> bool:
         """Edges out of the last level, and of those the ones that lead to a vertex not reached."""
@@ -207,11 +203,11 @@ class EdgeTuned(NumPyRung):
         """In bytes."""
         super().begin(source, dtype)
 
-    def moved(self) -> int:
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Every edge and every level, once a level."""
-        narrow = min(self.depth, self.LAST)
-        levels = narrow * self.n + (self.depth - narrow) * 4 * self.n
-        return self.depth * (self.sources.nbytes + self.targets.nbytes) + levels
+        narrow = min(depth, self.LAST)
+        levels = narrow * self.n + (depth - narrow) * 4 * self.n
+        return depth * (self.sources.nbytes + self.targets.nbytes) + levels
 
     def step(self) -> bool:
         """Both ends of each edge are tested where it stands for its reverse as well."""

@@ -35,6 +35,11 @@ class Prepared:
         """Bytes of what it reads and of its state."""
         return self._rung.held
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int | None:
+        """Bytes that a search moves at least, of one that reached so many vertices, with so many
+        entries in their rows, in `depth` levels; None where it cannot say."""
+        return self._rung.moves(vertices, edges, depth)
+
     def search(self, source: int) -> Search:
         """One search, and what it took; its levels hold until the next one."""
         return perform(f"ladder {self.strategy.name}", self._search, self._forms, source)

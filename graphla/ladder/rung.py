@@ -27,9 +27,6 @@ class Search:
     """Levels that have vertices, the source's among them."""
     launches: int = 0
     """Of kernels, or of whole-array operations on the CPU."""
-    moved: int | None = None
-    """Bytes that the search has to read and write at least, by the count that the head of the
-    rung's kernel gives; None where that hangs on which thread came first."""
     present: Array | None = None
     """bool[n]: where it was reached, of a rung that says so beside the levels."""
 
@@ -55,3 +52,10 @@ class Rung:
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`; done when it returns."""
         raise NotImplementedError
+
+    def moves(self, vertices: int, edges: int, depth: int) -> int | None:
+        """Bytes that a search reads and writes at least, by the count that the head of the rung's
+        kernel gives, of one that reached so many vertices, with so many entries in their rows, in
+        `depth` levels. None where it hangs on more than that.
+        """
+        return None

@@ -26,6 +26,10 @@ class SmallFrontier(PrivatisedQueue):
         offset = self.rows.indptr.dtype
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
+        """As if no list left shared memory."""
+        return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
+
     def expand(self, count: int, depth: int) -> tuple[int, int]:
         """As many levels as the block can by itself, or one by the privatised queue."""
         if count > FEW:
