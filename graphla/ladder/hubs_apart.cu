@@ -4,7 +4,8 @@
 //          of one length.
 // A level  reads the vertices and pieces in the queues, their offsets, their edges, and the neighbours'
 //          levels; an atomic claims each vertex found, and another a place in a queue.
-//          No thread reads more than HUB edges in a row, nor a warp more than PIECE.
+//          In all at least 12 bytes and four offsets for a vertex reached, 8 bytes for an edge of it.
+//          No thread reads HUB edges or more in a row, nor a warp more than PIECE.
 // Races    many edges may lead to one vertex: the one whose compare-and-swap finds it not reached puts
 //          it into a queue, so that it is there once.
 // Wins     where a few vertices have most of the edges (social and web graphs): with a thread for each

@@ -5,6 +5,7 @@
 //          the product ends at its first true term, the terminal of `or`.
 // A level  reads n levels, and of each vertex that is not reached its offsets, and edges with their
 //          neighbours' levels: up to the first of the last level, or all of them where there is none.
+//          How many bytes that is hangs on where in its row each vertex finds the first.
 // Races    none that matter: a vertex is labelled by its own thread alone. One that reads a level as
 //          it is stored sees "not reached" or `depth`, and neither is depth - 1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices have not been reached

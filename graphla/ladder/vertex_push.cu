@@ -3,6 +3,7 @@
 // Algebra  f<!p> = f A over the boolean semiring: a masked SpMV by rows of A with a dense frontier.
 //          The frontier is not a list: a vertex is in it where its level says so.
 // A level  reads n levels, and offsets, edges and neighbours' levels of the vertices in the frontier.
+//          In all at least 4 n bytes a level, 4 and two offsets for a vertex reached, 8 for an edge of it.
 // Races    two threads may label one vertex at a time, both with the same depth: whichever store
 //          comes last changes nothing, so that no atomic is needed (an idempotent store).
 // Wins     on few, broad levels of small degrees. Deep graphs pay n reads for each of their levels,

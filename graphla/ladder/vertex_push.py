@@ -23,6 +23,11 @@ class VertexPush(CardRung):
         """Bytes of the rows and the levels."""
         return nbytes(self.rows, self.levels)
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
+        """All levels, once a level; of a vertex two offsets, its level; an edge, and a level."""
+        offsets = 2 * self.rows.indptr.itemsize
+        return depth * 4 * self.n + (4 + offsets) * vertices + 8 * edges
+
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`."""
         self.begin(source)

@@ -435,8 +435,8 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     ("hierarchical_queue", "ROOM"): (512,),
     ("hierarchical_queue", "BLOCK_ROOM"): (2048,),
     ("small_frontier", "ROOM"): (4096,),
-    **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (128,)),
-    **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (128,)),
+    **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (64,)),
+    **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (256,)),
 }
 """Domains of one kernel's parameter."""
 
