@@ -12,7 +12,7 @@ import pytest
 from graphla import algorithms
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/algorithms.md", "docs/closure.md", "docs/graph.md")
+PAGES = ("docs/algorithms.md", "docs/closure.md", "docs/graph.md", "docs/sorting.md")
 LINKED = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
 
 

@@ -67,6 +67,15 @@ SCRIPTS = [
         ["shortest  12.59 km, and up to 2,209 m", "lowest    13.95 km, and up to 1,481 m"],
         "mountain_pass",
     ),
+    (
+        "ranking.py",
+        [
+            "530 pairs of strangers have a friend in common",
+            "    31        6       8 (3/8)      23 (3/8)      14 (2/6)",
+            "the most alike: 14 and 15, who share 2 of 2 friends",
+        ],
+        None,
+    ),
     ("resilience.py", ["hubs: 2,019 vertices", "   25%                    80.6%"], "resilience"),
     ("six_degrees.py", ["   1.00%              8.33               19       0.653"], "six_degrees"),
     (

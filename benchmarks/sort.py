@@ -1,0 +1,97 @@
+"""What sort costs on the CPU: `<`, and a comparison of one's own, beside what Python has for it.
+
+    python benchmarks/sort.py [ENTRIES]
+
+The own comparison is of fractions, packed as two halves of a word. `sorted` is Python's, with
+functools.cmp_to_key of the same function, as it is and compiled by Numba; it sorts a tenth of the
+entries, and its time is given for all of them as if it were n log n. On a card: sort_gpu.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cmp_to_key
+from math import log
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+from graphla import binary
+
+LOW = (1 << 32) - 1
+
+
+def less(x: Any, y: Any) -> Any:
+    """Whether the fraction x is less than y."""
+    return (x >> 32) * (y & LOW) < (y >> 32) * (x & LOW)
+
+
+fraction = binary.register_anonymous(less, "fraction")
+
+
+def milliseconds(call: Callable[[], Any], trials: int = 5) -> float:
+    call()
+    best = float("inf")
+    for _ in range(trials):
+        begin = perf_counter()
+        call()
+        best = min(best, perf_counter() - begin)
+    return 1e3 * best
+
+
+def line(what: str, time: float) -> None:
+    print(f"{what:<58}{time:>12,.1f} ms", flush=True)
+
+
+def by_python(values: np.ndarray, before: Callable[[Any, Any], Any]) -> float:
+    some = values[: values.size // 10].tolist()
+    key = cmp_to_key(lambda x, y: -before(x, y))  # `sorted` asks whether it is below 0
+    share = values.size * log(values.size) / (len(some) * log(len(some)))
+    return share * milliseconds(lambda: sorted(some, key=key), trials=1)
+
+
+def main() -> None:
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 10_000, size) << 32 | rng.integers(1, 10_000, size)
+    v = gl.Vector.from_dense(values)
+    print(f"a vector of {size:,} entries, INT64")
+    line("np.argsort(kind='stable')", milliseconds(lambda: values.argsort(kind="stable")))
+    line("v.sort()", milliseconds(v.sort))
+    for threads in (1, gl.config.threads):
+        with gl.config.set(threads=threads):
+            what = f"v.sort(fraction), threads = {threads}"
+            line(what, milliseconds(lambda: v.sort(fraction)))
+    with gl.config.set(compiled=False):
+        line("v.sort(fraction) in NumPy alone", milliseconds(lambda: v.sort(fraction), trials=1))
+    line("v.top_k(10, fraction)", milliseconds(lambda: v.top_k(10, fraction)))
+    line("sorted(..., key=cmp_to_key(...))", by_python(values, less))
+    try:
+        from numba import njit
+    except ImportError:
+        pass
+    else:
+        line("the same, the function compiled by Numba", by_python(values, njit(less)))
+
+    A = gl.generators.kronecker(16, seed=1)
+    weights = rng.integers(0, 10_000, A.nvals) << 32 | rng.integers(1, 10_000, A.nvals)
+    indptr, indices, _ = A.to_csr()
+    A = gl.Matrix.from_csr(indptr, indices, weights, ncols=A.ncols)
+    longest = np.diff(indptr).max()
+    print(f"\nthe {A.nrows:,} rows of a matrix of {A.nvals:,} entries, of up to {longest:,}")
+    line("A.sort()", milliseconds(A.sort))
+    line("A.sort(fraction)", milliseconds(lambda: A.sort(fraction)))
+    line("A.top_k(10, fraction)", milliseconds(lambda: A.top_k(10, fraction)))
+    A.T.new()
+    line("A.sort(fraction, 'columnwise')", milliseconds(lambda: A.sort(fraction, "columnwise")))
+    with gl.config.set(compiled=False):
+        line("A.sort() in NumPy alone", milliseconds(A.sort, trials=2))
+        line("A.sort(fraction) in NumPy alone", milliseconds(lambda: A.sort(fraction), trials=1))
+
+
+if __name__ == "__main__":
+    gl.config.device = "cpu"
+    main()

@@ -1,0 +1,51 @@
+"""Who should meet whom? The strangers most alike to each member of the karate club, ranked exactly.
+
+Two strangers are alike as the friends they share are of all friends that either has: a fraction.
+Fractions are compared as one learns at school, a/b > c/d where a·d > c·b, so nothing is rounded; of
+equal ones the one with more friends in common goes first. That is a comparison of one's own, and
+`top_k` sorts by it: both numbers of a fraction are packed into one entry of the matrix. Those whom
+it cannot tell apart stay in the order of their numbers.
+
+python examples/ranking.py
+"""
+
+from graphla import Matrix, binary, datasets, select
+from graphla.semiring import plus_pair
+
+FEW = 3
+BITS = 32
+LOW = (1 << BITS) - 1
+
+
+def closer(x, y):
+    """Whether the fraction x goes before y: shared / all, packed as shared · 2^32 + all."""
+    a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
+    return (a * d > c * b) | ((a * d == c * b) & (a > c))
+
+
+A = datasets.load("karate")
+n = A.nrows
+friends = A.reduce_rowwise("count").new()
+
+# S⟨¬A⟩ = A plus.pair A: friends that two strangers share, off the diagonal
+shared = Matrix("INT64", n, n)
+shared(~A.S) << plus_pair(A @ A)
+shared << select.offdiag(shared)
+
+# all friends of either: d(i) + d(j) - S(i, j)
+either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
+packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
+
+best, who = packed.top_k(FEW, closer)
+_, busiest = friends.top_k(12)
+print(f"{packed.nvals:,} pairs of strangers have a friend in common, either way round\n")
+print("member  friends   should meet (friends in common / friends of either)")
+fractions, strangers, known = best.to_dicts(), who.to_dicts(), friends.to_dict()
+for member in busiest.to_dict().values():
+    row = zip(strangers[member].values(), fractions[member].values(), strict=True)
+    told = "".join(f"{other:>8} ({x >> BITS}/{x & LOW})" for other, x in row)
+    print(f"{member:>6}{known[member]:>9}{told}")
+
+(x,), (member,) = (v.to_dict().values() for v in best[:, 0].top_k(1, closer))
+alike = f"{member} and {strangers[member][0]}, who share {x >> BITS} of {x & LOW} friends"
+print(f"\nthe most alike: {alike}")
