@@ -166,3 +166,23 @@ def test_a_matrix_and_its_exports_are_those_of_python_graphblas(data):
             assert np.array_equal(mine, other, equal_nan=mine.dtype.kind == "f")
     if A.dtype.kind != "f" and A.entries:
         assert ours.to_dicts() == theirs.to_dicts()
+
+
+@given(data, st.sampled_from(["lt", "gt"]), st.sampled_from(["rowwise", "columnwise"]))
+def test_what_is_sorted_is_sorted_as_in_python_graphblas(data, op, order):
+    dtype = data.draw(st.sampled_from(NUMBERS))
+    shape = st.tuples(sizes.filter(bool), sizes.filter(bool))
+    held = {
+        "A": data.draw(tables(shape, dtype, values=values(dtype))),
+        "u": data.draw(tables(st.tuples(sizes.filter(bool), st.just(1)), dtype)),
+    }
+    assume(not any(x != x for x in held["u"].entries.values()))
+    ours, theirs = (nouns_of(lib, held) for lib in (gl, gb))
+    pairs = [*zip(ours["A"].sort(op, order), theirs["A"].ss.sort(op, order), strict=True)]
+    pairs += zip(ours["u"].sort(op), theirs["u"].ss.sort(op), strict=True)
+    for mine, other in pairs:
+        assert mine.isequal(type(mine).from_coo(*other.to_coo(), **shape_of(mine)))
+
+
+def shape_of(noun: Any) -> dict[str, int]:
+    return {"size": noun.size} if noun.ndim == 1 else {"nrows": noun.nrows, "ncols": noun.ncols}
