@@ -9,6 +9,7 @@ import csv
 import io
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from graphla.cli import graphs
@@ -32,7 +33,7 @@ def run(options: Namespace) -> None:
         graph = graphs.read(options)
         contest = Contest(graph, options.sources, options.seed)
     names = contest.chosen(None if options.strategies is None else options.strategies.split(","))
-    bar, rows = Bar(len(names)), list[Row]()
+    bar, rows = Bar(len(names)), list[Row | None]()
     for done, name in enumerate(names):
         with bar.step(name, done):
             rows.append(contest.row(name, options.limit))
@@ -42,7 +43,9 @@ def run(options: Namespace) -> None:
         _write(options.output, found)
     if options.chart is not None:
         with replacing(options.chart) as out:
-            chart.save(found, out, f"Breadth-first search on {options.graph}, by strategy")
+            chart.save(
+                found, out, f"Breadth-first search on {Path(options.graph).name}, by strategy"
+            )
 
 
 def _check(options: Namespace) -> None:
@@ -102,6 +105,7 @@ def _notes(found: Comparison) -> list[str]:
         "time, levels, launches: of a search, on average (launches on the CPU: operations on whole",
         "arrays); moved: bytes that it has to read and write at least; -: is not told",
     ]
+    notes += [f"{name} had time for none of the sources (--limit)" for name in found.slow]
     return notes + [
         f"{row.strategy} had time for {len(row.seconds)} of {number(len(found.sources), 'source')}"
         f" (--limit)"

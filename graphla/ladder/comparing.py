@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import cycle
+from math import inf
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,7 +27,8 @@ from graphla.graph.facts import degrees, is_symmetric, loops
 from graphla.ladder.energy import counter, watts
 from graphla.ladder.prepared import Prepared, prepare
 from graphla.ladder.rows import Comparison, Row
-from graphla.ladder.rung import Search
+from graphla.ladder.rung import OutOfTime, Search
+from graphla.ladder.sources import drawn
 from graphla.ladder.strategies import STRATEGIES, lookup
 from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
@@ -34,8 +38,10 @@ from graphla.storage import Array
 from semirings.dtypes import BOOL
 from semirings.exceptions import InvalidValue, Panic
 
-LIMIT = 1.0
+LIMIT = 0.5
 """Seconds for the searches of a strategy, unless one says otherwise."""
+AGAIN = 0.25
+"""All sources within so many seconds: each is searched from again, and the better time counts."""
 
 
 def compare(
@@ -49,8 +55,9 @@ def compare(
     """TEPS = edges of what a search reaches / its seconds, by each strategy from the same sources.
 
     `strategies`: names of `STRATEGIES`, by default all that run where A is. `sources`: how many
-    vertices with an out-edge, drawn by `seed`, distinct where there are as many. A strategy that
-    takes longer than `limit` seconds searches from fewer: its row says from how many.
+    vertices with an out-edge, drawn by `seed`, distinct where there are as many, of those that lead
+    to the vertex of most out-edges before others. A strategy that takes longer than `limit` seconds
+    searches from fewer, as its row says; one that does none is named as slow.
 
     Panic for a search whose levels are not those of the lowest rung; InvalidValue for a graph
     without an edge, or a strategy that is none; DeviceUnavailable for one that needs a GPU.
@@ -70,11 +77,14 @@ class Contest:
     def __init__(self, A: Matrix | Graph, sources: int, seed: int) -> None:
         self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
         self._symmetric = is_symmetric(A)
-        able = perform("ladder", self._weigh, A._forms)
-        if not able.size:
-            raise InvalidValue("A has no edge, but speed is edges per second")
-        self.sources = _drawn(able, count("sources", sources, 1), count("seed", seed, 0))
         self._found: dict[int, _Found] = {}
+        self._slow: list[str] = []
+        how_many, seed = count("sources", sources, 1), count("seed", seed, 0)
+        if not A.nvals:
+            raise InvalidValue("A has no edge, but speed is edges per second")
+        self.sources = drawn(
+            self._rows_alone(), perform("ladder", self._weigh, A._forms), how_many, seed
+        )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
         """The strategies of the names, or all that run where A is, from the lowest rung upwards."""
@@ -89,21 +99,31 @@ class Contest:
             raise InvalidValue(f"strategies is empty, but the rungs are {', '.join(STRATEGIES)}")
         return [name for name in STRATEGIES if name in names]
 
-    def row(self, name: str, limit: float = LIMIT) -> Row:
-        """What a strategy takes, the levels of each search compared with those found before."""
+    def row(self, name: str, limit: float = LIMIT) -> Row | None:
+        """What a strategy takes, the levels of each search compared with those found before.
+
+        None where the limit, and as much again, was not enough for one search.
+        """
         limit = real("limit", limit, 0)
         ready = self._prepared(name, limit)
-        seconds, search = self._timed(ready, 0)  # which loads what has been compiled
-        taken = {0: (seconds, search)} if seconds > limit else self._round(ready, limit, {})
-        spent = sum(seconds for seconds, _ in taken.values())
-        if len(taken) == self.sources.size and spent < limit / 2:
-            taken = self._round(ready, limit, taken)
+        try:
+            first = self._timed(ready, 0, 2 * limit)  # which loads what has been compiled
+        except OutOfTime:
+            self._slow.append(name)
+            return None
+        taken = {0: first} if first[0] > limit else self._round(ready, limit)
+        if len(taken) == self.sources.size and sum(each[0] for each in taken.values()) < AGAIN:
+            again = self._round(ready, limit)
+            taken = {k: min(taken[k], again.get(k, taken[k]), key=itemgetter(0)) for k in taken}
+        return self._summary(ready, taken)
+
+    def _summary(self, ready: Prepared, taken: dict[int, tuple[float, Search]]) -> Row:
         searches = [search for _, search in taken.values()]
         found = [self._found[k] for k in taken]
         asked = [ready.moves(each.vertices, each.entries, each.depth) for each in found]
         moved = [least for least in asked if least is not None]
         return Row(
-            name,
+            ready.strategy.name,
             edges=[each.edges for each in found],
             seconds=[seconds for seconds, _ in taken.values()],
             levels=[search.depth for search in searches],
@@ -111,22 +131,30 @@ class Contest:
             moved=moved if len(moved) == len(found) else None,
             held=ready.held,
             preparing=ready.seconds,
-            watts=self._watts(ready, list(taken), is_on_card(search.levels)),
+            watts=self._watts(ready, list(taken), is_on_card(searches[0].levels)),
         )
 
-    def of(self, rows: Sequence[Row]) -> Comparison:
+    def of(self, rows: Sequence[Row | None]) -> Comparison:
         """The rows with the facts that they share."""
-        A = self._A
+        A, timed = self._A, [row for row in rows if row is not None]
+        if not timed:
+            raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
         return Comparison(
-            _machine(A.device), A.nrows, A.nvals, self._symmetric, self.sources.tolist(), rows
+            _machine(A.device),
+            A.nrows,
+            A.nvals,
+            self._symmetric,
+            self.sources.tolist(),
+            timed,
+            list(self._slow),
         )
 
     def _weigh(self, _: MatrixForms) -> np.ndarray:
-        """Ends of edges at each vertex, two to an edge; the vertices that have an out-edge."""
+        """Ends of edges at each vertex, two to an edge; the out-degrees, for the host."""
         out = degrees(self._A)._forms.dense().values
         self._out = out
         self._ends = out + loops(self._A)._forms.bitmap().present if self._symmetric else 2 * out
-        return np.flatnonzero(backend(self._A.device).to_host(out))
+        return backend(self._A.device).to_host(out)
 
     def _prepared(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
@@ -144,20 +172,21 @@ class Contest:
 
         return Matrix._of(perform("ladder", alone, self._A._forms))
 
-    def _round(self, ready: Prepared, limit: float, before: dict[int, Any]) -> dict[int, Any]:
-        """A search from each source, or from as many as the limit allows; the better of two."""
-        taken, begin = {}, time.perf_counter()
-        for k in range(self.sources.size):
-            if taken and not before and time.perf_counter() - begin > limit:
+    def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
+        """A search from each source, or from as many as the limit allows, but one at least."""
+        taken, begin = {0: self._timed(ready, 0)}, time.perf_counter()
+        for k in range(1, self.sources.size):
+            left = limit - (time.perf_counter() - begin) - taken[0][0]
+            if left < 0:
                 break
-            seconds, search = self._timed(ready, k)
-            taken[k] = min(seconds, before.get(k, (seconds,))[0]), search
+            with suppress(OutOfTime):
+                taken[k] = self._timed(ready, k, left)
         return taken
 
-    def _timed(self, ready: Prepared, k: int) -> tuple[float, Search]:
+    def _timed(self, ready: Prepared, k: int, within: float = inf) -> tuple[float, Search]:
         source = int(self.sources[k])
         begin = time.perf_counter()
-        search = ready.search(source)
+        search = ready.search(source, within)
         ready.wait()
         seconds = time.perf_counter() - begin
         perform("ladder", self._check, self._A._forms, ready.strategy.name, k, search)
@@ -222,9 +251,3 @@ def _machine(device: str) -> str:
 
 def _said(level: Any) -> str:
     return "no level" if level < 0 else f"level {int(level)}"
-
-
-def _drawn(able: np.ndarray, sources: int, seed: int) -> np.ndarray:
-    """So many of them at random; each as often as the others where there are fewer."""
-    order = np.random.default_rng(seed).permutation(able)
-    return np.resize(order, sources)

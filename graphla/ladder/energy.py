@@ -1,7 +1,7 @@
 """What a card draws while it works, told by the driver's own library (NVML).
 
 The library comes with the driver, so that nothing is to be installed. Cards of today count the
-joules they have taken since the driver was loaded; this counter advances in steps of 20 to 100 ms,
+joules they have taken since the driver was loaded; this counter advances in steps of up to 100 ms,
 so it is read all the while that work goes on, and the watts are those between two of its steps.
 """
 
@@ -16,7 +16,7 @@ from itertools import pairwise
 from threading import Event, Thread
 from typing import Any
 
-REGION = 0.3
+REGION = 0.28
 """Seconds of work at least, between the first step of the counter and the last."""
 PATIENCE = 2.0
 """Seconds after which the counter is taken to stand still."""

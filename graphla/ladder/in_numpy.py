@@ -29,6 +29,7 @@ class NumPyRung(Rung):
         self.begin(source)
         goes_on = True
         while goes_on:
+            self.look_at_clock()
             self.depth += 1
             goes_on = self.step()
         return Search(self.levels, self.depth, self.operations)

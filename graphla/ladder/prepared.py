@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import Any
 
 from graphla.algorithms import arguments
@@ -40,8 +41,12 @@ class Prepared:
         entries in their rows, in `depth` levels; None where it cannot say."""
         return self._rung.moves(vertices, edges, depth)
 
-    def search(self, source: int) -> Search:
-        """One search, and what it took; its levels hold until the next one."""
+    def search(self, source: int, within: float = inf) -> Search:
+        """One search, and what it took; its levels hold until the next one.
+
+        OutOfTime after so many seconds, of a rung on the CPU that looks at the clock.
+        """
+        self._rung.deadline = time.perf_counter() + within
         return perform(f"ladder {self.strategy.name}", self._search, self._forms, source)
 
     def _search(self, _: Any, source: int) -> Search:
@@ -52,6 +57,7 @@ class Prepared:
         start = arguments.vertex(source, self._forms.nrows)
 
         def found(_: Any) -> VectorForms:
+            self._rung.deadline = inf
             search, xp = self._rung.search(start), backend(self._device).xp
             present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
             count = int(present.sum())

@@ -105,6 +105,8 @@ class Comparison:
     """Whether each edge leads both ways: then the two entries of one are one edge traversed."""
     sources: Sequence[int]
     rows: Sequence[Row]
+    slow: Sequence[str] = ()
+    """Strategies that were not done with one search when their time was over."""
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,10 @@ from graphla.storage import Array
 def unreached(dtype: np.dtype[Any]) -> int:
     """What stands in levels of the dtype where no edge leads: -1, or 255 in a byte."""
     return -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)
+
+
+class OutOfTime(Exception):
+    """A search has not come to its end when it should have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,10 @@ class Search:
 class Rung:
     """A strategy made ready for the graph of a: the forms that it reads, and room for its state."""
 
+    deadline = inf
+    """When, by `perf_counter`, a search gives up with OutOfTime: one of Python's and NumPy's, which
+    may take minutes, looks at it level by level."""
+
     def __init__(self, a: MatrixForms) -> None:
         self.a = a
         self.n = a.nrows
@@ -48,6 +58,11 @@ class Rung:
     def held(self) -> int:
         """Bytes of what it reads and of its state, where it is at work."""
         raise NotImplementedError
+
+    def look_at_clock(self) -> None:
+        """Give up where the time is over."""
+        if perf_counter() > self.deadline:
+            raise OutOfTime
 
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`; done when it returns."""

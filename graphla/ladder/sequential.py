@@ -53,6 +53,7 @@ class Sequential(Rung):
         levels[source] = 0
         depth, frontier = 0, [source]
         while frontier:
+            self.look_at_clock()
             depth += 1
             following = []
             for v in frontier:

@@ -17,6 +17,7 @@ from graphla import ladder
 from graphla.exceptions import InvalidValue, Panic
 from graphla.ladder import comparing, energy
 from graphla.ladder.rows import Comparison, Row
+from graphla.ladder.rung import OutOfTime
 from graphla.ladder.sequential import Sequential
 
 TWO = ["sequential", "closure"] if DEVICE == "cpu" else ["sequential", "vertex-push"]
@@ -96,6 +97,17 @@ def test_sources_are_drawn_by_a_seed_among_vertices_with_an_edge():
     assert {few.count(source) for source in few} == {2, 3}
 
 
+def test_sources_that_lead_to_the_hub_come_first():
+    ring, rays = np.arange(40), np.arange(40, 400)  # rays lead nowhere but to the end of each
+    rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
+    columns = np.concatenate((np.roll(ring, -1), rays[::2], rays[1::2]))
+    A = gl.Matrix.from_coo(rows, columns, 1, nrows=400, ncols=400)
+    found = ladder.compare(A, ["sequential"], sources=30)
+    assert set(found.sources) <= set(range(40))
+    assert set(found["sequential"].edges) == {40 + 2 * 180}
+    assert set(ladder.compare(A, ["sequential"], sources=60).sources) > set(range(40))
+
+
 def test_rows_are_of_the_same_sources_and_come_from_the_lowest_rung_up():
     A = gl.generators.grid(12, 9)
     found = ladder.compare(A, TWO[::-1], sources=7)
@@ -126,6 +138,30 @@ def test_a_strategy_that_is_slow_searches_from_fewer_sources(monkeypatch):
     clock = iter(range(10**6))
     monkeypatch.setattr(comparing.time, "perf_counter", lambda: next(clock))
     assert 1 < len(ladder.compare(A, [name], limit=40)[name].seconds) < 32
+
+
+def test_a_strategy_that_is_too_slow_is_named(monkeypatch):
+    class Slow(Sequential):
+        def search(self, source):
+            self.deadline = -1.0
+            self.look_at_clock()
+            raise AssertionError
+
+    planted(monkeypatch, Slow)
+    found = ladder.compare(gl.generators.grid(4, 4), ["sequential", "wrong"], sources=2)
+    assert ([row.strategy for row in found], found.slow) == (["sequential"], ["wrong"])
+    with pytest.raises(InvalidValue, match="limit is too short: no search was done by wrong"):
+        ladder.compare(gl.generators.grid(4, 4), ["wrong"])
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("name", ["sequential", "vertex-push", "edge-centric"])
+def test_searches_on_the_cpu_look_at_the_clock(name):
+    with gl.config.set(compiled=False):
+        ready = ladder.prepare(gl.generators.grid(4, 4), name)
+        with pytest.raises(OutOfTime):
+            ready.search(0, -1.0)
+        assert ready.search(0).depth == 7
 
 
 def planted(monkeypatch, rung):
