@@ -12,7 +12,13 @@ import pytest
 from graphla import algorithms
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("docs/algorithms.md", "docs/closure.md", "docs/graph.md", "docs/sorting.md")
+PAGES = (
+    "docs/algorithms.md",
+    "docs/closure.md",
+    "docs/graph.md",
+    "docs/ladder.md",
+    "docs/sorting.md",
+)
 LINKED = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
 
 
