@@ -141,7 +141,7 @@ def test_each_row_or_column_is_in_order(data, name, order):
 
 
 @pytest.mark.parametrize("name", ["by the upper bits", "rounded", "true first"])
-@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 255, 256, 257, 513, 3001])
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 255, 256, 257, 3001, 6001])
 def test_longer_vectors_too(name, size):
     dtype, before = ORDERS[name]
     values = random_values(np.random.default_rng(size), gl.dtypes.lookup_dtype(dtype).np_type, size)
@@ -151,11 +151,11 @@ def test_longer_vectors_too(name, size):
 
 def test_long_and_short_rows_side_by_side():
     rng = np.random.default_rng(5)
-    counts = np.array([0, 1, 2, 700, 0, 3, 33, 1500, 1, 0, 64, 0])
+    counts = np.array([0, 1, 2, 700, 0, 3, 33, 1500, 1, 0, 64, 6500, 0, 9])
     indptr = np.concatenate([[0], counts.cumsum()])
-    indices = np.concatenate([np.sort(rng.choice(2000, count, False)) for count in counts])
+    indices = np.concatenate([np.sort(rng.choice(7000, count, False)) for count in counts])
     values = random_values(rng, np.dtype(np.int64), indices.size)
-    A = Matrix.from_csr(indptr, indices, values, ncols=2000)
+    A = Matrix.from_csr(indptr, indices, values, ncols=7000)
     C, P = A.sort(registered["by the upper bits"])
     expected = [
         begin + k
@@ -184,7 +184,7 @@ def test_any_order_of_few_keys(data):
 
 
 @pytest.mark.parametrize("name", sorted(NO_ORDERS))
-@pytest.mark.parametrize("size", [2, 3, 17, 40, 300, 2600])
+@pytest.mark.parametrize("size", [2, 3, 17, 40, 300, 7600])
 def test_a_comparison_that_is_no_order_gives_a_permutation_and_ends(name, size):
     values = np.random.default_rng(size).integers(-99, 99, size)
     w, p = Vector.from_dense(values).sort(disorderly[name])
@@ -338,7 +338,8 @@ def test_a_recorder_sees_it():
 
 
 def test_what_is_no_comparison_is_refused_by_name():
-    v, A = Vector.from_dense([2.0, 1.0]), Matrix.from_coo([0], [0], [1])
+    v: Any = Vector.from_dense([2.0, 1.0])
+    A = Matrix.from_coo([0], [0], [1])
     with pytest.raises(DomainMismatch, match=r"op is binary.plus\[FP64\], which gives FP64, but"):
         v.sort(binary.plus)
     with pytest.raises(InvalidValue, match="compares values, not their places"):

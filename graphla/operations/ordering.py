@@ -50,7 +50,8 @@ def _recorded(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sort
 
 
 def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
-    w = v.sparse()
+    held = v.at_hand
+    w = held if isinstance(held, FullVector) else v.sparse()
     values, places = _ordered(v.device, w.values, None, op)
     size = w.size
     if most is not None:
@@ -58,7 +59,7 @@ def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
         if most < places.size:  # a copy, which does not hold the rest
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
-    origins = (places if w.nvals == w.size else w.indices[places]).astype("int64")
+    origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
     xp, count = backend(v.device).xp, origins.size
     front = None if count == size else xp.arange(count, dtype=xp.int32)
 
