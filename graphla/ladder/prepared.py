@@ -9,6 +9,7 @@ from typing import Any
 from graphla.algorithms import arguments
 from graphla.backends import backend
 from graphla.forms import VectorForms
+from graphla.graph import Graph
 from graphla.ladder.rung import Search
 from graphla.ladder.strategies import Strategy, lookup
 from graphla.operations.operation import perform
@@ -18,7 +19,10 @@ from semirings.dtypes import INT32
 
 
 class Prepared:
-    """A strategy made ready for a graph, for many searches: what it reads is laid out once."""
+    """A strategy made ready for a graph, for many searches: what it reads is laid out once.
+
+    One search at a time: the next writes over its state.
+    """
 
     def __init__(self, A: Matrix, strategy: Strategy) -> None:
         self.strategy = strategy
@@ -46,8 +50,9 @@ class Prepared:
 
         OutOfTime after so many seconds, of a rung on the CPU that looks at the clock.
         """
+        start = arguments.vertex(source, self._forms.nrows)
         self._rung.deadline = time.perf_counter() + within
-        return perform(f"ladder {self.strategy.name}", self._search, self._forms, source)
+        return perform(f"ladder {self.strategy.name}", self._search, self._forms, start)
 
     def _search(self, _: Any, source: int) -> Search:
         return self._rung.search(source)
@@ -59,9 +64,12 @@ class Prepared:
         def found(_: Any) -> VectorForms:
             self._rung.deadline = inf
             search, xp = self._rung.search(start), backend(self._device).xp
-            present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
-            count = int(present.sum())
-            storage = BitmapVector(present.size, present, levels.astype("int32"), count)
+            present = xp.asarray(search.reached())
+            levels = xp.asarray(search.levels).astype(
+                "int32"
+            )  # the next search writes over its own
+            count = int(present.sum())  # which waits for both
+            storage = BitmapVector(present.size, present, levels, count)
             return VectorForms(self._forms.device, INT32, storage)
 
         return Vector._of(perform(f"ladder {self.strategy.name}", found, self._forms))
@@ -72,8 +80,9 @@ class Prepared:
             backend(self._device).xp.cuda.get_current_stream().synchronize()
 
 
-def prepare(A: Matrix, strategy: str = "closure") -> Prepared:
-    """A strategy made ready for a graph."""
+def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
+    """A strategy made ready for a graph, whose vertices are numbers here, a Graph's as well."""
+    A = A.matrix if isinstance(A, Graph) else A
     return Prepared(arguments.adjacency(A), lookup(strategy))
 
 

@@ -50,4 +50,8 @@ def test_a_rung_that_needs_a_card_says_so():
 
 def test_under_a_graph_vertices_are_labels():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c")])
+    ready = ladder.prepare(G, "sequential")
+    assert ready.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2}
+    with pytest.raises(IndexOutOfBound, match="source is 3, but the vertices are 0 to 2"):
+        ready.search(3)
     assert dict(ladder.bfs(G, "a", strategy="sequential").to_dict()) == {"a": 0, "b": 1, "c": 2}
