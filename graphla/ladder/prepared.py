@@ -67,7 +67,7 @@ class Prepared:
             present = xp.asarray(search.reached())
             levels = xp.asarray(search.levels).astype(
                 "int32"
-            )  # the next search writes over its own
+            )  # a copy: it is kept
             count = int(present.sum())  # which waits for both
             storage = BitmapVector(present.size, present, levels, count)
             return VectorForms(self._forms.device, INT32, storage)
