@@ -131,4 +131,4 @@ def _before(x: Array, y: Array, op: TypedBinaryOp) -> Any:
 
 def segment_of_each(indptr: Array) -> Array:
     """The segment that each place is of."""
-    return np.arange(indptr.size - 1).repeat(np.diff(indptr))
+    return np.arange(indptr.size - 1, dtype=np.int32).repeat(np.diff(indptr))
