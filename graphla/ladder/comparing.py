@@ -158,7 +158,7 @@ class Contest:
 
     def _prepared(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < limit:  # again, for what it takes once all is compiled
+        if ready.seconds < 10 * limit:  # again, for what it takes once all is compiled
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready
