@@ -8,10 +8,11 @@ import cupy as xp
 import numpy as np
 
 from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, Kernel, load
+from graphla.kernels.cuda import NOTHING, load
 from graphla.ladder.card import CardRung
 from graphla.ladder.edges import BLOCK, lay_out
 from graphla.ladder.rung import Search
+from graphla.storage import Array
 
 LAST = 254
 """The greatest level in a byte."""
@@ -28,6 +29,7 @@ class EdgeTuned(CardRung):
         super().__init__(a, dtype=xp.uint8)
         self.edges = lay_out(a, SIDE, LEAST)
         self.narrow, self.wide = self.levels, None
+        self._keep(self.narrow)
 
     @property
     def held(self) -> int:
@@ -37,18 +39,15 @@ class EdgeTuned(CardRung):
 
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`."""
-        self.levels = self.narrow
+        self._keep(self.narrow)
         self.begin(source)
         depth, goes_on, edges = 0, True, self.edges
         while goes_on:
             depth += 1
             if depth == LAST + 1:
                 self._widen()
-            if depth in (1, LAST + 1):
-                kernel = self.compiled()
-                grid = edges.grid(kernel)
             args = (edges.words, edges.starts, edges.corners, edges.chunks, np.int32(depth))
-            kernel(grid, BLOCK, *args, self.levels, self.counters.next())
+            self._kernel(self._grid, BLOCK, *args, self.levels, self.counters.next())
             self.launches += 1
             (goes_on,) = self.counters.read()
         return self.found(depth)
@@ -59,14 +58,16 @@ class EdgeTuned(CardRung):
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * self.edges.words.nbytes + levels
 
-    def compiled(self) -> Kernel:
-        """The kernel for the levels and words that there are."""
-        dtypes = self.levels.dtype, self.edges.words.dtype
-        return load("edge_tuned.cu", "edge_tuned", NOTHING, *dtypes, self.edges.both)
+    def _keep(self, levels: Array) -> None:
+        """From now on these are the levels."""
+        dtypes = levels.dtype, self.edges.words.dtype
+        self.levels = levels
+        self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *dtypes, self.edges.both)
+        self._grid = self.edges.grid(self._kernel)
 
     def _widen(self) -> None:
         if self.wide is None:
             self.wide = xp.empty(self.n, xp.int32)
         kernel = load("edge_tuned.cu", "widen_levels", NOTHING)
         self.launch(kernel, self.n, self.narrow, np.int64(self.n), self.wide)
-        self.levels = self.wide
+        self._keep(self.wide)

@@ -6,6 +6,7 @@ The layout is told in edge_tuned.cu and edges.cuh.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import cupy as xp
@@ -50,9 +51,13 @@ class Edges:
 
     def grid(self, kernel: Kernel) -> int:
         """Blocks that run at once, or fewer: each has a run of chunks of its own."""
-        device = xp.cuda.Device()
-        most = kernel.resident(BLOCK) * device.attributes["MultiProcessorCount"]
+        most = kernel.resident(BLOCK) * _multiprocessors(xp.cuda.runtime.getDevice())
         return max(1, min(most, -(-self.corners.size // (BLOCK // 32))))
+
+
+@cache
+def _multiprocessors(device: int) -> int:
+    return xp.cuda.Device(device).attributes["MultiProcessorCount"]
 
 
 def lay_out(
