@@ -107,11 +107,12 @@ class Contest:
         limit = real("limit", limit, 0)
         ready = self._prepared(name, limit)
         try:
-            first = self._timed(ready, 0, 2 * limit)  # which loads what has been compiled
+            if ready.warms_up:
+                self._timed(ready, 0)
+            taken = self._round(ready, limit)
         except OutOfTime:
             self._slow.append(name)
             return None
-        taken = {0: first} if first[0] > limit else self._round(ready, limit)
         if len(taken) == self.sources.size and sum(each[0] for each in taken.values()) < AGAIN:
             again = self._round(ready, limit)
             taken = {k: min(taken[k], again.get(k, taken[k]), key=itemgetter(0)) for k in taken}
@@ -174,7 +175,7 @@ class Contest:
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
         """A search from each source, or from as many as the limit allows, but one at least."""
-        taken, begin = {0: self._timed(ready, 0)}, time.perf_counter()
+        taken, begin = {0: self._timed(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]
             if left < 0:

@@ -19,6 +19,7 @@ from graphla.storage import Array, Csr
 class NumPyRung(Rung):
     """A search by levels, each of a few operations."""
 
+    warms_up = False
     levels: Array
     depth: int
     operations: int

@@ -40,6 +40,11 @@ class Prepared:
         """Bytes of what it reads and of its state."""
         return self._rung.held
 
+    @property
+    def warms_up(self) -> bool:
+        """Whether the first search takes longer than others, as it compiles what it runs."""
+        return self._rung.warms_up
+
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
         """Bytes that a search moves at least, of one that reached so many vertices, with so many
         entries in their rows, in `depth` levels; None where it cannot say."""
@@ -65,9 +70,7 @@ class Prepared:
             self._rung.deadline = inf
             search, xp = self._rung.search(start), backend(self._device).xp
             present = xp.asarray(search.reached())
-            levels = xp.asarray(search.levels).astype(
-                "int32"
-            )  # a copy: it is kept
+            levels = xp.asarray(search.levels).astype("int32")  # a copy: it is kept
             count = int(present.sum())  # which waits for both
             storage = BitmapVector(present.size, present, levels, count)
             return VectorForms(self._forms.device, INT32, storage)

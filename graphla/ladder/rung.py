@@ -50,6 +50,9 @@ class Rung:
     """When, by `perf_counter`, a search gives up with OutOfTime: one of Python's and NumPy's, which
     may take minutes, looks at it level by level."""
 
+    warms_up = True
+    """Whether the first search takes longer than others, as it loads or compiles what it runs."""
+
     def __init__(self, a: MatrixForms) -> None:
         self.a = a
         self.n = a.nrows

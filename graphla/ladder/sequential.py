@@ -35,6 +35,7 @@ class Sequential(Rung):
             if config.compiled and compiled.installed()
             else None
         )
+        self.warms_up = self._loop is not None
 
     @property
     def held(self) -> int:
