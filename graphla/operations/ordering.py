@@ -73,15 +73,15 @@ def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
 def _sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None) -> Sorted:
     csr, do = a.csr, backend(a.device)
     values, places = _ordered(a.device, csr.values, csr.indptr, op)
-    origins = csr.indices[places].astype("int64")
     ranks = do.xp.arange(csr.nvals, dtype=csr.indptr.dtype)
     ranks -= csr.indptr[row_of_each(a.device, csr)]
-    c = Csr(csr.nrows, csr.ncols, csr.indptr, ranks.astype("int32", copy=False), values)
-    p = replace(c, values=origins)
+    front = Csr(csr.nrows, csr.ncols, csr.indptr, ranks.astype("int32", copy=False), places)
     if most is not None:
-        first = c.indices < most
-        c, p = replace(do.keep(c, first), ncols=most), do.keep(p, first)
-        p = replace(c, values=p.values)
+        front = replace(do.keep(front, front.indices < most), ncols=most)
+        places = front.values
+        values = values[: places.size] if is_iso(values) else csr.values[places]
+    origins = csr.indices[places].astype("int64")
+    c, p = replace(front, values=values), replace(front, values=origins)
     return MatrixForms(a.device, a.dtype, c), MatrixForms(a.device, INT64, p)
 
 
