@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphla import algorithms
+from graphla import algorithms, ladder
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
@@ -84,3 +84,17 @@ def test_the_first_program_of_the_readme_runs():
         exec(block, names)
     levels, parent = names["levels"], names["parent"]
     assert levels.nvals == parent.nvals == 264_346
+
+
+@pytest.mark.cpu
+def test_each_rung_of_the_ladder_is_told_in_the_tutorial_and_at_the_head_of_its_kernel():
+    assert ladder.STRATEGIES.keys() <= anchors(ROOT / "docs" / "ladder.md")
+    for name, strategy in ladder.STRATEGIES.items():
+        module = (strategy.cuda or strategy.cpu).partition(".")[0]
+        kernel = ROOT / "graphla" / "ladder" / f"{module}.cu"
+        text = (kernel if kernel.exists() else kernel.with_suffix(".py")).read_text("utf-8")
+        head = text.partition("#include" if kernel.exists() else "from __future__")[0]
+        missing = {"Algebra", "A level", "Wins", "Source"} - set(
+            re.findall(r"[A-Z][ \w]+?(?=  )", head)
+        )
+        assert not missing, name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,35 @@ def test_no_watts_where_nobody_tells_them():
     assert energy.counter("cpu") is None
     assert energy.watts(pytest.fail, None) is None
     assert energy.watts(pytest.fail, lambda: None) is None
+
+
+class Driver:
+    """As much of NVML as is asked: a card that has taken 7,500 mJ."""
+
+    def __init__(self, handle=0, energy=0):
+        self.handle, self.energy, self.asked = handle, energy, None
+
+    def nvmlDeviceGetHandleByPciBusId_v2(self, bus, card):
+        self.asked = bus
+        return self.handle
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, card, found):
+        found._obj.value = 7500
+        return self.energy
+
+
+def test_joules_are_those_of_the_card_at_its_place_on_the_bus(monkeypatch):
+    cuda = ModuleType("cupy.cuda")
+    vars(cuda)["runtime"] = SimpleNamespace(deviceGetPCIBusId=lambda k: f"0000:0{k}:00.0")
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
+    for driver, told in ((Driver(), 7.5), (Driver(handle=6), None), (Driver(energy=3), None)):
+        monkeypatch.setattr(energy, "_library", lambda driver=driver: driver)
+        joules = energy.counter("cuda:3")
+        assert (joules and joules()) == told
+        assert driver.asked == b"0000:03:00.0"
+    monkeypatch.setattr(energy, "_library", lambda: None)
+    assert energy.counter("cuda:3") is None
 
 
 @fewer(2)
