@@ -60,12 +60,12 @@ def _check(options: Namespace) -> None:
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
     """The graph, what TEPS count, both tables, and what is to be said beside them."""
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
-    many = len(found.sources)
+    size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
     return [
-        f"{name}: {number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}; {edges}",
-        f"TEPS: {found.counted}, per second",
-        f"{number(many, 'source')}, drawn by seed {seed}, on {found.machine}; "
-        f"every search found the same levels",
+        f"graph    {name}: {size}; {edges}",
+        f"on       {found.machine}",
+        f"sources  {len(found.sources)}, drawn by seed {seed}; every search found the same levels",
+        f"TEPS     {found.counted}, per second",
         "",
         *_table(_SPEED, [_speed(row, found) for row in found]),
         "",
