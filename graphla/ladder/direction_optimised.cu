@@ -38,7 +38,7 @@ __global__ void push_and_count(const Offset *__restrict__ indptr, const i32 *__r
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (load_relaxed(&levels[w]) >= 0 || atomicCAS(&levels[w], -1, depth) >= 0) continue;
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached, or another's
       next[atomicAdd(&counts[0], u64(1))] = w;
       edges += u64(indptr[w + 1] - indptr[w]);
     }
@@ -53,7 +53,7 @@ __global__ void pull_and_count(const Offset *__restrict__ indptr, const i32 *__r
                                u64 *counts) {
   u64 vertices = 0, edges = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    if (load_relaxed(&levels[v]) >= 0) continue;
+    if (load_cached(&levels[v]) >= 0) continue;
     if (!has_neighbour_at(levels, depth - 1, indices, indptr[v], indptr[v + 1])) continue;
     store_relaxed(&levels[v], depth);
     ++vertices, edges += u64(out[v + 1] - out[v]);

@@ -64,7 +64,7 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
     }
     for (; e < end; e += step) {
       const i32 w = indices[e];
-      if (load_relaxed(&levels[w]) >= 0) continue;          // reached
+      if (load_cached(&levels[w]) >= 0) continue;          // reached
       if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // another thread's
       queues.add(w, i64(indptr[w + 1] - indptr[w]));
     }

@@ -7,7 +7,7 @@
 //          neighbours' levels: up to the first of the last level, or all of them where there is none.
 //          How many bytes that is hangs on where in its row each vertex finds the first.
 // Races    none that matter: a vertex is labelled by its own thread alone. One that reads a level as
-//          it is stored sees "not reached" or `depth`, and neither is depth - 1.
+//          it is stored, or from a cache, sees "not reached" or `depth`, and neither is depth - 1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices have not been reached
 //          and one of their first in-neighbours has. While the frontier is small nearly all edges are
 //          read in vain, and at every level again.
@@ -23,7 +23,7 @@ template <class Offset>
 DEVICE bool has_neighbour_at(const i32 *levels, i32 level, const i32 *__restrict__ indices, Offset begin,
                              Offset end) {
   for (Offset e = begin; e < end; ++e) {
-    if (load_relaxed(&levels[indices[e]]) == level) return true;
+    if (load_cached(&levels[indices[e]]) == level) return true;
   }
   return false;
 }
@@ -35,7 +35,7 @@ __global__ void vertex_pull(const Offset *__restrict__ indptr, const i32 *__rest
                             i32 depth, i32 *levels, i64 *found) {
   bool is_new = false;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    if (load_relaxed(&levels[v]) >= 0) continue;  // reached
+    if (load_cached(&levels[v]) >= 0) continue;  // reached
     if (!has_neighbour_at(levels, depth - 1, indices, indptr[v], indptr[v + 1])) continue;
     store_relaxed(&levels[v], depth);
     is_new = true;

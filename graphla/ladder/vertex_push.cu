@@ -5,7 +5,8 @@
 // A level  reads n levels, and offsets, edges and neighbours' levels of the vertices in the frontier.
 //          In all at least 4 n bytes a level, 4 and two offsets for a vertex reached, 8 for an edge of it.
 // Races    two threads may label one vertex at a time, both with the same depth: whichever store
-//          comes last changes nothing, so that no atomic is needed (an idempotent store).
+//          comes last changes nothing, so that no atomic is needed (an idempotent store). A level
+//          read from a cache may be what it was when the kernel began: then one more label is stored.
 // Wins     on few, broad levels of small degrees. Deep graphs pay n reads for each of their levels,
 //          and one hub keeps a thread busy while 31 lanes beside it wait.
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,
@@ -22,11 +23,11 @@ __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__rest
                             i32 depth, i32 *levels, i64 *found) {
   bool is_new = false;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    if (load_relaxed(&levels[v]) != depth - 1) continue;
+    if (load_cached(&levels[v]) != depth - 1) continue;
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (load_relaxed(&levels[w]) >= 0) continue;  // reached
+      if (load_cached(&levels[w]) >= 0) continue;  // reached
       store_relaxed(&levels[w], depth);
       is_new = true;
     }
