@@ -2,8 +2,8 @@
 //
 // 1. Tiles: a thread sorts the few keys it holds; then runs of doubling length are merged in shared
 //    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges that.
-// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A tile of the
-//    result is merged by a block from what it is made of, parts of two runs that are found beforehand.
+// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A block makes
+//    a tile of the result of what that is made of, parts of two runs, which two of its warps find.
 // A key travels with its place among all entries: in a tile as 16 bits, then as Place.
 //
 // Nothing is asked of the comparison but an answer. All loops run over sizes, and searches stay inside
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(THREADS, 4)
                typename Op::X *__restrict__ values_1, Place *__restrict__ places_1) {
   typedef typename Op::X Key;
   constexpr int TILE = THREADS * ITEMS;
-  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= WARP && ITEMS <= 32 && TILE < 1 << 16,
+  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= 2 * WARP && ITEMS <= 32 && TILE < 1 << 16,
                 "runs double; heads are bits of a word; places in a tile are 16 bits");
   SHARED(Key, keys, TILE);
   SHARED(u16, order, TILE);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(THREADS, 4)
 
   bool contradicts = false;
   for (int width = 1; width < THREADS; width *= 2) {
-    __syncthreads();
+    sync_pairs(width);
     const int middle = (int(threadIdx.x) & -(2 * width)) + width, seam = middle * ITEMS;
     const int begin_a = greatest(int(spans[middle].begin), seam - width * ITEMS);
     const int end_b = least(int(spans[middle].end), seam + width * ITEMS);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(THREADS, 4)
       });
     }
     if (lane() == 0) starts[warp_in_block()] = start;
-    __syncthreads();
+    sync_pairs(width);
     contradicts |= leaves_path(start, i, merges && to < end_b, starts);
     if (!merges) continue;
 #pragma unroll
@@ -108,34 +108,20 @@ __global__ void __launch_bounds__(THREADS, 4)
   }
 }
 
-/// splits[k] = of the merge that seam k lies in, how many entries before it come from the first run.
-template <class Op, class Place, class Offset, int TILE, int STRIDE>
-__global__ void find_splits(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 tiles,
-                            int level, const typename Op::X *__restrict__ values_0,
-                            const typename Op::X *__restrict__ values_1, Place *__restrict__ splits) {
-  const Seams<TILE, STRIDE, Offset> seams{indptr, rows, count};
-  for (i64 k = 1 + thread_in_grid(); k < tiles; k += threads_in_grid()) {
-    const auto row = seams.row(k);
-    if (!row.is_cut_at(k) || level >= row.levels()) continue;
-    const Merge merge(row, k, level);
-    const typename Op::X *keys = buffer_before(row.levels() - level) ? values_1 : values_0;
-    splits[k] = Place(merge_split(merge.seam - merge.base, merge.stop - merge.seam, merge.from - merge.base,
-                                  [&](i64 a, i64 b) { return Op::before(keys[merge.seam + b], keys[merge.base + a]); }));
-  }
-}
-
 /// One level of merges, of the rows that have it to go. A block makes a tile of the result: its part of
-/// the row from the left, and of the one that goes on to the right, if these are two.
+/// the row from the left, and of the one that goes on to the right, if these are two. Two blocks that
+/// meet at a seam find the same place on the path there, as they ask the same of the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 2048 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
-                const Place *__restrict__ splits, int level, typename Op::X *values_0, Place *places_0,
-                typename Op::X *values_1, Place *places_1, i64 *contradicted) {
+                int level, typename Op::X *values_0, Place *places_0, typename Op::X *values_1, Place *places_1,
+                i64 *contradicted) {
   typedef typename Op::X Key;
   constexpr int TILE = THREADS * ITEMS;
   SHARED(Key, keys, TILE);
   SHARED(u16, order, TILE);
   SHARED(int, starts, THREADS / WARP);
+  SHARED(i64, splits, 2);
   const Seams<TILE, STRIDE, Offset> seams{indptr, rows, count};
   const i64 k = blockIdx.x;
   for (int side = 0; side < 2; side++) {
@@ -148,15 +134,23 @@ __global__ void __launch_bounds__(THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    const i64 first = merge.from == merge.base ? 0 : i64(splits[k]);
-    const i64 last = merge.to == merge.stop ? merge.seam - merge.base : i64(splits[k + 1]);
+    __syncthreads();  // whoever read shared memory for the other row is done
+    const int warp = warp_in_block();
+    if (warp < 2) {
+      const i64 split = warp_merge_split(merge.seam - merge.base, merge.stop - merge.seam,
+                                         (warp ? merge.to : merge.from) - merge.base, [&](i64 i, i64 j) {
+        return Op::before(from_values[merge.seam + j], from_values[merge.base + i]);
+      });
+      if (lane() == 0) splits[warp] = split;
+    }
+    __syncthreads();
+    const i64 first = splits[0], last = splits[1];
     const int size = int(merge.to - merge.from), a_count = int(last - first), b_count = size - a_count;
     if (a_count < 0 || b_count < 0) {
       if (threadIdx.x == 0) store_relaxed(contradicted, i64(1));
       continue;
     }
     const i64 a = merge.base + first, b = merge.seam + (merge.from - merge.base - first) - a_count;
-    __syncthreads();  // whoever read shared memory for the other row is done
     for (int n = threadIdx.x; n < size; n += THREADS) keys[n] = from_values[(n < a_count ? a : b) + n];
     __syncthreads();
     const int mine = least(int(threadIdx.x) * ITEMS, size), limit = least(mine + ITEMS, size);

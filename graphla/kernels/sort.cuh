@@ -114,6 +114,12 @@ template <class Op, int ITEMS, class Key> DEVICE void sort_held(Key (&key)[ITEMS
   }
 }
 
+/// A barrier of the 2 * width threads that merge two runs, at least.
+DEVICE void sync_pairs(int width) {
+  if (2 * width <= WARP) __syncwarp();
+  else __syncthreads();
+}
+
 /// Whether the merge that this thread has left at i goes on elsewhere in the next, which does if there is
 /// a `next`. `start` is where this thread began; starts[warp] where that warp's first lane did, which
 /// a barrier must part from this call. Only a comparison that is no order takes two ways through one merge.

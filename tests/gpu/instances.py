@@ -347,12 +347,8 @@ DOMAINS = {
 
 OPERATORS_OF = {
     "compact.cu": {"flag_entries": "select"},
-    "merge.cu": {
-        "merge_entries": "accumulating",
-        "meet_entries": "accumulating",
-        "pair_entries": "accumulating",
-        "fill_entries": "accumulating",
-    },
+    "merge.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
+    "meet.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
     "reduce.cu": dict.fromkeys(
         ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
     ),
@@ -371,9 +367,7 @@ OPERATORS_OF = {
     ),
     "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
     "layout.cu": {"fold_runs": "accumulating"},
-    "sort.cu": dict.fromkeys(
-        ("sort_tiles", "find_splits", "merge_tiles", "leave_as_they_came"), "comparing"
-    ),
+    "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
     "closure.cu": {"close_over": "closing"},
 }
 """What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
@@ -382,7 +376,7 @@ HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
     *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
     *("dot_products", "make_few", "masked_rows", "make_tiles"),
-    *("sort_tiles", "find_splits", "merge_tiles"),
+    *("sort_tiles", "merge_tiles"),
 }
 """The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
 hand than a thread has registers for, are held to the table alone.
@@ -415,11 +409,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     ("dot_products", "BITS"): (10,),
     **dict.fromkeys((("sort_tiles", "THREADS"), ("merge_tiles", "THREADS")), (SORT_THREADS,)),
     **dict.fromkeys((("sort_tiles", "ITEMS"), ("merge_tiles", "ITEMS")), tuple(set(SORT_ITEMS))),
-    **dict.fromkeys((("find_seams", "TILE"), ("find_splits", "TILE")), SORT_TILES),
+    ("find_seams", "TILE"): SORT_TILES,
     **dict.fromkeys(
-        tuple(
-            (name, "STRIDE") for name in ("find_seams", "sort_tiles", "find_splits", "merge_tiles")
-        ),
+        tuple((name, "STRIDE") for name in ("find_seams", "sort_tiles", "merge_tiles")),
         SORT_STRIDES,
     ),
     ("search_small", "CLUSTER"): (16,),
@@ -462,7 +454,10 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     ),
     "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
     **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),
-    "find_splits": lambda spec, row: _is_tile(spec, row),
+    # bytes alone are shared, of squares
+    "edge_tuned": lambda spec, row: (
+        not row["SHARES"] or (row["Level"].itemsize, row["Edge"].itemsize) == (1, 4)
+    ),
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """What the parameters of one kernel are together, once all are chosen."""
@@ -470,9 +465,9 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
     """Whether a tile is what keys of the dtype are sorted in, and the stride goes with it."""
-    tile = SORT_THREADS * SORT_ITEMS[spec[1].type.bits == 64]
-    items = row.get("ITEMS", row.get("TILE", 0) // SORT_THREADS)
-    return SORT_THREADS * items == tile and row["STRIDE"] in (tile, tile - tile // 8)
+    items = SORT_ITEMS[spec[1].type.bits == 64]
+    tile = SORT_THREADS * items
+    return row["ITEMS"] == items and row["STRIDE"] in (tile, tile - tile // 8)
 
 
 def _kernels() -> Iterator[Kernel]:

@@ -28,6 +28,8 @@ THREADS = 256
 """Threads that sort a tile; a power of two."""
 ITEMS = {1: 11, 2: 11, 4: 11, 8: 9}
 """Keys of so many bytes to each of them: odd, so that threads meet different banks of memory."""
+FEW = 64
+"""Entries to a thread that nearly always has nothing to do."""
 SLACK = 8
 """Of a tile of a matrix the part is kept for ends of rows, which would be cut otherwise."""
 
@@ -57,19 +59,12 @@ def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
     load("sort.cu", "sort_tiles", *shape)(tiles, THREADS, values, *where, *buffers)
     if not levels:
         return ordered_values, places
-    splits, contradicted = xp.empty(tiles, place), counter()
-    find = load("sort.cu", "find_splits", spec, place, offset, tile, stride)
+    contradicted = counter()
     merge = load("sort.cu", "merge_tiles", *shape)
-    for level in map(np.int32, range(levels)):
-        find(
-            blocks(tiles),
-            BLOCK,
-            *where,
-            *(size(tiles), level, results[0][0], results[1][0], splits),
-        )
-        merge(tiles, THREADS, *where, splits, level, *buffers, contradicted)
+    for level in range(levels):
+        merge(tiles, THREADS, *where, np.int32(level), *buffers, contradicted)
     leave = load("sort.cu", "leave_as_they_came", spec, place)
-    leave(blocks(count), BLOCK, contradicted, values, size(count), ordered_values, places)
+    leave(blocks(-(-count // FEW)), BLOCK, contradicted, values, size(count), *results[0])
     return ordered_values, places
 
 
