@@ -480,7 +480,7 @@ def sorts() -> None:
     """Entries in order: one tile, several, rows that are cut, and what is no order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
-        for tiles in ({}, {"THREADS": 32, "ITEMS": dict.fromkeys((1, 2, 4, 8), 3)}):
+        for tiles in ({}, {"THREADS": 64, "ITEMS": dict.fromkeys((1, 2, 4, 8), 1)}):
             with settings("sorting", **tiles):
                 for n in (FEW, SIZE):
                     values = rng.integers(0, 99, n).astype(gl.dtypes.lookup_dtype(dtype).np_type)
@@ -500,7 +500,7 @@ def many_searches() -> None:
 
 
 LOW_RUNGS = {
-    "edge-tuned": {"SIDE": 3, "LEAST": 0, "LAST": 1},
+    "edge-tuned": {"SIDE": 3, "LEAST": 0, "LAST": 1, "RUN": 0},
     "direction-optimised": {"ALPHA": 10**6, "BETA": 2},
     "privatised-queue": {"ROOM": 3},
     "hierarchical-queue": {"ROOM": 2, "BLOCK_ROOM": 5},
