@@ -68,12 +68,13 @@ __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict
                            i64 *told) {
   const Distances<Distance> all{distances, told};
   bool improved = false;
-  for_each_chunk(chunks, [&](i64 chunk) {
+  const Run run(chunks);
+  by_warps(run.begin, run.end, [&](i64 chunk) {
     const Square square(corners[chunk]);
     for (i64 e = starts[chunk] + lane(), end = starts[chunk + 1]; e < end; e += WARP) {
       const Edge edge = load_once(&edges[e]);
       const Distance w = load_once(&weights[e]);
-      const i32 u = square.source(edge), v = square.target(edge);
+      const i32 u = square.row + i32(source_of(edge)), v = square.column + i32(target_of(edge));
       improved |= all.relax(load_cached(&distances[u]), w, v);
       if (BOTH) improved |= all.relax(load_cached(&distances[v]), w, u);
     }

@@ -12,7 +12,7 @@ import numpy as np
 from graphla.forms import MatrixForms
 from graphla.kernels.cuda import NOTHING, load
 from graphla.ladder.card import Counters
-from graphla.ladder.edges import BLOCK, lay_out
+from graphla.ladder.edges import lay_out
 from graphla.storage import Array
 
 SIDE = 14
@@ -31,7 +31,7 @@ class EdgePaths:
         self._counters = Counters(3)
         words, both = self.edges.words.dtype, self.edges.both
         self._kernel = load("edge_paths.cu", "edge_paths", NOTHING, dtype, words, both)
-        self._grid = self.edges.grid(self._kernel)
+        self._shape = self.edges.shape(self._kernel)
 
     @property
     def held(self) -> int:
@@ -47,6 +47,6 @@ class EdgePaths:
         """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
-        self._kernel(self._grid, BLOCK, *args)
+        self._kernel(*self._shape, *args)
         improved, sank, lost = self._counters.read()
         return bool(improved), bool(sank), bool(lost)

@@ -10,7 +10,7 @@ import numpy as np
 from graphla.forms import MatrixForms
 from graphla.kernels.cuda import NOTHING, load
 from graphla.ladder.card import CardRung
-from graphla.ladder.edges import BLOCK, lay_out
+from graphla.ladder.edges import lay_out, multiprocessors
 from graphla.ladder.rung import Search
 from graphla.storage import Array
 
@@ -20,6 +20,8 @@ SIDE = 16
 """Vertices of a block of levels, as a power of two."""
 LEAST = 16
 """Edges of a chunk on average, below which blocks are given up."""
+RUN = 64
+"""Chunks for each multiprocessor from which levels of targets are copied to shared memory."""
 
 
 class EdgeTuned(CardRung):
@@ -27,7 +29,7 @@ class EdgeTuned(CardRung):
 
     def __init__(self, a: MatrixForms) -> None:
         super().__init__(a, dtype=xp.uint8)
-        self.edges = lay_out(a, SIDE, LEAST)
+        self.edges, self.width = lay_out(a, SIDE, LEAST), 1 << SIDE
         self.narrow, self.wide = self.levels, None
         self._keep(self.narrow)
 
@@ -41,13 +43,15 @@ class EdgeTuned(CardRung):
         """The levels of all that edges lead to from `source`."""
         self._keep(self.narrow)
         self.begin(source)
-        depth, goes_on, edges = 0, True, self.edges
+        edges, depth, goes_on = self.edges, 0, True
+        sizes = np.int64(self.n), np.int32(self.width)
+        fixed = (edges.words, edges.starts, edges.corners, edges.chunks, *sizes)
         while goes_on:
             depth += 1
             if depth == LAST + 1:
                 self._widen()
-            args = (edges.words, edges.starts, edges.corners, edges.chunks, np.int32(depth))
-            self._kernel(self._grid, BLOCK, *args, self.levels, self.counters.next())
+            args = (*fixed, np.int32(depth), self.levels, self.counters.next())
+            self._kernel(*self._shape, *args, shared=self._shared)
             self.launches += 1
             (goes_on,) = self.counters.read()
         return self.found(depth)
@@ -60,10 +64,13 @@ class EdgeTuned(CardRung):
 
     def _keep(self, levels: Array) -> None:
         """From now on these are the levels."""
-        dtypes = levels.dtype, self.edges.words.dtype
+        words, each = self.edges.words, RUN * multiprocessors(xp.cuda.runtime.getDevice())
+        kept = levels.itemsize == 1 and words.itemsize == 4 and self.edges.corners.size >= each
+        spec = levels.dtype, words.dtype, self.edges.both, kept
         self.levels = levels
-        self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *dtypes, self.edges.both)
-        self._grid = self.edges.grid(self._kernel)
+        self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *spec)
+        self._shared = self.width if kept else 0
+        self._shape = self.edges.shape(self._kernel, self._shared)
 
     def _widen(self) -> None:
         if self.wide is None:

@@ -17,10 +17,13 @@ from graphla.forms import MatrixForms
 from graphla.kernels.cuda import Kernel
 from graphla.storage import Array
 
+WARP = 32
 CHUNK = 256
-"""Edges that a warp reads together: BATCH of edges.cuh for each lane."""
+"""Edges that a warp reads together: BATCH of edge_tuned.cu for each lane."""
 BLOCK = 1024
 """Threads of a block: many, as they share what the squares of their chunks read."""
+FEW_THREADS = 256
+"""The same where larger blocks would leave half of the card without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Edges:
 
     words: Array  # uint32 or uint64: source and target, each a half
     starts: Array  # int64[chunks + 1]
-    corners: Array  # uint64[chunks]: the first row and column of a chunk's square
+    corners: Array  # uint64[chunks]: the first column and row of a chunk's square
     both: bool  # whether an edge stands for its reverse as well
     weights: Array | None  # one for each edge, in the same order
 
@@ -49,14 +52,20 @@ class Edges:
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
-    def grid(self, kernel: Kernel) -> int:
-        """Blocks that run at once, or fewer: each has a run of chunks of its own."""
-        most = kernel.resident(BLOCK) * _multiprocessors(xp.cuda.runtime.getDevice())
-        return max(1, min(most, -(-self.corners.size // (BLOCK // 32))))
+    def shape(self, kernel: Kernel, shared: int = 0) -> tuple[int, int]:
+        """A grid that runs at once, or a smaller one, and threads of a block: each block has a run
+        of chunks of its own, a chunk or more for each warp.
+        """
+        processors = multiprocessors(xp.cuda.runtime.getDevice())
+        chunks = self.corners.size
+        block = FEW_THREADS if 2 * chunks < processors * (BLOCK // WARP) else BLOCK
+        most = kernel.resident(block, shared) * processors
+        return max(1, min(most, -(-chunks // (block // WARP)))), block
 
 
 @cache
-def _multiprocessors(device: int) -> int:
+def multiprocessors(device: int) -> int:
+    """Of a card."""
     return xp.cuda.Device(device).attributes["MultiProcessorCount"]
 
 
@@ -93,9 +102,9 @@ def _in_squares(
     n: int, side: int, sources: Array, targets: Array, values: Array | None, both: bool
 ) -> Edges:
     mask, blocks = (1 << side) - 1, -(-n >> side)
-    keys = (sources >> side).astype(xp.int64)
+    keys = (targets >> side).astype(xp.int64)
     keys *= blocks
-    keys += targets >> side
+    keys += sources >> side
     keys <<= side
     keys |= sources & mask
     keys <<= side

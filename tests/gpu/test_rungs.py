@@ -28,7 +28,11 @@ ON_CARD = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cu
 
 LOW: dict[str, tuple[dict[str, Any], ...]] = {
     "direction-optimised": ({"ALPHA": 10**6, "BETA": 0}, {"ALPHA": 10**6, "BETA": 3}),
-    "edge-tuned": ({"SIDE": 4, "LEAST": 0}, {"SIDE": 2, "LEAST": 10**9}, {"LAST": 3}),
+    "edge-tuned": (
+        {"SIDE": 4, "LEAST": 0},
+        {"SIDE": 4, "LEAST": 0, "RUN": 0},
+        {"SIDE": 3, "LEAST": 10**9, "LAST": 3},
+    ),
     "privatised-queue": ({"ROOM": 3},),
     "hierarchical-queue": ({"GROUPS": 8, "ROOM": 2, "BLOCK_ROOM": 5},),
     "hubs-apart": ({"HUB": 3, "PIECE": 2}, {"HUB": 2, "PIECE": 40}),
