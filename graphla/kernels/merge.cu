@@ -1,75 +1,154 @@
-// Union and intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j).
+// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or either where the other has none.
 //
-// First each entry of a seeks its place among those of b (in its row, or in a vector among those
-// that its tile can meet), and flags whether it meets an equal. From the flags counted, every place
-// in the result is a closed formula, so that entries are moved independently of each other:
-//   entry p of a, with spot q in b:  p + q - flags before p;
-//   entry q of b that meets none, with spot p in a:  q + p - flags before p.
-// Threads take entries evenly, however long the rows. All indices are sorted and unique.
+// By merge path (merge_path.cuh): the items of the merge are the entries of a and of b, an equal pair
+// as a's and then b's. They are cut into tiles of one size, however they are mixed and however long
+// the rows are. First a block merges the indices of a tile in shared memory, a few items a thread,
+// and notes of each item whether it is a's, and whether it is dropped: b's, next to its equal. From
+// the flags counted, everything is a closed formula, of item d:
+//   p = a's items before d, q = d - p, its place in the result = d - dropped items before d,
+// so that values are moved independently of each other. An entry of a meets one of b where the item
+// after it is dropped. All indices are sorted and unique.
 #include "flags.cuh"
+#include "merge_path.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-template <class Offset> struct Pattern {
-  const Offset *__restrict__ indptr;  // null in a vector
-  const i32 *__restrict__ indices;
-  i64 count;
+constexpr int MERGE_THREADS = 256;
+constexpr int ITEMS = 16;        // items of a tile for each thread: as in merging.py
+constexpr u32 NO_INDEX = ~0u;    // follows the last index of a row
+constexpr int MOVES = 2;         // items that a thread moves at a time: as in merging.py
+
+/// Where the merge is cut before an item: its row, and the entries of either operand before it.
+struct Cut {
+  i64 row, a, b;
 };
 
-/// visit(k, i, spot, meets) for k = 0..limit - 1 of a, as each_entry does: `spot` is the first entry of
-/// b in row i whose index is not less, `meets` whether it is equal.
-template <int WHERE, class Offset, class Visit>
-DEVICE void each_spot(Pattern<Offset> a, Pattern<Offset> b, i64 nrows, i64 limit, i64 *span, Visit visit) {
-  const i64 tile = i64(blockDim.x) * STEPS;
-  for (i64 begin = blockIdx.x * tile; begin < limit; begin += gridDim.x * tile) {
-    const i64 end = least(begin + tile, a.count);
-    const i32 *rows = nullptr;
-    if (begin < end) {
-      if constexpr (WHERE == BY_ROWS) {
-        rows = spread_rows(a.indptr, nrows, begin, end, span);
+/// What a row has of a tile: a_begin..a_end - 1 of the tile's entries of a, and likewise of b.
+struct Part {
+  i64 row;
+  int a_begin, a_end, b_begin, b_end;
+};
+
+/// Both operands: matrices, or vectors as one row.
+template <int WHERE, class Offset> struct Both {
+  const Offset *__restrict__ a_indptr;
+  const i32 *__restrict__ a_indices;
+  i64 a_count;
+  const Offset *__restrict__ b_indptr;
+  const i32 *__restrict__ b_indices;
+  i64 b_count, nrows;
+
+  /// The item with which row i begins.
+  DEVICE i64 begin(i64 i) const { return i64(a_indptr[i]) + i64(b_indptr[i]); }
+
+  /// The row of item d, one of first..last: the last that begins at or before it.
+  DEVICE i64 row_of(i64 first, i64 last, i64 d) const {
+    const i64 others = last - first;
+    return first + merge_split(others, others, others, [&](i64 i, i64) { return begin(first + 1 + i) > d; });
+  }
+
+  /// The cut before item d, or after the last; a warp calls together.
+  DEVICE Cut warp_cut(i64 d) const {
+    i64 row = 0, a_begin = 0, a_end = a_count, b_begin = 0, b_end = b_count;
+    if constexpr (WHERE == BY_ROWS) {
+      row = warp_merge_split(nrows, nrows, nrows, [&](i64 i, i64) { return begin(i) > d; }) - 1;
+      a_begin = i64(a_indptr[row]), a_end = i64(a_indptr[row + 1]);
+      b_begin = i64(b_indptr[row]), b_end = i64(b_indptr[row + 1]);
+    }
+    const i64 within = d - a_begin - b_begin;
+    const i64 i = warp_merge_split(a_end - a_begin, b_end - b_begin, within, [&](i64 i, i64 j) {
+      return b_indices[b_begin + j] < a_indices[a_begin + i];
+    });
+    return Cut{row, a_begin + i, b_begin + within - i};
+  }
+
+  /// What row i has of the tile between two cuts.
+  DEVICE Part part(const Cut &from, const Cut &to, i64 i) const {
+    if constexpr (WHERE != BY_ROWS) return Part{0, 0, int(to.a - from.a), 0, int(to.b - from.b)};
+    else
+      return Part{i, int(greatest(i64(a_indptr[i]), from.a) - from.a), int(least(i64(a_indptr[i + 1]), to.a) - from.a),
+                  int(greatest(i64(b_indptr[i]), from.b) - from.b), int(least(i64(b_indptr[i + 1]), to.b) - from.b)};
+  }
+};
+
+/// Of each item of the merge a flag in `of_a` if it is a's, and in `dropped` (with counts) if it is b's
+/// next to its equal; starts[w]: how many of the items before word w are a's.
+template <class Op, int WHERE, class Offset>
+__global__ void __launch_bounds__(MERGE_THREADS)
+walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offset *b_indptr,
+          const i32 *b_indices, i64 b_count, i64 nrows, u32 *of_a, i64 *starts, u32 *dropped,
+          i64 *counts, i64 words) {
+  constexpr int MOST = MERGE_THREADS * ITEMS + 1;
+  SHARED(Cut, cuts, 2);
+  SHARED(u32, padded, MOST + MOST / WARP);
+  const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
+  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b. They
+  // are padded, so that threads ITEMS places apart do not meet in one bank.
+  const auto index = [&](int n) -> u32 & { return padded[n + n / WARP]; };
+  const i64 total = a_count + b_count, tile = i64(blockDim.x) * ITEMS;
+  for (i64 begin = blockIdx.x * tile; begin < words * WARP; begin += gridDim.x * tile) {
+    __syncthreads();  // whoever read the last tile is done
+    const int warp = warp_in_block();
+    if (warp < 2) {
+      const Cut cut = both.warp_cut(warp ? least(begin + tile, total) : begin);
+      if (lane() == 0) cuts[warp] = cut;
+    }
+    __syncthreads();
+    const Cut from = cuts[0], to = cuts[1];
+    const int of_b = 1 + int(to.a - from.a), items = of_b - 1 + int(to.b - from.b);
+    for (int n = threadIdx.x; n < items; n += blockDim.x)
+      index(1 + n) = u32(1 + n < of_b ? a_indices[from.a + n] : b_indices[from.b + n + 1 - of_b]);
+    if (threadIdx.x == 0) {
+      const i64 row_begin = WHERE == BY_ROWS ? i64(a_indptr[from.row]) : 0;
+      index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
+    }
+    __syncthreads();
+    const int first = least(int(threadIdx.x) * ITEMS, items);
+    Part part = both.part(from, to, WHERE == BY_ROWS ? both.row_of(from.row, to.row, begin + first) : 0);
+    const int within = first - part.a_begin - part.b_begin;
+    int i = part.a_begin +
+            merge_split(part.a_end - part.a_begin, part.b_end - part.b_begin, within, [&](int i, int j) {
+              return index(of_b + part.b_begin + j) < index(1 + part.a_begin + i);
+            });
+    int j = first - i;
+    const i64 start = from.a + i;
+    u32 last = i > part.a_begin || part.row == from.row ? index(i) : NO_INDEX;  // of a
+    u32 x = i < part.a_end ? index(1 + i) : NO_INDEX, y = j < part.b_end ? index(of_b + j) : NO_INDEX;
+    u32 mine = 0, equals = 0;
+#pragma unroll(WHERE == BY_ROWS ? 1 : ITEMS)
+    for (int n = 0; n < ITEMS; n++) {
+      if (first + n >= items) break;
+      if (WHERE == BY_ROWS && i == part.a_end && j == part.b_end) {  // on to the next row that has any
+        i64 row = part.row + 1;
+        const i64 d = begin + first + n;
+        if (both.begin(row + 1) == d) row = both.row_of(row + 1, to.row, d);
+        part = both.part(from, to, row);
+        last = NO_INDEX;
+        x = i < part.a_end ? index(1 + i) : NO_INDEX, y = j < part.b_end ? index(of_b + j) : NO_INDEX;
+      }
+      if (x <= y) {
+        mine |= 1u << n, last = x, i++;
+        x = i < part.a_end ? index(1 + i) : NO_INDEX;
       } else {
-        __syncthreads();  // whoever read span is done
-        const int warp = warp_in_block();
-        if (warp < 2) {
-          const i64 place = warp ? warp_bound<false>(b.indices, 0, b.count, a.indices[end - 1])
-                                 : warp_bound<true>(b.indices, 0, b.count, a.indices[begin]);
-          if (lane() == 0) span[warp] = place;
-        }
-        __syncthreads();
+        equals |= u32(y == last) << n, j++;
+        y = j < part.b_end ? index(of_b + j) : NO_INDEX;
       }
     }
+    constexpr int GROUP = WARP / ITEMS;  // threads that make a word
+    const int shift = int(threadIdx.x) % GROUP * ITEMS;
+    mine <<= shift, equals <<= shift;
 #pragma unroll
-    for (int step = 0; step < STEPS; step++) {
-      const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
-      i64 i = 0, spot = 0;
-      bool meets = false;
-      if (k < a.count) {
-        i64 from = span[0], to = span[1];
-        if constexpr (WHERE == BY_ROWS) {
-          i = from + rows[k - begin];
-          from = i64(b.indptr[i]), to = i64(b.indptr[i + 1]);
-        }
-        const i32 index = a.indices[k];
-        spot = lower_bound<i32, i64>(b.indices, from, to, index);
-        meets = spot < to && b.indices[spot] == index;
-      }
-      visit(k, i, spot, meets);
+    for (int delta = 1; delta < GROUP; delta *= 2) {
+      mine |= __shfl_xor_sync(ALL_LANES, mine, delta);
+      equals |= __shfl_xor_sync(ALL_LANES, equals, delta);
+    }
+    const i64 word = (begin + i64(threadIdx.x) * ITEMS) / WARP;
+    if (shift == 0 && word < words) {
+      of_a[word] = mine, starts[word] = start;
+      dropped[word] = equals, counts[word] = __popc(equals);
     }
   }
-}
-
-/// For each entry of a: its spot in b, and a flag where it meets an equal.
-template <class Op, int WHERE, class Offset>
-__global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_count,
-                           const Offset *b_indptr, const i32 *b_indices, i64 b_count, i64 nrows,
-                           u32 *bits, i64 *counts, i64 words, Offset *spots) {
-  SHARED(i64, span, 2);
-  const Pattern<Offset> a{a_indptr, a_indices, a_count}, b{b_indptr, b_indices, b_count};
-  each_spot<WHERE>(a, b, nrows, words * WARP, span, [&](i64 k, i64, i64 spot, bool meets) {
-    if (k < a_count) spots[k] = Offset(spot);
-    put_flags(bits, counts, words, k, meets);
-  });
 }
 
 /// Which of the two has a fill that meets entries the other lacks.
@@ -87,68 +166,62 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
   else return convert<typename Op::Z>(y);
 }
 
-/// The union, by the spots and flags of find_spots. `new_indices` is null where the pattern is known;
-/// `b_count` is 0 where every entry of b meets one of a.
+/// The union, by what walk_path has noted. `new_indices` is null where the pattern is known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset, class NewOffset>
 __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, const A *a_values, i64 a_count,
                               const Offset *b_indptr, const i32 *b_indices, const B *b_values, i64 b_count,
-                              i64 nrows, const Offset *spots, const u32 *bits, const i64 *ends,
-                              typename Op::X left, typename Op::Y right,
-                              NewOffset *new_indptr, i32 *new_indices, typename Op::Z *__restrict__ z) {
-  SHARED(i64, span, 2);
-  const Pattern<Offset> a{a_indptr, a_indices, a_count}, b{b_indptr, b_indices, b_count};
-  const Values<A, A, KEPT_A> x(a_values);
-  const Values<B, B, KEPT_B> y(b_values);
-  const Flagged flagged{bits, ends};
-  each_entry<WHERE, Op::NEEDS_ROW>(a_indptr, nrows, a_indices, a_count, a_count, span, [&](i64 p, i64 i, i64 j) {
-    if (p >= a_count) return;
-    const i64 q = spots[p], place = p + q - flagged.before(p);
-    if (new_indices) new_indices[place] = a_indices[p];
-    z[place] = flagged.at(p) ? Op::accumulate(x[p], y[q], i, j) : alone_left<Op, FILL>(x[p], right, i, j);
-  });
-  each_spot<WHERE>(b, a, nrows, b_count, span, [&](i64 q, i64 i, i64 p, bool meets) {
-    if (q >= b_count || meets) return;
-    const i64 place = q + p - flagged.before(p), index = b_indices[q];
-    if (new_indices) new_indices[place] = i32(index);
-    z[place] = alone_right<Op, FILL>(left, y[q], WHERE == LISTED ? index : i, WHERE == LISTED ? 0 : index);
-  });
-  if (WHERE == BY_ROWS && new_indices) {
-    for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid()) {
-      const i64 begin = i64(a_indptr[i]);
-      new_indptr[i] = NewOffset(begin + i64(b_indptr[i]) - flagged.before(begin));
+                              i64 nrows, const u32 *__restrict__ of_a, const i64 *__restrict__ starts,
+                              const u32 *bits, const i64 *ends, typename Op::X left, typename Op::Y right,
+                              NewOffset *__restrict__ new_indptr, i32 *__restrict__ new_indices,
+                              typename Op::Z *__restrict__ z) {
+  const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
+  const Values<A, A, KEPT_A> a(a_values);
+  const Values<B, B, KEPT_B> b(b_values);
+  const Flagged dropped{bits, ends};
+  const i64 total = a_count + b_count, tile = i64(blockDim.x) * MOVES;
+  for (i64 begin = blockIdx.x * tile; begin < total; begin += gridDim.x * tile) {
+    A x[MOVES];
+    B y[MOVES];
+    i32 index[MOVES];
+    i64 place[MOVES];
+    bool has_x[MOVES], has_y[MOVES];
+#pragma unroll
+    for (int step = 0; step < MOVES; step++) {  // all loads before the first store
+      const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
+      x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
+      has_x[step] = has_y[step] = false;
+      if (d < total) {
+        const u32 mine = of_a[d / WARP];
+        const i64 p = starts[d / WARP] + __popc(mine & ~(~0u << (d % WARP))), q = d - p;
+        place[step] = d - dropped.before(d);
+        has_x[step] = (mine >> (d % WARP)) & 1;
+        has_y[step] = has_x[step] ? dropped.at(d + 1) : !dropped.at(d);
+        if (has_x[step]) index[step] = both.a_indices[p], x[step] = a[p];
+        else if (has_y[step]) index[step] = both.b_indices[q];
+        if (has_y[step]) y[step] = b[q];
+      }
+    }
+#pragma unroll
+    for (int step = 0; step < MOVES; step++) {
+      if (!has_x[step] && !has_y[step]) continue;
+      i64 i = index[step], j = 0;
+      if constexpr (WHERE == BY_ROWS) {
+        i = 0, j = index[step];
+        if constexpr (Op::NEEDS_ROW)
+          i = both.row_of(0, nrows - 1, begin + i64(step) * blockDim.x + threadIdx.x);
+      }
+      if (new_indices) new_indices[place[step]] = index[step];
+      z[place[step]] = !has_x[step]   ? alone_right<Op, FILL>(left, y[step], i, j)
+                       : has_y[step] ? Op::accumulate(x[step], y[step], i, j)
+                                      : alone_left<Op, FILL>(x[step], right, i, j);
     }
   }
-}
-
-/// The intersection: the flagged entries of a, or of b where they are FLIPPED in find_spots. `z` is
-/// null where the values are known, `new_indices` where the pattern is.
-template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset, class NewOffset>
-__global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,
-                             const A *a_values, const B *b_values, const Offset *spots, const u32 *bits,
-                             const i64 *ends, NewOffset *new_indptr, i32 *new_indices, typename Op::Z *z) {
-  SHARED(i64, span, 2);
-  const Values<A, A, KEPT_A> x(a_values);
-  const Values<B, B, KEPT_B> y(b_values);
-  const Flagged flagged{bits, ends};
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
-    if (k >= count || !flagged.at(k)) return;
-    const i64 place = flagged.before(k), spot = spots[k];
-    if (new_indices) new_indices[place] = indices[k];
-    if (z) z[place] = FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j);
-  });
-  if (WHERE == BY_ROWS && new_indices) put_offsets(flagged, indptr, nrows, new_indptr);
-}
-
-/// z[k] = x[k] (.) y[k] of entries that lie at the same places.
-template <class Op, class A, int KEPT_A, class B, int KEPT_B, int WHERE, class Offset>
-__global__ void pair_entries(const Offset *indptr, i64 nrows, const i32 *indices, const A *a_values,
-                             const B *b_values, typename Op::Z *__restrict__ z, i64 count) {
-  SHARED(i64, span, 2);
-  const Values<A, A, KEPT_A> x(a_values);
-  const Values<B, B, KEPT_B> y(b_values);
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
-    if (k < count) z[k] = Op::accumulate(x[k], y[k], i, j);
-  });
+  if (WHERE == BY_ROWS && new_indices) {
+    for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid()) {
+      const i64 d = both.begin(i);
+      new_indptr[i] = NewOffset(d - dropped.before(d));
+    }
+  }
 }
 
 /// Entries of one side, the other having none: op with its fill.

@@ -1,4 +1,4 @@
-"""Two sorted operands entry by entry: union, intersection and merge. Kernels: merge.cu.
+"""Two sorted operands entry by entry: union, intersection and merge. Kernels: merge.cu, meet.cu.
 
 Waits: once for the number of entries at the same places; none where both operands share their
 indices, or where one is empty.
@@ -19,6 +19,7 @@ from graphla.backends.cuda.launching import (
     EACH,
     NO_PLACES,
     NULL,
+    blocks,
     offset_dtype,
     places,
     read,
@@ -39,6 +40,8 @@ from semirings.operators import TypedBinaryOp
 V = TypeVar("V", SparseVector, Csr)
 
 FILL_RIGHT, FILL_LEFT = 1, 2  # as in merge.cu
+
+ITEMS, MOVES = 16, 2  # as in merge.cu
 
 PATTERN = (structs.accumulating, None, np.dtype(bool))
 """For a kernel that is to move indices and no values."""
@@ -68,7 +71,7 @@ def merge(
         return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
     like_a, like_b = a, b
     a, b = _alike(a, b)
-    spots, bits, ends = _find_spots(a, b)
+    *path, ends = _walk(a, b)
     both = count_flags(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
@@ -84,11 +87,11 @@ def merge(
     new_offset = offset if rows is NULL else rows.dtype
     how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
     load("merge.cu", "merge_entries", spec, *how)(
-        tiles(max(count, int(nrows) + 1)),
+        blocks(max(-(-(a.nvals + b.nvals) // MOVES), int(nrows) + 1)),
         BLOCK,
         *(a_indptr, a_indices, x, size(a.nvals)),
-        *(b_indptr, b_indices, y, size(0 if both == b.nvals else b.nvals)),
-        *(nrows, spots, bits, ends),
+        *(b_indptr, b_indices, y, size(b.nvals)),
+        *(nrows, *path, ends),
         *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
@@ -125,7 +128,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
         indptr, nrows, columns, where, offset = places(few)
         new_offset = offset if rows is NULL else rows.dtype
         how = (x_stored, x_kept, y_stored, y_kept, flipped, where, offset, new_offset)
-        load("merge.cu", "meet_entries", spec, *how)(
+        load("meet.cu", "meet_entries", spec, *how)(
             tiles(max(few.nvals, int(nrows) + 1)),
             BLOCK,
             *(indptr, columns, size(few.nvals), nrows, x, y, spots, bits, ends),
@@ -137,13 +140,28 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 # --- parts --------------------------------------------------------------------------------------
 
 
+def _walk(a: Any, b: Any) -> tuple[Array, Array, Array, Array]:
+    """What merge.cu notes of each item of the merge: whose it is, what is dropped, and counts."""
+    dropped, ends = room_for_flags(a.nvals + b.nvals)
+    of_a, starts = xp.empty_like(dropped), xp.empty_like(ends)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    load("merge.cu", "walk_path", NOTHING, where, offset)(
+        blocks(-(-dropped.size * WORD // ITEMS)),
+        BLOCK,
+        *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
+        *(nrows, of_a, starts, dropped, ends, size(dropped.size)),
+    )
+    return of_a, starts, dropped, ends
+
+
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
     """For each entry of a its spot in b; flags where it meets an equal, and their counts."""
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
     spots = xp.empty(a.nvals, offset)
-    load("merge.cu", "find_spots", NOTHING, where, offset)(
+    load("meet.cu", "find_spots", NOTHING, where, offset)(
         tiles(bits.size * WORD),
         BLOCK,
         *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
@@ -165,7 +183,7 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
         indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
         spec = (structs.accumulating, op, dtype)
         how = (x_stored, x_kept, y_stored, y_kept, where, offset)
-        kernel = load("merge.cu", "pair_entries", spec, *how)
+        kernel = load("meet.cu", "pair_entries", spec, *how)
         kernel(tiles(z.size), BLOCK, indptr, nrows, indices, x, y, z, size(z.size))
     return repeat_value(xp, z, count) if repeats else z
 
