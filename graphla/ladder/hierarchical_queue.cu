@@ -36,8 +36,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr, const i32 
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (load_relaxed(&levels[w]) >= 0) continue;          // reached
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // another thread's
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached, or another's
       const u32 place = atomicAdd(&asked[group], 1u);
       if (place < ROOM) {
         groups[group * ROOM + place] = w;

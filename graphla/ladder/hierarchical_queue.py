@@ -6,7 +6,9 @@ from graphla.kernels.cuda import NOTHING, Kernel, load
 from graphla.ladder.frontier_queue import FrontierQueue
 
 GROUPS = 4
-"""Of the threads of a block, by their index modulo this, which divides 256."""
+"""Of the threads of a block, by their index modulo this, which divides 256. With 1, 2, 4 or 8 a
+search takes the same within 4 % on an H200, which adds up the lanes that meet at a counter.
+"""
 ROOM = 512
 """Vertices that a group's queue holds."""
 BLOCK_ROOM = 2048

@@ -43,8 +43,7 @@ __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__r
       const Offset end = indptr[v + 1];
       for (Offset e = indptr[v]; e < end; ++e) {
         const i32 w = indices[e];
-        if (load_relaxed(&levels[w]) >= 0) continue;                  // reached
-        if (atomicCAS(&levels[w], -1, depth + level) >= 0) continue;  // another thread's
+        if (atomicCAS(&levels[w], -1, depth + level) >= 0) continue;  // reached, or another's
         const u32 place = atomicAdd(places, 1u);
         if (place < ROOM) after[place] = w;
         else next[place] = w;

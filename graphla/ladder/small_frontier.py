@@ -9,13 +9,15 @@ from graphla.kernels.cuda import NOTHING, load
 from graphla.ladder.privatised_queue import PrivatisedQueue
 
 THREADS = 1024
-"""Of the one block."""
+"""Of the one block. A search of a road network takes 3.0 ms with 1,024, 4.2 with 512."""
 ROOM = 4096
-"""Vertices that its queue holds, of which there are two: 32 KB."""
+"""Vertices that its queue holds, of which there are two: 32 KB. With 1,024, less than the broadest
+levels of a mesh have, a search there takes half as long again.
+"""
 FEW = 4096
 """Vertices of a level at which the block takes over: ROOM at most."""
 MOST = 1 << 14
-"""Levels of one launch: some 40 ms, after which the host hears Ctrl-C."""
+"""Levels of one launch: some 0.1 s, after which the host hears Ctrl-C."""
 
 
 class SmallFrontier(PrivatisedQueue):
