@@ -64,6 +64,45 @@ def test_a_union_is_that_of_the_cpu(data: Any) -> None:
         is_valid(to_host(c))
 
 
+@pytest.mark.parametrize("kind", ["even", "skew", "few in a row", "all in a row", "unequal"])
+def test_a_union_of_many_tiles_is_that_of_the_cpu(kind: str):
+    rng = np.random.default_rng(len(kind))
+    shape = {"all in a row": (3, 20_000), "few in a row": (9000, 7)}.get(kind, (400, 500))
+    shares = [0.05, 0.001 if kind == "unequal" else 0.06]
+    if kind == "few in a row":
+        shares = [0.01, 0.2]
+    both = []
+    for share in shares:
+        chance = np.full((shape[0], 1), share)
+        if kind == "skew":
+            chance[::7], chance[50:350], chance[200] = 0, 0, 1
+        if kind == "all in a row":
+            chance[:] = [[0], [0.3], [0]]
+        both.append(csr_of(rng.random(shape) < chance, rng))
+    a, b = both
+    op = binary.minus["FP32"]
+    for left, right in ((a, b), (as_vector(a), as_vector(b))):
+        c = cuda().union(to_device(left), to_device(right), op)
+        assert_same(c, cpu().union(left, right, op))
+        is_valid(to_host(c))
+
+
+def csr_of(present: Any, rng: Any) -> Csr:
+    """Values drawn for the places where `present` is."""
+    indptr = np.append(0, np.cumsum(present.sum(axis=1))).astype(np.int32)
+    indices = np.nonzero(present)[1].astype(np.int32)
+    nrows, ncols = present.shape
+    values = rng.integers(1, 9, indices.size).astype("f4")
+    return Csr(nrows, ncols, indptr, indices, values)
+
+
+def as_vector(a: Csr) -> SparseVector:
+    """The rows, one after another."""
+    rows = np.repeat(np.arange(a.nrows), np.diff(a.indptr))
+    places = (rows * a.ncols + a.indices).astype(np.int32)
+    return SparseVector(a.nrows * a.ncols, places, a.values)
+
+
 @given(data)
 def test_an_intersection_is_that_of_the_cpu(data: Any) -> None:
     a, b = operands(data.draw, number=2)
