@@ -32,7 +32,8 @@ def run(options: Namespace) -> None:
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
         contest = Contest(graph, options.sources, options.seed)
-    names = contest.chosen(None if options.strategies is None else options.strategies.split(","))
+    given = options.strategies
+    names = contest.chosen(given and [name.strip() for name in given.split(",")])
     bar, rows = Bar(len(names)), list[Row | None]()
     for done, name in enumerate(names):
         with bar.step(name, done):
@@ -53,6 +54,8 @@ def _check(options: Namespace) -> None:
         path = vars(options)[name]
         if path is not None and not path.lower().endswith(ending):
             raise InvalidValue(f"--{name} is {path!r}, but should end in {ending}")
+        if path is not None and not Path(path).parent.is_dir():
+            raise InvalidValue(f"--{name} is {path!r}, but there is no folder {Path(path).parent}")
     if options.chart is not None:
         chart.needs_matplotlib()
 
@@ -60,16 +63,17 @@ def _check(options: Namespace) -> None:
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
     """The graph, what TEPS count, both tables, and what is to be said beside them."""
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
+    same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
     return [
         f"graph    {name}: {size}; {edges}",
         f"on       {found.machine}",
-        f"sources  {len(found.sources)}, drawn by seed {seed}; every search found the same levels",
+        f"sources  {len(found.sources)}, drawn by seed {seed}{same}",
         f"TEPS     {found.counted}, per second",
         "",
-        *_table(_SPEED, [_speed(row, found) for row in found]),
+        *_table(_SPEED, [*(_speed(row, found) for row in found), *_untold(_SPEED, found)]),
         "",
-        *_table(_NEEDS, [_needs(row) for row in found]),
+        *_table(_NEEDS, [*(_needs(row) for row in found), *_untold(_NEEDS, found)]),
         "",
         *_notes(found),
     ]
@@ -100,18 +104,25 @@ def _needs(row: Row) -> tuple[str, ...]:
     )
 
 
+def _untold(header: tuple[str, ...], found: Comparison) -> list[tuple[str, ...]]:
+    """The rows of strategies that were too slow."""
+    return [(name, *("-" * bool(title) for title in header[1:])) for name in found.slow]
+
+
 def _notes(found: Comparison) -> list[str]:
     notes = [
         "time, levels, launches: of a search, on average (launches on the CPU: operations on whole",
         "arrays); moved: bytes that it has to read and write at least; -: is not told",
     ]
-    notes += [f"{name} had time for none of the sources (--limit)" for name in found.slow]
-    return notes + [
-        f"{row.strategy} had time for {len(row.seconds)} of {number(len(found.sources), 'source')}"
-        f" (--limit)"
+    if found.slow:
+        notes.append(f"{', '.join(found.slow)}: not one search was done in time (--limit)")
+    many = number(len(found.sources), "source")
+    notes += [
+        f"{row.strategy} had time for {len(row.seconds)} of {many} (--limit): means of these"
         for row in found
         if len(row.seconds) < len(found.sources)
     ]
+    return notes
 
 
 def _time(seconds: float) -> str:

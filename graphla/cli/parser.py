@@ -258,7 +258,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 1e6:
-        raise ArgumentTypeError(f"{text!r} should be a number of seconds")
+        raise ArgumentTypeError(f"{text!r} should be a number of seconds above 0")
     return seconds
 
 

@@ -15,7 +15,9 @@ DECADES = 20.0
 
 
 def engineering(value: float, unit: str = "", digits: int = 3) -> str:
-    """12,345 as 12.3 k, with a unit as 12.3 kB."""
+    """12,345 as 12.3 k, with a unit as 12.3 kB; a whole number below 1,000 as it is."""
+    if isinstance(value, int) and abs(value) < 1000:
+        return f"{value} {unit}".rstrip()
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(value) >= size * (1 - 0.5 * 10**-digits):
             return f"{_rounded(value / size, digits)} {prefix}{unit}"

@@ -36,7 +36,7 @@ from graphla.settings import config
 from graphla.sparse import Matrix
 from graphla.storage import Array
 from semirings.dtypes import BOOL
-from semirings.exceptions import InvalidValue, Panic
+from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
 LIMIT = 0.5
 """Seconds for the searches of a strategy, unless one says otherwise."""
@@ -94,7 +94,12 @@ class Contest:
         if isinstance(names, str):
             raise TypeError(f"strategies must be a list of names, not {names!r}")
         for name in names:
-            lookup(name).rung(device)
+            if not lookup(name).runs_on(device):
+                able = ", ".join(name for name, each in STRATEGIES.items() if each.runs_on(device))
+                raise DeviceUnavailable(
+                    f"{name} needs a GPU, and the graph is on {device} (A.to('cuda'), or --device "
+                    f"cuda of the command, puts it there); those that run on {device} are {able}"
+                )
         if not names:
             raise InvalidValue(f"strategies is empty, but the rungs are {', '.join(STRATEGIES)}")
         return [name for name in STRATEGIES if name in names]

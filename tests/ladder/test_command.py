@@ -73,7 +73,14 @@ def test_the_picture_of_speeds_far_apart(tmp_path):
 def test_a_search_that_had_no_time_for_all_is_said_to_have_had_none():
     rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
     text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
-    assert "slow had time for 1 of 2 sources" in text
+    assert "slow had time for 1 of 2 sources (--limit): means of these" in text
+    found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "slowest"])
+    text = "\n".join(command.lines("g", found, 0))
+    assert "slower, slowest: not one search was done in time (--limit)" in text
+    assert [line.split()[1:] for line in text.splitlines() if line.startswith("slower ")] == [
+        ["-"] * 7,
+        ["-"] * 6,
+    ]
     assert "140 B" in text  # a second
     assert " 300 " in text  # watts
 
@@ -81,8 +88,9 @@ def test_a_search_that_had_no_time_for_all_is_said_to_have_had_none():
 @pytest.mark.cpu
 def test_engineering_units():
     for value, text in (
-        (0, "0.00"),
-        (7, "7.00"),
+        (0, "0"),
+        (7, "7"),
+        (7.0, "7.00"),
         (12_345, "12.3 k"),
         (999_999, "1.00 M"),
         (3.6e9, "3.60 G"),
@@ -100,11 +108,12 @@ def test_what_is_refused(tmp_path, monkeypatch):
         "ladder", "karate", "--strategies", "fast"
     )
     assert "should end in .csv" in refused("ladder", "karate", "--output", "table.txt")
+    assert "no folder" in refused("ladder", "karate", "--output", tmp_path / "none" / "table.csv")
     assert "should end in .png" in refused("ladder", "karate", "--chart", "bars.svg")
     assert "sources is 0" in refused("ladder", "karate", "--sources", "0")
     assert "'gpu'" in refused("ladder", "karate", "--device", "gpu")
     needs = [name for name, each in STRATEGIES.items() if not each.runs_on("cpu")]
-    text = refused("ladder", "karate", "--device", "cpu", "--strategies", needs[0])
+    text = refused("ladder", "karate", "--device", "cpu", "--strategies", f"closure, {needs[0]}")
     assert f"{needs[0]} needs a GPU" in text
     lone = tmp_path / "none.mtx"
     lone.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n")
