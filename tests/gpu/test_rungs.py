@@ -88,6 +88,36 @@ def test_a_rung_finds_the_levels_of_the_sequential_one(name, low, graph, data):
         assert levels(a, rung, sources) == levels(a, Sequential, sources)
 
 
+@pytest.mark.parametrize(
+    "name", ("frontier-queue", "privatised-queue", "hierarchical-queue", "small-frontier")
+)
+@fewer(2)
+@given(patterns(sizes=(1, 33, 200, 700)))
+def test_a_queue_holds_each_vertex_of_its_level_once(name, graph):
+    """Those that overflowed too, and those that one kernel hands over to another."""
+    strategy, source = STRATEGIES[name], graph[0].nrows // 2
+    module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
+
+    def search(a: MatrixForms) -> None:
+        ready: Any = strategy.rung("cuda:0")(a)
+        expand, queues = ready.expand, []
+
+        def watched(count: int, depth: int) -> tuple[int, int]:
+            found, levels = expand(count, depth)
+            queues.append((depth + levels, sorted(on_host(ready.following[:found]).tolist())))
+            return found, levels
+
+        ready.expand = watched
+        levels = on_host(ready.search(source).levels)
+        for depth, queue in queues:
+            assert queue == np.flatnonzero(levels == depth).tolist()
+
+    with ExitStack() as stack:
+        for low in LOW.get(name, ()):
+            stack.enter_context(patch.multiple(module, **low))
+        perform("ladder", search, forms(graph))
+
+
 @pytest.mark.parametrize("name", ON_CARD)
 def test_a_rung_tells_what_it_holds_and_how_often_it_launched(name):
     graph = pattern(40, [(v, v + 1) for v in range(39)], symmetric=True)
