@@ -4,6 +4,8 @@ devices. And the forms of rungs that NumPy runs, where they change: beyond a byt
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from devices import DEVICE, fewer
@@ -63,7 +65,7 @@ def test_negative_weights_or_their_cycle_as_bellman_ford_has_them(drawn):
 
 def test_what_does_not_fit_is_an_error():
     big = 2**62
-    path = {"nrows": 4, "ncols": 4}
+    path: dict[str, Any] = {"nrows": 4, "ncols": 4}
     A = gl.Matrix.from_coo([0, 1], [1, 2], [big, big], **path)
     with pytest.raises(
         OverflowError, match="shortest path from 0 of more than 9223372036854775806"
