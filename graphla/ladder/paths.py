@@ -22,7 +22,8 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds after which a cycle of negative weight is first looked for, where weights may be so."""
+"""Rounds after which a cycle of negative weight is first looked for, where weights may be so and
+there are as many vertices: without one, the last improves before there are as many rounds."""
 
 
 class Rounds(Protocol):
@@ -86,7 +87,8 @@ class Paths:
         return np_type.type(np.inf) if self.dtype.is_float else np.iinfo(np_type).max
 
     def _found(self, a: MatrixForms, source: int) -> VectorForms:
-        rounds, patience, goes_on, lost = self._rounds, PATIENCE, True, False
+        rounds, goes_on, lost = self._rounds, True, False
+        patience = min(PATIENCE, a.nrows)
         rounds.begin(source)
         self.rounds = 0
         while goes_on:
