@@ -94,7 +94,7 @@ class Paths:
         while goes_on:
             self.rounds += 1
             goes_on, sank, lost = rounds.round()
-            if sank or (self._may_cycle and self.rounds == patience):
+            if sank or (goes_on and self._may_cycle and self.rounds == patience):
                 bellman_ford(self._A, source)  # which tells of a cycle
                 patience *= 2
             if sank:
