@@ -78,8 +78,8 @@ def drawn(count: int, dtype: str = "FP32") -> Any:
     kept = binary.lt[dtype].type.np_type
     if kept.kind == "f":
         return rng.random_sample(count, dtype=kept)
-    bits = rng.randint(0, 1 << 31, count * kept.itemsize // 4 + 1, dtype=cupy.int32)
-    return bits.view(kept)[:count].copy()
+    bits = rng.randint(0, 1 << 31, -(-count * kept.itemsize // 4), dtype=cupy.int32)
+    return bits.view(kept)[:count]
 
 
 def skewed(count: int) -> Any:

@@ -48,6 +48,7 @@ DEVICE Count warp_merge_split(Count a_count, Count b_count, Count diagonal, Firs
 /// visit(n, place, key) for the steps n = from..to - 1, of 0..COUNT - 1, of a merge of two runs of one
 /// array that has come to keys[i] and keys[j]; they end at a_end and b_end, and to - from entries are
 /// left at least. i and j come to where the merge then stands. Of two equals a's goes first.
+/// The lanes of a warp take from either run: what they do is chosen by values, not by branches.
 template <int COUNT, class Key, class Before, class Visit>
 DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to, Before before,
                         Visit visit) {
@@ -57,13 +58,13 @@ DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, i
 #pragma unroll
   for (int n = 0; n < COUNT; n++) {
     if (n < from || n >= to) continue;
-    if (j < b_end && (i >= a_end || before(y, x))) {
-      visit(n, j, y);
-      if (++j < b_end) y = keys[j];
-    } else {
-      visit(n, i, x);
-      if (++i < a_end) x = keys[i];
-    }
+    const bool takes_b = (j < b_end) & ((i >= a_end) | before(y, x));
+    const int place = takes_b ? j : i, next = place + 1;
+    visit(n, place, takes_b ? y : x);
+    Key ahead{};
+    if (next < (takes_b ? b_end : a_end)) ahead = keys[next];
+    i = takes_b ? i : next, j = takes_b ? next : j;
+    x = takes_b ? x : ahead, y = takes_b ? ahead : y;
   }
 }
 

@@ -142,7 +142,7 @@ def pairing(op: TypedBinaryOp) -> str:
 def comparing(op: TypedBinaryOp) -> str:
     """`before(x, y)` of type X: whether op says so of two numbers; what is no number comes last."""
     if op.type.is_float:
-        answer = "!semirings::is_nan(x) && (semirings::is_nan(y) || goes_before(x, y))"
+        answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
     else:
         answer = "goes_before(x, y)"
     return _struct(
