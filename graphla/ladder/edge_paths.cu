@@ -69,16 +69,16 @@ __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict
   const Distances<Distance> all{distances, told};
   bool improved = false;
   const Run run(chunks);
-  by_warps(run.begin, run.end, [&](i64 chunk) {
-    const Square square(corners[chunk]);
-    for (i64 e = starts[chunk] + lane(), end = starts[chunk + 1]; e < end; e += WARP) {
+  for (i64 c = run.begin + warp_in_block(); c < run.end; c += blockDim.x / WARP) {
+    const Square square(corners[c]);
+    for (i64 e = starts[c] + lane(), end = starts[c + 1]; e < end; e += WARP) {
       const Edge edge = load_once(&edges[e]);
       const Distance w = load_once(&weights[e]);
       const i32 u = square.row + i32(source_of(edge)), v = square.column + i32(target_of(edge));
       improved |= all.relax(load_cached(&distances[u]), w, v);
       if (BOTH) improved |= all.relax(load_cached(&distances[v]), w, u);
     }
-  });
+  }
   if (__syncthreads_or(improved) && threadIdx.x == 0) store_relaxed(&told[IMPROVED], i64(1));
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from graphla.forms import MatrixForms
 from graphla.kernels.cuda import NOTHING, load
 from graphla.ladder.card import CardRung
-from graphla.ladder.edges import lay_out, multiprocessors
+from graphla.ladder.edges import lay_out
 from graphla.ladder.rung import Search
 from graphla.storage import Array
 
@@ -20,8 +20,6 @@ SIDE = 16
 """Vertices of a block of levels, as a power of two."""
 LEAST = 16
 """Edges of a chunk on average, below which blocks are given up."""
-RUN = 64
-"""Chunks for each multiprocessor from which levels of targets are copied to shared memory."""
 
 
 class EdgeTuned(CardRung):
@@ -29,7 +27,7 @@ class EdgeTuned(CardRung):
 
     def __init__(self, a: MatrixForms) -> None:
         super().__init__(a, dtype=xp.uint8)
-        self.edges, self.width = lay_out(a, SIDE, LEAST), 1 << SIDE
+        self.edges = lay_out(a, SIDE, LEAST)
         self.narrow, self.wide = self.levels, None
         self._keep(self.narrow)
 
@@ -44,14 +42,13 @@ class EdgeTuned(CardRung):
         self._keep(self.narrow)
         self.begin(source)
         edges, depth, goes_on = self.edges, 0, True
-        sizes = np.int64(self.n), np.int32(self.width)
-        fixed = (edges.words, edges.starts, edges.corners, edges.chunks, *sizes)
+        fixed = edges.words, edges.starts, edges.corners, edges.chunks
         while goes_on:
             depth += 1
             if depth == LAST + 1:
                 self._widen()
             args = (*fixed, np.int32(depth), self.levels, self.counters.next())
-            self._kernel(*self._shape, *args, shared=self._shared)
+            self._kernel(*self._shape, *args)
             self.launches += 1
             (goes_on,) = self.counters.read()
         return self.found(depth)
@@ -64,13 +61,10 @@ class EdgeTuned(CardRung):
 
     def _keep(self, levels: Array) -> None:
         """From now on these are the levels."""
-        words, each = self.edges.words, RUN * multiprocessors(xp.cuda.runtime.getDevice())
-        kept = levels.itemsize == 1 and words.itemsize == 4 and self.edges.corners.size >= each
-        spec = levels.dtype, words.dtype, self.edges.both, kept
+        spec = levels.dtype, self.edges.words.dtype, self.edges.both
         self.levels = levels
         self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *spec)
-        self._shared = self.width if kept else 0
-        self._shape = self.edges.shape(self._kernel, self._shared)
+        self._shape = self.edges.shape(self._kernel)
 
     def _widen(self) -> None:
         if self.wide is None:

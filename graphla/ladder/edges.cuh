@@ -23,8 +23,8 @@ template <class Edge> DEVICE u32 target_of(Edge edge) {
   return u32(edge & ((Edge(1) << (4 * sizeof(Edge))) - 1));
 }
 
-/// The chunks of this block: a run that lies side by side, so that what its warps read at a time is
-/// of few squares.
+/// The chunks of this block, for its warps in turn: a run that lies side by side, so that what they
+/// read at a time is of few squares.
 struct Run {
   i64 begin, end;
   DEVICE explicit Run(i64 chunks) {
@@ -32,11 +32,6 @@ struct Run {
     begin = least(chunks, each * blockIdx.x), end = least(chunks, begin + each);
   }
 };
-
-/// visit(chunk) for each of begin..end - 1, by a warp.
-template <class Visit> DEVICE void by_warps(i64 begin, i64 end, Visit visit) {
-  for (i64 c = begin + warp_in_block(); c < end; c += blockDim.x / WARP) visit(c);
-}
 
 }  // namespace graphla
 #endif

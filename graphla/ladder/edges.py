@@ -52,20 +52,19 @@ class Edges:
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
-    def shape(self, kernel: Kernel, shared: int = 0) -> tuple[int, int]:
+    def shape(self, kernel: Kernel) -> tuple[int, int]:
         """A grid that runs at once, or a smaller one, and threads of a block: each block has a run
         of chunks of its own, a chunk or more for each warp.
         """
-        processors = multiprocessors(xp.cuda.runtime.getDevice())
+        processors = _multiprocessors(xp.cuda.runtime.getDevice())
         chunks = self.corners.size
         block = FEW_THREADS if 2 * chunks < processors * (BLOCK // WARP) else BLOCK
-        most = kernel.resident(block, shared) * processors
+        most = kernel.resident(block) * processors
         return max(1, min(most, -(-chunks // (block // WARP)))), block
 
 
 @cache
-def multiprocessors(device: int) -> int:
-    """Of a card."""
+def _multiprocessors(device: int) -> int:
     return xp.cuda.Device(device).attributes["MultiProcessorCount"]
 
 

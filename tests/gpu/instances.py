@@ -454,10 +454,6 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     ),
     "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
     **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),
-    # bytes alone are shared, of squares
-    "edge_tuned": lambda spec, row: (
-        not row["SHARES"] or (row["Level"].itemsize, row["Edge"].itemsize) == (1, 4)
-    ),
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """What the parameters of one kernel are together, once all are chosen."""

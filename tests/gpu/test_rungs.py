@@ -30,7 +30,6 @@ LOW: dict[str, tuple[dict[str, Any], ...]] = {
     "direction-optimised": ({"ALPHA": 10**6, "BETA": 0}, {"ALPHA": 10**6, "BETA": 3}),
     "edge-tuned": (
         {"SIDE": 4, "LEAST": 0},
-        {"SIDE": 4, "LEAST": 0, "RUN": 0},
         {"SIDE": 3, "LEAST": 10**9, "LAST": 3},
     ),
     "privatised-queue": ({"ROOM": 3},),

@@ -500,7 +500,7 @@ def many_searches() -> None:
 
 
 LOW_RUNGS = {
-    "edge-tuned": {"SIDE": 3, "LEAST": 0, "LAST": 1, "RUN": 0},
+    "edge-tuned": {"SIDE": 3, "LEAST": 0, "LAST": 1},
     "direction-optimised": {"ALPHA": 10**6, "BETA": 2},
     "privatised-queue": {"ROOM": 3},
     "hierarchical-queue": {"ROOM": 2, "BLOCK_ROOM": 5},

@@ -1,0 +1,165 @@
+"""Edge-centric search on a GPU, on R-MAT graphs of average degree 32: what each idea brings.
+
+    python benchmarks/edges_gpu.py [LARGEST]
+
+The setting of the published figures (3.6 GTEPS on average and 4.2 at best on a GTX Titan): scales
+14 to LARGEST (24 unless given), 32 sources each, in GTEPS: undirected edges of the source's
+component, each once, by the wall time of a whole search. Then, at a few scales, the ideas of
+`edge-tuned` one by one, and shortest paths beside `graphla.algorithms.sssp`. The levels of every
+variant are held to those of edge-centric.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from statistics import fmean, harmonic_mean, median
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import cupy
+import numpy as np
+from gpu_graphs import kron
+from gpu_timing import machine
+
+from graphla import Matrix, ladder
+from graphla.algorithms import sssp
+from graphla.backends.cuda.launching import rows_of
+from graphla.forms import MatrixForms
+from graphla.ladder import edge_tuned
+from graphla.ladder.edge_centric import EdgeCentric
+from graphla.ladder.rung import Rung
+from graphla.storage import Csr
+
+SOURCES, SEED = 32, 1
+NEVER = 1 << 60
+
+
+def sources(A: Matrix) -> list[int]:
+    """Vertices with an edge, by a fixed seed."""
+    degrees = np.diff(cupy.asnumpy(A._forms.csr.indptr))
+    return np.random.default_rng(SEED).choice(np.flatnonzero(degrees), SOURCES).tolist()
+
+
+def by_rows_alone(a: MatrixForms) -> MatrixForms:
+    """The same graph, as if it were not known to be symmetric."""
+    r = a.csr
+    return MatrixForms(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
+
+
+class Words(edge_tuned.EdgeTuned):
+    """Levels of 32 bits from the first."""
+
+    def __init__(self, a: MatrixForms) -> None:
+        super().__init__(a)
+        self.narrow = cupy.empty(self.n, cupy.int32)
+        self._keep(self.narrow)
+
+    def _widen(self) -> None:
+        pass
+
+
+def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any) -> Any:
+    """What makes the rung with other constants than its own."""
+
+    def make(a: MatrixForms) -> Rung:
+        with ExitStack() as stack:
+            for name, value in constants.items():
+                stack.enter_context(patch.object(edge_tuned, name, value))
+            return rung(a if halved else by_rows_alone(a))
+
+    return make
+
+
+IDEAS: dict[str, Callable[[MatrixForms], Rung]] = {
+    "edge-centric": EdgeCentric,
+    "one word of 64 bits, batches": tuned(Words, False, LEAST=NEVER),
+    "+ levels in bytes": tuned(halved=False, LEAST=NEVER),
+    "+ undirected edges once": tuned(LEAST=NEVER),
+    "+ squares: edge-tuned": tuned(),
+    "edge-tuned but bytes": tuned(Words),
+    "edge-tuned but edges once": tuned(halved=False),
+}
+
+
+def seconds(rung: Rung, starts: list[int]) -> list[float]:
+    """Of a search from each, which is done when it returns; once more at first."""
+    found = []
+    for source in [starts[0], *starts]:
+        begin = perf_counter()
+        rung.search(source)
+        found.append(perf_counter() - begin)
+    return found[1:]
+
+
+def levels(rung: Rung, source: int) -> Any:
+    """int32, -1 where no edge leads."""
+    search = rung.search(source)
+    return cupy.where(search.reached(), search.levels.astype(cupy.int32), -1)
+
+
+def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -> None:
+    """The speeds of a rung."""
+    speeds = [e / s / 1e9 for e, s in zip(edges, seconds(rung, starts), strict=True)]
+    mean, low, high = harmonic_mean(speeds), min(speeds), max(speeds)
+    print(
+        f"  {name:30} {mean:7.2f} GTEPS (mean {fmean(speeds):.2f}, {low:.2f} to {high:.2f})  "
+        f"{rung.held / 1e6:8.1f} MB",
+        flush=True,
+    )
+
+
+def counted(A: Matrix, starts: list[int]) -> list[int]:
+    """Undirected edges of the component of each."""
+    degrees, rung = cupy.diff(A._forms.csr.indptr), EdgeCentric(A._forms)
+    return [int(degrees[levels(rung, s) >= 0].sum(dtype=cupy.int64)) // 2 for s in starts]
+
+
+def paths(A: Matrix, starts: list[int]) -> None:
+    """Shortest paths by the list of edges, beside near ones first; weights 1 to 255."""
+    rows, columns = rows_of(A._forms.csr), A._forms.csr.indices
+    least, most = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
+    weights = (least.astype(cupy.int64) * 7919 + most * 104729) % 255 + 1
+    B = Matrix.from_coo(rows, columns, weights, nrows=A.nrows, ncols=A.nrows, symmetric=True)
+    for dtype in ("INT32", "INT64"):
+        ready = ladder.Paths(B, dtype=dtype)
+        assert ready.sssp(starts[0]).isequal(sssp(B, starts[0]))
+        took = [clock(ready.sssp, s) for s in starts[:8]]
+        print(f"  by edges, {dtype:20} {1e3 * median(took):8.3f} ms, {ready.rounds} rounds")
+    took = [clock(lambda s: sssp(B, s), s) for s in starts[:8]]
+    print(f"  graphla.algorithms.sssp        {1e3 * median(took):8.3f} ms", flush=True)
+
+
+def clock(call: Callable[[int], Any], source: int) -> float:
+    """Seconds until the card is idle again."""
+    begin = perf_counter()
+    call(source)
+    cupy.cuda.Device().synchronize()
+    return perf_counter() - begin
+
+
+def main() -> None:
+    """Scales, ideas, paths."""
+    largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    print(machine())
+    for scale in range(14, largest + 1):
+        A = kron(scale)
+        starts = sources(A)
+        edges = counted(A, starts)
+        print(f"kron, scale {scale}: {A.nrows} vertices, {A.nvals} entries")
+        row("edge-tuned", edge_tuned.EdgeTuned(A._forms), A, starts, edges)
+        if scale not in (16, 20, 22):
+            continue
+        expected = levels(EdgeCentric(A._forms), starts[0])
+        for name, make in IDEAS.items():
+            rung = make(A._forms)
+            assert bool((levels(rung, starts[0]) == expected).all()), name
+            row(name, rung, A, starts, edges)
+        if scale == 20:
+            paths(A, starts)
+
+
+if __name__ == "__main__":
+    main()
