@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(THREADS, 4)
 /// the row from the left, and of the one that goes on to the right, if these are two. Two blocks that
 /// meet at a seam find the same place on the path there, as they ask the same of the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
-__global__ void __launch_bounds__(THREADS, 2048 / THREADS)
+__global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
                 int level, typename Op::X *values_0, Place *places_0, typename Op::X *values_1, Place *places_1,
                 i64 *contradicted) {
