@@ -14,33 +14,27 @@
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012,
 //          section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.3.
-#include "device.cuh"
+#include "tally.cuh"
 
 namespace graphla {
 
-/// Whether one of the in-neighbours has this level.
-template <class Offset>
-DEVICE bool has_neighbour_at(const i32 *levels, i32 level, const i32 *__restrict__ indices, Offset begin,
-                             Offset end) {
-  for (Offset e = begin; e < end; ++e) {
-    if (load_cached(&levels[indices[e]]) == level) return true;
-  }
-  return false;
-}
-
-/// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex. indptr and indices are
-/// those of the columns.
+/// Level `depth` from level depth - 1; *labels grows by how many vertices it has. indptr and indices
+/// are those of the columns.
 template <class Op, class Offset>
 __global__ void vertex_pull(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
-                            i32 depth, i32 *levels, i64 *found) {
-  bool is_new = false;
+                            i32 depth, i32 *levels, u64 *labels) {
+  u64 stored = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     if (load_cached(&levels[v]) >= 0) continue;  // reached
-    if (!has_neighbour_at(levels, depth - 1, indices, indptr[v], indptr[v + 1])) continue;
-    store_relaxed(&levels[v], depth);
-    is_new = true;
+    const Offset end = indptr[v + 1];
+    for (Offset e = indptr[v]; e < end; ++e) {
+      if (load_cached(&levels[indices[e]]) != depth - 1) continue;
+      store_relaxed(&levels[v], depth);
+      ++stored;
+      break;
+    }
   }
-  if (__syncthreads_or(is_new) && threadIdx.x == 0) store_relaxed(found, i64(1));
+  add_in_block(stored, labels);
 }
 
 }  // namespace graphla

@@ -12,16 +12,16 @@
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,
 //          HiPC 2007; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.3.
-#include "device.cuh"
+#include "tally.cuh"
 
 namespace graphla {
 
-/// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex: told once a block, as
-/// one word that every thread stores to would hold up them all.
+/// Level `depth` from level depth - 1. *labels grows by how many were stored: as many as the level has
+/// vertices or, where threads labelled one at a time, more.
 template <class Op, class Offset>
 __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
-                            i32 depth, i32 *levels, i64 *found) {
-  bool is_new = false;
+                            i32 depth, i32 *levels, u64 *labels) {
+  u64 stored = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     if (load_cached(&levels[v]) != depth - 1) continue;
     const Offset end = indptr[v + 1];
@@ -29,10 +29,10 @@ __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__rest
       const i32 w = indices[e];
       if (load_cached(&levels[w]) >= 0) continue;  // reached
       store_relaxed(&levels[w], depth);
-      is_new = true;
+      ++stored;
     }
   }
-  if (__syncthreads_or(is_new) && threadIdx.x == 0) store_relaxed(found, i64(1));
+  add_in_block(stored, labels);
 }
 
 }  // namespace graphla

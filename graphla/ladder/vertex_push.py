@@ -31,10 +31,10 @@ class VertexPush(CardRung):
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`."""
         self.begin(source)
-        n, depth, goes_on = np.int64(self.n), 0, True
-        while goes_on:
+        n, depth, found = np.int64(self.n), 0, 1
+        while found:
             depth += 1
             args = (self.rows.indptr, self.rows.indices, n, np.int32(depth), self.levels)
             self.launch(self.kernel, self.n, *args, self.counters.next())
-            (goes_on,) = self.counters.read()
+            (found,) = self.counters.read()
         return self.found(depth)
