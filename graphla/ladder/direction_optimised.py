@@ -11,9 +11,9 @@ from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
 
 ALPHA, BETA = 4, 24
-"""Of the rule: its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the longest row of
-what is not reached, so that it must be worth more: by 14, 4 and 2 a search of cnr-2000, where rows
-are up to 18,235 long, takes 18.9, 7.8 and 4.3 ms; of kron-20 3.5, 3.6 and 7.6.
+"""Of the rule: its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the longest row
+of what is not reached, so that it must be worth more: by 14, 4 and 2 a search of cnr-2000, where
+rows are up to 18,235 long, takes 18.9, 7.8 and 4.3 ms; of kron-20 3.5, 3.6 and 7.6.
 """
 
 

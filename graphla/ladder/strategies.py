@@ -72,7 +72,7 @@ _LADDER = (
     Strategy(
         "direction-optimised",
         "push while the frontier is small, pull while it is large, by Beamer's rule",
-        "SpMSpV by rows or masked SpMV by columns",
+        "masked SpMV by rows, or by columns with an early exit",
         cpu="in_numpy.DirectionOptimised",
         cuda="direction_optimised.DirectionOptimised",
     ),
