@@ -30,7 +30,7 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
 /// The entries of each tile in order, row by row, with their places; what belongs to a row that has
 /// merges to go comes where the first of these looks for it. A block sorts a tile.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
-__global__ void __launch_bounds__(THREADS, 4)
+__global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count, const Offset *__restrict__ indptr,
                const i32 *__restrict__ rows, typename Op::X *__restrict__ values_0, Place *__restrict__ places_0,
                typename Op::X *__restrict__ values_1, Place *__restrict__ places_1) {

@@ -382,7 +382,7 @@ HOT = {
 hand than a thread has registers for, are held to the table alone.
 """
 
-SORT_THREADS, SORT_ITEMS = 256, (11, 9)  # THREADS and ITEMS of backends/cuda/sorting.py
+SORT_THREADS, SORT_ITEMS = 256, (17, 11)  # THREADS and ITEMS of backends/cuda/sorting.py
 SORT_TILES = tuple(SORT_THREADS * items for items in SORT_ITEMS)
 SORT_STRIDES = tuple(stride for tile in SORT_TILES for stride in (tile, tile - tile // 8))
 

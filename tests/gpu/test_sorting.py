@@ -111,9 +111,12 @@ def test_every_dtype(small, dtype):
     check(drawn(dtype.np_type, 5 * small, 2), [small, 0, 3 * small, 1, small - 1], "lt", np.int64)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 10, 11, 12, 2815, 2816, 2817, 2 * 2816, 9001])
-def test_tiles_as_they_are(count):
-    check(drawn(np.dtype("f4"), count, count, 1000), None, "gt")
+@pytest.mark.parametrize("tiles", [0, 1, 2])
+def test_tiles_as_they_are(tiles):
+    items = sorting.ITEMS[4]
+    for more in (-1, 0, 1, items + 1) if tiles else (0, 1, 2, items, items + 1):
+        count = tiles * sorting.THREADS * items + more
+        check(drawn(np.dtype("f4"), count, count, 1000), None, "gt")
 
 
 def test_rows_about_as_long_as_a_tile():

@@ -26,8 +26,12 @@ from semirings.operators import TypedBinaryOp
 
 THREADS = 256
 """Threads that sort a tile; a power of two."""
-ITEMS = {1: 11, 2: 11, 4: 11, 8: 9}
-"""Keys of so many bytes to each of them: odd, so that threads meet different banks of memory."""
+ITEMS = {1: 17, 2: 17, 4: 17, 8: 11}
+"""Keys of so many bytes to each of them: odd, so that threads meet different banks of memory.
+
+On an H200 2^24 FP32 take 1.74 ms with 17, 1.92 with 15, 1.99 with 11; by 128 threads 1.84, by 512
+2.14.
+"""
 FEW = 64
 """Entries to a thread that nearly always has nothing to do."""
 SLACK = 8
