@@ -12,6 +12,7 @@ namespace graphla {
 /// Where the rows and columns of a chunk begin.
 struct Square {
   i32 row, column;
+  DEVICE Square() {}
   DEVICE explicit Square(u64 corner) : row(i32(u32(corner))), column(i32(corner >> 32)) {}
 };
 
