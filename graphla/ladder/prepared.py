@@ -6,6 +6,8 @@ import time
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from graphla.algorithms import arguments
 from graphla.backends import backend
 from graphla.forms import VectorForms
@@ -69,8 +71,9 @@ class Prepared:
         def found(_: Any) -> VectorForms:
             self._rung.deadline = inf
             search, xp = self._rung.search(start), backend(self._device).xp
-            present = xp.asarray(search.reached())
-            levels = xp.asarray(search.levels).astype("int32")  # a copy: it is kept
+            present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
+            if search.present is None or levels.dtype != np.int32:
+                levels = levels.astype(np.int32)  # a copy: the next search writes over its own
             count = int(present.sum())  # which waits for both
             storage = BitmapVector(present.size, present, levels, count)
             return VectorForms(self._forms.device, INT32, storage)

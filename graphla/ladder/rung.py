@@ -34,7 +34,8 @@ class Search:
     launches: int = 0
     """Of kernels, or of whole-array operations on the CPU."""
     present: Array | None = None
-    """bool[n]: where it was reached, of a rung that says so beside the levels."""
+    """bool[n]: where it was reached, of a rung that says so beside the levels; then levels mean
+    nothing elsewhere, and both are the caller's to keep."""
 
     def reached(self) -> Array:
         """bool[n]: where it was reached."""
