@@ -4,30 +4,50 @@
 // as a's and then b's. They are cut into tiles of one size, however they are mixed and however long
 // the rows are. First a block merges the indices of a tile in shared memory, a few items a thread,
 // and notes of each item whether it is a's, and whether it is dropped: b's, next to its equal. From
-// the flags counted, everything is a closed formula, of item d:
+// these counted, everything is a closed formula, of item d:
 //   p = a's items before d, q = d - p, its place in the result = d - dropped items before d,
 // so that values are moved independently of each other. An entry of a meets one of b where the item
 // after it is dropped. All indices are sorted and unique.
-#include "flags.cuh"
 #include "merge_path.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
 constexpr int MERGE_THREADS = 256;
-constexpr int ITEMS = 16;        // items of a tile for each thread: as in merging.py
-constexpr u32 NO_INDEX = ~0u;    // follows the last index of a row
-constexpr int MOVES = 2;         // items that a thread moves at a time: as in merging.py
+constexpr int ITEMS = 16;  // of a tile, for each thread
+constexpr int MERGE_TILE = MERGE_THREADS * ITEMS;  // as in merging.py; its places fit 16 bits
+constexpr int MOVES = 2;   // items that a thread moves at a time, as in merging.py
+constexpr int PARTS = 1024;  // rows of a tile whose beginnings are kept in shared memory, if no more
+constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
+
+/// What is noted of the merge. Of each word of 32 items: flags of those that are a's; flags of those
+/// that are dropped; how many of either are before it in its tile. Of each tile: the entries of a
+/// before it, and how many items are dropped up to its end.
+struct Notes {
+  u32 *of_a, *dropped, *within;
+  i64 *starts, *ends;
+
+  DEVICE Notes(u32 *words_of, i64 words, i64 *starts, i64 *ends)
+      : of_a(words_of), dropped(words_of + words), within(words_of + 2 * words), starts(starts), ends(ends) {}
+
+  DEVICE bool is_of_a(i64 d) const { return (of_a[d / WARP] >> (d % WARP)) & 1; }
+  DEVICE bool is_dropped(i64 d) const { return (dropped[d / WARP] >> (d % WARP)) & 1; }
+  /// How many items before d are a's.
+  DEVICE i64 a_before(i64 d) const {
+    const u32 here = of_a[d / WARP] & ~(~0u << (d % WARP));
+    return starts[d / MERGE_TILE] + (within[d / WARP] & 0xffff) + __popc(here);
+  }
+  /// Where item d is in the result; d may be the number of items.
+  DEVICE i64 place(i64 d) const {
+    const u32 here = dropped[d / WARP] & ~(~0u << (d % WARP));
+    const i64 tile = d / MERGE_TILE;
+    return d - (tile ? ends[tile - 1] : 0) - (within[d / WARP] >> 16) - __popc(here);
+  }
+};
 
 /// Where the merge is cut before an item: its row, and the entries of either operand before it.
 struct Cut {
   i64 row, a, b;
-};
-
-/// What a row has of a tile: a_begin..a_end - 1 of the tile's entries of a, and likewise of b.
-struct Part {
-  i64 row;
-  int a_begin, a_end, b_begin, b_end;
 };
 
 /// Both operands: matrices, or vectors as one row.
@@ -63,35 +83,35 @@ template <int WHERE, class Offset> struct Both {
     return Cut{row, a_begin + i, b_begin + within - i};
   }
 
-  /// What row i has of the tile between two cuts.
-  DEVICE Part part(const Cut &from, const Cut &to, i64 i) const {
-    if constexpr (WHERE != BY_ROWS) return Part{0, 0, int(to.a - from.a), 0, int(to.b - from.b)};
-    else
-      return Part{i, int(greatest(i64(a_indptr[i]), from.a) - from.a), int(least(i64(a_indptr[i + 1]), to.a) - from.a),
-                  int(greatest(i64(b_indptr[i]), from.b) - from.b), int(least(i64(b_indptr[i + 1]), to.b) - from.b)};
+  /// Where row i begins between two cuts: entries of a, and above them of b, from the first cut on.
+  DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
+    const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
+    const i64 b = least(greatest(i64(b_indptr[i]), from.b), to.b) - from.b;
+    return u32(a) | u32(b) << 16;
   }
 };
 
-/// Of each item of the merge a flag in `of_a` if it is a's, and in `dropped` (with counts) if it is b's
-/// next to its equal; starts[w]: how many of the items before word w are a's.
+/// Takes notes; `ends` become sums by a scan.
 template <class Op, int WHERE, class Offset>
-__global__ void __launch_bounds__(MERGE_THREADS)
+__global__ void __launch_bounds__(MERGE_THREADS, 7)
 walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offset *b_indptr,
-          const i32 *b_indices, i64 b_count, i64 nrows, u32 *of_a, i64 *starts, u32 *dropped,
-          i64 *counts, i64 words) {
-  constexpr int MOST = MERGE_THREADS * ITEMS + 1;
+          const i32 *b_indices, i64 b_count, i64 nrows, u32 *words_of, i64 words, i64 *starts, i64 *ends) {
+  constexpr int MOST = MERGE_TILE + 1;
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
+  SHARED(int, scratch, MERGE_THREADS / WARP + 1);
   const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
-  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b. They
-  // are padded, so that threads ITEMS places apart do not meet in one bank.
-  const auto index = [&](int n) -> u32 & { return padded[n + n / WARP]; };
-  const i64 total = a_count + b_count, tile = i64(blockDim.x) * ITEMS;
-  for (i64 begin = blockIdx.x * tile; begin < words * WARP; begin += gridDim.x * tile) {
+  const Notes notes(words_of, words, starts, ends);
+  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b. In
+  // vectors they are padded, so that threads ITEMS places apart do not meet in one bank.
+  const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
+  SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
+  const i64 total = a_count + b_count;
+  for (i64 begin = i64(blockIdx.x) * MERGE_TILE; begin < words * WARP; begin += i64(gridDim.x) * MERGE_TILE) {
     __syncthreads();  // whoever read the last tile is done
     const int warp = warp_in_block();
     if (warp < 2) {
-      const Cut cut = both.warp_cut(warp ? least(begin + tile, total) : begin);
+      const Cut cut = both.warp_cut(warp ? least(begin + MERGE_TILE, total) : begin);
       if (lane() == 0) cuts[warp] = cut;
     }
     __syncthreads();
@@ -99,42 +119,62 @@ walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offse
     const int of_b = 1 + int(to.a - from.a), items = of_b - 1 + int(to.b - from.b);
     for (int n = threadIdx.x; n < items; n += blockDim.x)
       index(1 + n) = u32(1 + n < of_b ? a_indices[from.a + n] : b_indices[from.b + n + 1 - of_b]);
+    const i64 rows = WHERE == BY_ROWS ? to.row - from.row + 1 : 0;
+    const bool keeps = rows <= PARTS;
+    if (WHERE == BY_ROWS && keeps)
+      for (int n = threadIdx.x; n <= rows; n += blockDim.x) kept[n] = both.part(from, to, from.row + n);
+    const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     if (threadIdx.x == 0) {
       const i64 row_begin = WHERE == BY_ROWS ? i64(a_indptr[from.row]) : 0;
       index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
     }
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    Part part = both.part(from, to, WHERE == BY_ROWS ? both.row_of(from.row, to.row, begin + first) : 0);
-    const int within = first - part.a_begin - part.b_begin;
-    int i = part.a_begin +
-            merge_split(part.a_end - part.a_begin, part.b_end - part.b_begin, within, [&](int i, int j) {
-              return index(of_b + part.b_begin + j) < index(1 + part.a_begin + i);
+    // The row of item d of the tile, from row n of it on; what the tile has of that row.
+    const auto row_of = [&](int n, int d) {
+      const int others = int(rows) - 1 - n;
+      return n + merge_split(others, others, others, [&](int k, int) {
+        const u32 begins = part(n + 1 + k);
+        return int((begins & 0xffff) + (begins >> 16)) > d;
+      });
+    };
+    int row = 0, a_begin = 0, a_end = of_b - 1, b_begin = 0, b_end = items - a_end;
+    const auto enter = [&](int n) {
+      const u32 begins = part(n), ends = part(n + 1);
+      a_begin = begins & 0xffff, b_begin = begins >> 16, a_end = ends & 0xffff, b_end = ends >> 16;
+    };
+    if constexpr (WHERE == BY_ROWS) {
+      row = row_of(0, first);
+      enter(row);
+    }
+    int i = a_begin + merge_split(a_end - a_begin, b_end - b_begin, first - a_begin - b_begin, [&](int i, int j) {
+              return index(of_b + b_begin + j) < index(1 + a_begin + i);
             });
     int j = first - i;
-    const i64 start = from.a + i;
-    u32 last = i > part.a_begin || part.row == from.row ? index(i) : NO_INDEX;  // of a
-    u32 x = i < part.a_end ? index(1 + i) : NO_INDEX, y = j < part.b_end ? index(of_b + j) : NO_INDEX;
+    const u32 start = u32(i);
+    u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // of a
+    u32 x = i < a_end ? index(1 + i) : NO_INDEX, y = j < b_end ? index(of_b + j) : NO_INDEX;
     u32 mine = 0, equals = 0;
 #pragma unroll(WHERE == BY_ROWS ? 1 : ITEMS)
     for (int n = 0; n < ITEMS; n++) {
       if (first + n >= items) break;
-      if (WHERE == BY_ROWS && i == part.a_end && j == part.b_end) {  // on to the next row that has any
-        i64 row = part.row + 1;
-        const i64 d = begin + first + n;
-        if (both.begin(row + 1) == d) row = both.row_of(row + 1, to.row, d);
-        part = both.part(from, to, row);
+      if (WHERE == BY_ROWS && i == a_end && j == b_end) {  // on to the next row that has any
+        row++;
+        enter(row);
+        if (a_begin == a_end && b_begin == b_end) row = row_of(row, first + n), enter(row);
         last = NO_INDEX;
-        x = i < part.a_end ? index(1 + i) : NO_INDEX, y = j < part.b_end ? index(of_b + j) : NO_INDEX;
+        x = i < a_end ? index(1 + i) : NO_INDEX, y = j < b_end ? index(of_b + j) : NO_INDEX;
       }
       if (x <= y) {
         mine |= 1u << n, last = x, i++;
-        x = i < part.a_end ? index(1 + i) : NO_INDEX;
+        x = i < a_end ? index(1 + i) : NO_INDEX;
       } else {
         equals |= u32(y == last) << n, j++;
-        y = j < part.b_end ? index(of_b + j) : NO_INDEX;
+        y = j < b_end ? index(of_b + j) : NO_INDEX;
       }
     }
+    int all = 0;
+    const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
     constexpr int GROUP = WARP / ITEMS;  // threads that make a word
     const int shift = int(threadIdx.x) % GROUP * ITEMS;
     mine <<= shift, equals <<= shift;
@@ -145,8 +185,12 @@ walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offse
     }
     const i64 word = (begin + i64(threadIdx.x) * ITEMS) / WARP;
     if (shift == 0 && word < words) {
-      of_a[word] = mine, starts[word] = start;
-      dropped[word] = equals, counts[word] = __popc(equals);
+      notes.of_a[word] = mine, notes.dropped[word] = equals;
+      notes.within[word] = start | before << 16;
+    }
+    if (threadIdx.x == 0) {
+      notes.starts[begin / MERGE_TILE] = from.a;
+      notes.ends[begin / MERGE_TILE] = all;
     }
   }
 }
@@ -166,18 +210,18 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
   else return convert<typename Op::Z>(y);
 }
 
-/// The union, by what walk_path has noted. `new_indices` is null where the pattern is known.
+/// The union, by the notes. `new_indices` is null where the pattern is known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset, class NewOffset>
 __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, const A *a_values, i64 a_count,
                               const Offset *b_indptr, const i32 *b_indices, const B *b_values, i64 b_count,
-                              i64 nrows, const u32 *__restrict__ of_a, const i64 *__restrict__ starts,
-                              const u32 *bits, const i64 *ends, typename Op::X left, typename Op::Y right,
+                              i64 nrows, u32 *words_of, i64 words, i64 *starts, i64 *ends,
+                              typename Op::X left, typename Op::Y right,
                               NewOffset *__restrict__ new_indptr, i32 *__restrict__ new_indices,
                               typename Op::Z *__restrict__ z) {
   const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
   const Values<A, A, KEPT_A> a(a_values);
   const Values<B, B, KEPT_B> b(b_values);
-  const Flagged dropped{bits, ends};
+  const Notes notes(words_of, words, starts, ends);
   const i64 total = a_count + b_count, tile = i64(blockDim.x) * MOVES;
   for (i64 begin = blockIdx.x * tile; begin < total; begin += gridDim.x * tile) {
     A x[MOVES];
@@ -191,11 +235,10 @@ __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, cons
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
       has_x[step] = has_y[step] = false;
       if (d < total) {
-        const u32 mine = of_a[d / WARP];
-        const i64 p = starts[d / WARP] + __popc(mine & ~(~0u << (d % WARP))), q = d - p;
-        place[step] = d - dropped.before(d);
-        has_x[step] = (mine >> (d % WARP)) & 1;
-        has_y[step] = has_x[step] ? dropped.at(d + 1) : !dropped.at(d);
+        const i64 p = notes.a_before(d), q = d - p;
+        place[step] = notes.place(d);
+        has_x[step] = notes.is_of_a(d);
+        has_y[step] = has_x[step] ? notes.is_dropped(d + 1) : !notes.is_dropped(d);
         if (has_x[step]) index[step] = both.a_indices[p], x[step] = a[p];
         else if (has_y[step]) index[step] = both.b_indices[q];
         if (has_y[step]) y[step] = b[q];
@@ -218,8 +261,7 @@ __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, cons
   }
   if (WHERE == BY_ROWS && new_indices) {
     for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid()) {
-      const i64 d = both.begin(i);
-      new_indptr[i] = NewOffset(d - dropped.before(d));
+      new_indptr[i] = NewOffset(notes.place(both.begin(i)));
     }
   }
 }

@@ -41,7 +41,7 @@ V = TypeVar("V", SparseVector, Csr)
 
 FILL_RIGHT, FILL_LEFT = 1, 2  # as in merge.cu
 
-ITEMS, MOVES = 16, 2  # as in merge.cu
+TILE, MOVES = 4096, 2  # as in merge.cu
 
 PATTERN = (structs.accumulating, None, np.dtype(bool))
 """For a kernel that is to move indices and no values."""
@@ -71,7 +71,7 @@ def merge(
         return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
     like_a, like_b = a, b
     a, b = _alike(a, b)
-    *path, ends = _walk(a, b)
+    *notes, ends = _walk(a, b)
     both = count_flags(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
@@ -91,7 +91,7 @@ def merge(
         BLOCK,
         *(a_indptr, a_indices, x, size(a.nvals)),
         *(b_indptr, b_indices, y, size(b.nvals)),
-        *(nrows, *path, ends),
+        *(nrows, *notes, ends),
         *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
@@ -140,19 +140,20 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 # --- parts --------------------------------------------------------------------------------------
 
 
-def _walk(a: Any, b: Any) -> tuple[Array, Array, Array, Array]:
-    """What merge.cu notes of each item of the merge: whose it is, what is dropped, and counts."""
-    dropped, ends = room_for_flags(a.nvals + b.nvals)
-    of_a, starts = xp.empty_like(dropped), xp.empty_like(ends)
+def _walk(a: Any, b: Any) -> tuple[Any, ...]:
+    """What merge.cu notes of each word of the merge's items, and of each tile; at last, counts."""
+    words = (a.nvals + b.nvals) // WORD + 1
+    notes, cut = xp.empty(3 * words, np.uint32), -(-words * WORD // TILE)
+    starts, ends = xp.empty(cut, np.int64), xp.empty(cut, np.int64)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
     load("merge.cu", "walk_path", NOTHING, where, offset)(
-        blocks(-(-dropped.size * WORD // ITEMS)),
+        blocks(cut * BLOCK),
         BLOCK,
         *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
-        *(nrows, of_a, starts, dropped, ends, size(dropped.size)),
+        *(nrows, notes, size(words), starts, ends),
     )
-    return of_a, starts, dropped, ends
+    return notes, size(words), starts, ends
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
