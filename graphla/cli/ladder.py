@@ -20,8 +20,10 @@ from graphla.ladder import chart
 from graphla.ladder.chart import engineering
 from graphla.ladder.comparing import Contest
 from graphla.ladder.rows import Comparison, Row
+from graphla.ladder.strategies import STRATEGIES
 from semirings.exceptions import InvalidValue
 
+_Cells = tuple[str, ...]
 _SPEED = ("strategy", "harm. mean", "mean", "least", "most", "time", "levels", "launches", "")
 _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/W")
 
@@ -71,15 +73,15 @@ def lines(name: str, found: Comparison, seed: int) -> list[str]:
         f"sources  {len(found.sources)}, drawn by seed {seed}{same}",
         f"TEPS     {found.counted}, per second",
         "",
-        *_table(_SPEED, [*(_speed(row, found) for row in found), *_untold(_SPEED, found)]),
+        *_table(_SPEED, [_speed(row, found) for row in found], found.slow),
         "",
-        *_table(_NEEDS, [*(_needs(row) for row in found), *_untold(_NEEDS, found)]),
+        *_table(_NEEDS, [_needs(row) for row in found], found.slow),
         "",
         *_notes(found),
     ]
 
 
-def _speed(row: Row, found: Comparison) -> tuple[str, ...]:
+def _speed(row: Row, found: Comparison) -> _Cells:
     speeds = (row.harmonic_mean, row.mean, row.minimum, row.maximum)
     facts = row.facts()
     return (
@@ -92,7 +94,7 @@ def _speed(row: Row, found: Comparison) -> tuple[str, ...]:
     )
 
 
-def _needs(row: Row) -> tuple[str, ...]:
+def _needs(row: Row) -> _Cells:
     moved = row.facts()["mean_moved_bytes"]
     return (
         row.strategy,
@@ -102,11 +104,6 @@ def _needs(row: Row) -> tuple[str, ...]:
         "-" if row.watts is None else f"{row.watts:.0f}",
         "-" if row.teps_per_watt is None else engineering(row.teps_per_watt),
     )
-
-
-def _untold(header: tuple[str, ...], found: Comparison) -> list[tuple[str, ...]]:
-    """The rows of strategies that were too slow."""
-    return [(name, *("-" * bool(title) for title in header[1:])) for name in found.slow]
 
 
 def _notes(found: Comparison) -> list[str]:
@@ -136,15 +133,21 @@ def _few(count: float) -> str:
     return f"{count:,.0f}" if count >= 100 or count == int(count) else f"{count:.1f}"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
+    """The rows, and one of dashes for each strategy that was too slow, from the lowest rung up.
+
+    The first column is to the left, the others to the right.
+    """
+    steps = {name: k for k, name in enumerate(STRATEGIES)}
+    rows = rows + [(name, *("-" * bool(title) for title in header[1:])) for name in slow]
+    rows = [header, *sorted(rows, key=lambda row: steps.get(row[0], len(steps)))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
             for k, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
-        for row in (header, *rows)
+        for row in rows
     ]
 
 
