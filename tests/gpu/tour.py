@@ -540,7 +540,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         other_closures,
     ),
     *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
-    *(centrality, centrality_by_lengths, ranks, groups, parts, rungs),
+    *(centrality, centrality_by_lengths, ranks, groups, parts, rungs, sorts),
 )
 
 
