@@ -148,9 +148,9 @@ def _add_ladder(commands: Any) -> None:
     group.add_argument(
         "--limit",
         type=_seconds,
-        default=0.5,
+        default=0.4,
         metavar="SECONDS",
-        help="for the searches of each strategy; fewer sources where that is short (default: 0.5)",
+        help="for the searches of each strategy; fewer sources where that is short (default: 0.4)",
     )
     group.add_argument(
         "--device", metavar="DEVICE", help="cpu or cuda (default: cuda where a card is)"
