@@ -116,7 +116,7 @@ def main() -> None:
         "rows of a graph with hubs": skewed(count),
     }.items():
         row(f"{name}, FP32", x[: int(indptr[-1])], lt, plain(lt, indptr), indptr)
-    print("what no library's radix sort can do")
+    print("comparisons that the libraries do not take")
     for name, dtype, before in (
         ("by magnitude", "FP32", lambda x, y: abs(x) < abs(y)),
         (
