@@ -127,13 +127,16 @@ def _add_ladder(commands: Any) -> None:
         "Breadth-first search from the same random vertices by each strategy that the literature "
         "has, from a queue on one thread to the whole search in one launch on a GPU: which is "
         "fastest on GRAPH, and what it takes. Each search is held to the levels that the lowest "
-        "strategy finds; a difference is an error. docs/ladder.md tells what each of them does.",
+        "strategy finds; a difference is an error. docs/ladder.md tells what each of them does. On "
+        "the CPU those run that need no GPU, mostly by NumPy: there they teach more than they win.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart ladder.png"),
     )
     _add_graph(command)
     group = command.add_argument_group("options of ladder")
     group.add_argument(
-        "--strategies", metavar="NAMES", help="only these, separated by commas (default: all)"
+        "--strategies",
+        metavar="NAMES",
+        help="only these, separated by commas (default: all that run on the device)",
     )
     group.add_argument(
         "--sources",

@@ -97,8 +97,9 @@ class ReadableMatrix(Collection):
     ) -> tuple[Any, Any]:
         """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
 
-        Of the shape of A, with the entries of each row at its front; P is INT64. Columnwise,
-        C(k, j) is the k-th entry of column j and P(k, j) its row. op is as in `Vector.sort`.
+        Of the shape of A, with the entries of each row at its front; C has its dtype, P is INT64.
+        Columnwise, C(k, j) is the k-th entry of column j and P(k, j) its row. op, and what is
+        refused, are as in `Vector.sort`; InvalidValue for another order. After GxB_Matrix_sort.
 
         >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 4, 3], nrows=2, ncols=3)
         >>> C, P = A.sort()
@@ -116,6 +117,7 @@ class ReadableMatrix(Collection):
         """(C, P): the first k of each row of `sort(op, order)`, the greatest first.
 
         Both are nrows x k; columnwise k x ncols. A row of fewer entries has all of them.
+        InvalidValue for a k below 0.
         """
         c, p = sorting.of_matrix(self._read(), op, order, expressions.integer(k, "k"))
         return Matrix._of(c), Matrix._of(p)

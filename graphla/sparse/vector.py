@@ -67,9 +67,13 @@ class ReadableVector(Collection):
     ) -> tuple[Any, Any]:
         """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
 
-        Of the size of v, with its entries at 0 to nvals - 1; p is INT64. op(x, y) is true where x
-        goes before y (a strict order: `binary.lt`, or a function of one's own); where neither goes
-        before the other they keep their order, and NaN goes last. What is not wanted is None.
+        Of the size of v, with its entries at 0 to nvals - 1; w has its dtype, p is INT64. op(x, y)
+        is true where x goes before y (a strict order: `binary.lt`, or a function of one's own);
+        where neither goes before the other they keep their order, and NaN goes last. What is not
+        wanted is None.
+
+        DomainMismatch for an op that gives no BOOL, or compares values of another kind;
+        InvalidValue for one of places, as `binary.firsti`. After GxB_Vector_sort.
 
         >>> v = Vector.from_coo([0, 2, 3], [-3, 1, 2], size=4)
         >>> w, p = v.sort(lambda x, y: abs(x) < abs(y))
@@ -86,7 +90,7 @@ class ReadableVector(Collection):
     def top_k(self, k: int, op: Any = binary.gt) -> tuple[Any, Any]:
         """(w, p): the first k of `sort(op)`, or all if they are fewer, the greatest first.
 
-        Both of size k; by `binary.lt`, the least.
+        Both of size k; by `binary.lt`, the least. InvalidValue for a k below 0.
         """
         w, p = sorting.of_vector(self._read(), op, expressions.integer(k, "k"))
         return Vector._of(w), Vector._of(p)
