@@ -30,7 +30,7 @@ class DirectionOptimised(CardRung):
         self.push = load("vertex_push.cu", "vertex_push", NOTHING, offset)
         self.pull = load("vertex_pull.cu", "vertex_pull", NOTHING, offset)
         self.count = load("direction_optimised.cu", "count_level", NOTHING, offset)
-        self.widest = int(xp.diff(self.rows.indptr).max())
+        self.widest = int(xp.diff(self.rows.indptr).max()) if self.n else 0
         """Edges out of the vertex that has most."""
 
     @property

@@ -35,8 +35,12 @@ def test_what_is_wrong_is_said():
         ladder.bfs(A, 3, strategy="sequential")
     with pytest.raises(TypeError, match="source must be an integer"):
         ladder.bfs(A, "b", strategy="sequential")
-    with pytest.raises(IndexOutOfBound, match="no vertex"):
-        ladder.bfs(gl.Matrix(bool, 0, 0), 0, strategy="sequential")
+
+
+@pytest.mark.parametrize("strategy", HERE)
+def test_a_graph_without_vertices_has_no_source(strategy):
+    with pytest.raises(IndexOutOfBound, match="source is 0, but the graph has no vertex"):
+        ladder.bfs(gl.Matrix(bool, 0, 0), 0, strategy=strategy)
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="there is a card")
