@@ -11,6 +11,9 @@
 // runs if each part ends where the next begins. By a strict weak order they do: there is one path,
 // and all searches find it. A part that does not shows that the comparison contradicts itself:
 // then the tile, or from a merge of tiles on all entries, are left in the order they came in.
+//
+// N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs (2009);
+// the merges are those of merge_path.cuh.
 #include "sort.cuh"
 
 namespace graphla {

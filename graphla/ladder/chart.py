@@ -60,6 +60,8 @@ def save(found: Comparison, path: str | Path, title: str) -> None:
 
 
 def _draw(axes: Any, found: Comparison) -> None:
+    from matplotlib.ticker import EngFormatter
+
     rows, fastest = list(found), found.fastest
     places = range(len(rows))
     means = [row.harmonic_mean for row in rows]
@@ -95,7 +97,7 @@ def _draw(axes: Any, found: Comparison) -> None:
             weight="bold" if row is fastest else "normal",
         )
     axes.set_yticks(places, [row.strategy for row in rows], size=10, color=INK)
-    axes.xaxis.set_major_formatter(lambda value, _: engineering(value, digits=1) if value else "0")
+    axes.xaxis.set_major_formatter(EngFormatter())
     axes.set_xlabel(
         f"TEPS: {found.counted}, per second{' (scale of powers)' if is_log else ''}\n"
         f"bars: harmonic mean over {len(found.sources)} sources; whiskers: slowest and fastest",

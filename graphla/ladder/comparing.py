@@ -38,7 +38,7 @@ from graphla.storage import Array
 from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
-LIMIT = 0.5
+LIMIT = 0.4
 """Seconds for the searches of a strategy, unless one says otherwise."""
 AGAIN = 0.25
 """All sources within so many seconds: each is searched from again, and the better time counts."""

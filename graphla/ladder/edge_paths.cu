@@ -13,7 +13,7 @@
 //          so the host looks for one as rounds go on.
 // Wins     on broad graphs of few rounds; near ones before far ones (graphla.algorithms.sssp) wins
 //          elsewhere.
-// Source   R. Bellman, On a routing problem, 1958; the literature's edge-centric SSSP beside BFS.
+// Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.
 #include "atomics.cuh"
 #include "edges.cuh"
 

@@ -7,8 +7,8 @@
 //          targets, then of sources: the squares of the matrix. Inside a square both ends of an edge
 //          take 16 bits each, which is one word. Where squares would be all but empty, an edge is
 //          one word of 64 bits instead, in the order of the rows.
-// A level  a block of threads takes a run of chunks of 256 edges (1 KB), mostly of one column of squares, so
-//          that the levels which it reads at random, 64 KB, stay in the cache of its multiprocessor.
+// A level  a block of threads takes a run of chunks of 256 edges (1 KB), mostly of one column of
+//          squares, so that the levels which it reads at random, 64 KB, stay in its multiprocessor's cache.
 //          (To copy them to shared memory first was as fast, and slower where there are few edges.)
 //          A warp reads a chunk at once, all its edges before the levels of their ends (those of the
 //          sources lie side by side), and the edges of its next chunk before it tests these: many
@@ -17,9 +17,9 @@
 // Races    as in edge_centric.cu.
 // Limits   none: more than 254 levels, or squares that do not pay, take a wider word.
 // Wins     where edge-centric does: on broad graphs of few levels.
-// Source   the literature's tuned edge-centric BFS on R-MAT graphs, 3.6 GTEPS on a GTX Titan; for the
-//          blocks, A. Buluc et al., Parallel Sparse Matrix-Vector and Matrix-Transpose-Vector
-//          Multiplication Using Compressed Sparse Blocks, SPAA 2009.
+// Source   a thread an edge: Y. Jia et al., Edge v. Node Parallelism for Graph Centrality Metrics, GPU
+//          Computing Gems, 2011; the blocks: A. Buluc et al., Parallel Sparse Matrix-Vector and
+//          Matrix-Transpose-Vector Multiplication Using Compressed Sparse Blocks, SPAA 2009.
 #include "edges.cuh"
 
 namespace graphla {

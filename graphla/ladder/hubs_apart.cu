@@ -9,7 +9,8 @@
 // Races    many edges may lead to one vertex: the one whose compare-and-swap finds it not reached puts
 //          it into a queue, so that it is there once.
 // Wins     where a few vertices have most of the edges (social and web graphs): with a thread for each
-//          vertex, the level lasts as long as its largest hub. Costs nothing where there are none.
+//          vertex, the level lasts as long as its largest hub. Where there are none, the degree of each
+//          vertex is looked up for nothing.
 // Source   Dynamic parallelism, where the thread that meets a hub launches a grid of its own for it:
 //          W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
 //          chapter 21. That rows are sorted by length into those for a thread, a warp and a block:

@@ -149,7 +149,7 @@ class DirectionOptimised(NumPyRung):
         self._left -= edges
         self.operations += 4
         if self._pulls:
-            self._pulls = frontier.size >= self._before or frontier.size * self.BETA > self.n
+            self._pulls = frontier.size >= self._before or frontier.size * self.BETA >= self.n
         else:
             self._pulls = frontier.size > self._before and edges * self.ALPHA > self._left
         self._before = frontier.size

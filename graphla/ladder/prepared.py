@@ -87,7 +87,11 @@ class Prepared:
 
 
 def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
-    """A strategy made ready for a graph, whose vertices are numbers here, a Graph's as well."""
+    """prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy), what it reads laid out once.
+
+    Vertices are numbers here, a Graph's as well. InvalidValue for a strategy that is none;
+    DeviceUnavailable for one that needs a GPU where A is on the CPU.
+    """
     A = A.matrix if isinstance(A, Graph) else A
     return Prepared(arguments.adjacency(A), lookup(strategy))
 

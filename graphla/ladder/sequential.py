@@ -42,6 +42,10 @@ class Sequential(Rung):
         """Bytes of the rows, the levels and both queues."""
         return sum(array.nbytes for array in self._arrays)
 
+    def moves(self, vertices: int, edges: int, depth: int) -> int:
+        """A vertex into a list and out of it, its level, two offsets; an edge, and a level."""
+        return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
+
     def search(self, source: int) -> Search:
         """The levels of all that edges lead to from `source`."""
         if self._loop is not None:

@@ -3,7 +3,7 @@
 // Algebra  f<!p> = f A over the boolean semiring until f is empty: the loop is inside the kernel.
 // A level  reads what a frontier queue does, but the queue is in shared memory, and where a level ends
 //          the block meets at a barrier (0.05 us): there is no launch, and nothing for the host to read
-//          (25 us), until the frontier grows too large, or no vertex is left.
+//          (some 20 us), until the frontier grows too large, or no vertex is left.
 //          In all at least 4 bytes and two offsets for a vertex reached, 8 bytes for an edge of it.
 // Handover the block leaves with a whole level: vertex k of it is in place k of the global queue, the
 //          first ROOM copied from shared memory, those beyond ROOM put there as they were found. The
