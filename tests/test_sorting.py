@@ -220,6 +220,21 @@ def test_by_less_and_greater_it_is_the_stable_sort_of_numpy(dtype):
     same(P.to_csr()[2], np.concatenate([parts[0], parts[1] - 200]))
 
 
+@pytest.mark.parametrize("dtype", ["INT8", "FP64"])
+def test_of_a_comparison_that_is_true_of_equals_the_strict_part_counts(dtype):
+    values = np.array([2, 1, 2, 3, 1, 1, 0], np.dtype(dtype.lower().replace("fp", "float")))
+    v = Vector.from_dense(values)
+    for op in (
+        lambda x, y: y >= x,
+        lambda x, y: ~(x > y),
+        lambda x, y: (x < y) | (x == y),
+        lambda x, y: x // 1 <= y // 1,
+    ):
+        assert v.argsort(op).to_dense().tolist() == [6, 1, 4, 5, 0, 2, 3]
+    for op in (binary.eq, lambda x, y: True, lambda x, y: x == x):
+        assert v.argsort(op).to_dense().tolist() == list(range(7))
+
+
 @given(st.lists(numbers(np.dtype(np.float64)), max_size=30))
 def test_infinities_and_zeros_of_both_signs(entries):
     values = np.array(entries, np.float64)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.ordering import sort_columns, sort_rows, sort_vector
@@ -13,6 +16,7 @@ from semirings import binary
 from semirings.dtypes import BOOL, DataType
 from semirings.exceptions import DomainMismatch, InvalidValue
 from semirings.operators import TypedBinaryOp
+from semirings.trace import logical_and, logical_not
 
 
 def of_vector(v: VectorForms, op: Any, most: Any = None) -> tuple[Any, Any]:
@@ -27,7 +31,7 @@ def of_matrix(a: MatrixForms, op: Any, order: str, most: Any = None) -> tuple[An
 
 
 def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """The operator that says whether x goes before y; of `<=` and `>=`, the strict one."""
+    """The operator that says whether x goes before y; of one like `<=` its strict part."""
     typed = binary_of(op, dtype, dtype)
     if typed.is_positional:
         raise InvalidValue(f"op is {typed!r}, but sort compares values, not their places")
@@ -45,10 +49,26 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
         raise DomainMismatch(
             f"op is {typed!r}, but it should compare {dtype}: NaN is no {typed.type}"
         )
+    return _strict(typed)
+
+
+@lru_cache(maxsize=4096)
+def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
+    """op(x, y) and not op(y, x), which is op itself where it is false of equals.
+
+    An order is true of all equals or of none, so two values tell.
+    """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:
             return strict[typed.type]
-    return typed
+    two = np.arange(2).astype(typed.type.np_type)
+    if not np.any(typed.numpy(two, two)):
+        return typed
+
+    def before(x: Any, y: Any) -> Any:
+        return logical_and(typed.trace(x, y), logical_not(typed.trace(y, x)))
+
+    return binary.register_anonymous(before, typed.name)[typed.type]
 
 
 def _limit(k: Any) -> int | None:
