@@ -38,6 +38,8 @@ from graphla.storage import Array
 from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
+MOST = 1 << 20
+"""Sources that a comparison may draw."""
 LIMIT = 0.4
 """Seconds for the searches of a strategy, unless one says otherwise."""
 AGAIN = 0.25
@@ -80,6 +82,8 @@ class Contest:
         self._found: dict[int, _Found] = {}
         self._slow: list[str] = []
         how_many, seed = count("sources", sources, 1), count("seed", seed, 0)
+        if how_many > MOST:
+            raise InvalidValue(f"sources is {sources}, but must be at most {MOST}")
         if not A.nvals:
             raise InvalidValue("A has no edge, but speed is edges per second")
         self.sources = drawn(

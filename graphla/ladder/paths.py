@@ -14,6 +14,7 @@ from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.lengths import lengths_of
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
+from graphla.graph import Graph
 from graphla.graph.labels import called
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -46,10 +47,16 @@ class Rounds(Protocol):
 
 
 class Paths:
-    """A weighted graph made ready for shortest paths from many sources, by its list of edges."""
+    """A weighted graph made ready for shortest paths from many sources, by its list of edges.
 
-    def __init__(self, A: Matrix, weight: bool | str | None = True, dtype: Any = None) -> None:
+    Vertices are numbers here, a Graph's as well.
+    """
+
+    def __init__(
+        self, A: Matrix | Graph, weight: bool | str | None = True, dtype: Any = None
+    ) -> None:
         begin = time.perf_counter()
+        A = arguments.adjacency(A.matrix if isinstance(A, Graph) else A)
         self._A, wide = lengths_of(A, weight)
         self.dtype = _dtype(self._A, wide, dtype)
         self._may_cycle = _extent(self._A, self.dtype)[0] < 0

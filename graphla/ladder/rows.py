@@ -112,7 +112,11 @@ class Comparison:
         return iter(self.rows)
 
     def __getitem__(self, strategy: str) -> Row:
-        return next(row for row in self.rows if row.strategy == strategy)
+        for row in self.rows:
+            if row.strategy == strategy:
+                return row
+        timed = ", ".join(row.strategy for row in self.rows)
+        raise KeyError(f"{strategy!r} has no row; those timed are {timed}")
 
     @property
     def fastest(self) -> Row:

@@ -238,6 +238,7 @@ def test_what_is_wrong_is_said():
         (InvalidValue, {"strategies": []}, "strategies is empty, but the rungs are sequential, "),
         (TypeError, {"strategies": "closure"}, "strategies must be a list of names"),
         (InvalidValue, {"sources": 0}, "sources is 0, but must be at least 1"),
+        (InvalidValue, {"sources": 10**12}, "sources is 1000000000000, but must be at most"),
         (TypeError, {"sources": 1.5}, "sources must be an integer"),
         (InvalidValue, {"limit": -1}, "limit is -1"),
         (InvalidValue, {"seed": -1}, "seed is -1"),
@@ -246,6 +247,12 @@ def test_what_is_wrong_is_said():
             ladder.compare(A, **told)
     with pytest.raises(InvalidValue, match="A has no edge"):
         ladder.compare(gl.Matrix(bool, 0, 0))
+
+
+def test_a_row_that_is_not_there_is_named():
+    found = ladder.compare(gl.generators.grid(4, 4), ["sequential"], sources=1)
+    with pytest.raises(KeyError, match="'closure' has no row; those timed are sequential"):
+        found["closure"]
 
 
 def test_the_matrix_is_left_as_it_is():

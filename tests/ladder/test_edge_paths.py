@@ -106,6 +106,10 @@ def test_paths_are_made_ready_once():
     assert [ready.sssp(v).to_dense().tolist()[0] for v in (0, 3)] == [0, 3]
     assert ready.rounds >= 2
     assert ready.held > 0
+    G = gl.Graph.from_edges([("a", "b", 2.0), ("b", "c", 3.0)])
+    assert ladder.Paths(G).sssp(0).to_dict() == {0: 0, 1: 2, 2: 5}
+    with pytest.raises(TypeError, match="Matrix or Graph, not a Vector"):
+        ladder.Paths(gl.Vector(float, 3))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="of the CPU alone")
