@@ -35,7 +35,7 @@ def run(options: Namespace) -> None:
         graph = graphs.read(options)
         contest = Contest(graph, options.sources, options.seed)
     given = options.strategies
-    names = contest.chosen(given and [name.strip() for name in given.split(",")])
+    names = contest.chosen(None if given is None else [name.strip() for name in given.split(",")])
     bar, rows = Bar(len(names)), list[Row | None]()
     for done, name in enumerate(names):
         with bar.step(name, done):
@@ -58,6 +58,8 @@ def _check(options: Namespace) -> None:
             raise InvalidValue(f"--{name} is {path!r}, but should end in {ending}")
         if path is not None and not Path(path).parent.is_dir():
             raise InvalidValue(f"--{name} is {path!r}, but there is no folder {Path(path).parent}")
+        if path is not None and Path(path).is_dir():
+            raise InvalidValue(f"--{name} is {path!r}, but that is a folder")
     if options.chart is not None:
         chart.needs_matplotlib()
 

@@ -252,7 +252,7 @@ class _Found:
 
 def _machine(device: str) -> str:
     if device == "cpu":
-        return f"the CPU ({config.threads} threads)"
+        return f"the CPU ({config.threads} thread{'s' * (config.threads > 1)})"
     from cupy.cuda import runtime
 
     card = runtime.getDeviceProperties(int(device.partition(":")[2]))

@@ -109,7 +109,10 @@ def test_what_is_refused(tmp_path, monkeypatch):
         "ladder", "karate", "--strategies", "fast"
     )
     assert "should end in .csv" in refused("ladder", "karate", "--output", "table.txt")
+    assert "strategy is ''" in refused("ladder", "karate", "--strategies", "")
     assert "no folder" in refused("ladder", "karate", "--output", tmp_path / "none" / "table.csv")
+    (tmp_path / "bars.png").mkdir()
+    assert "that is a folder" in refused("ladder", "karate", "--chart", tmp_path / "bars.png")
     assert "should end in .png" in refused("ladder", "karate", "--chart", "bars.svg")
     assert "sources is 0" in refused("ladder", "karate", "--sources", "0")
     assert "'gpu'" in refused("ladder", "karate", "--device", "gpu")
