@@ -465,6 +465,8 @@ def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
     names.write_text("ann bob 1\nbob carol 2\n")
     assert "line 1: source is 'ann'" in refused("bfs", names)
     assert "--labels" in refused("bfs", names)
+    names.write_text("0 4000000000\n")
+    assert "--labels" in refused("bfs", names)
     assert "broken.mtx, line 3: " in refused("bfs", broken)
     assert "2 rows and 3 columns" in refused("components", wide)
     assert "source is 7, but the vertices are 0 to 3" in refused("bfs", edge_list, "--source", 7)

@@ -80,5 +80,7 @@ def _hint(problem: str) -> str:
     """The option that takes a file with this problem."""
     if "dup_op" in problem:
         return " (--duplicates min, for example)"
+    if problem.endswith("any numbers, as labels"):
+        return " (--labels does here)"
     is_name = re.search(r"(source|target) is .*, which is not an integer$", problem)
     return " (--labels reads names)" if is_name else ""
