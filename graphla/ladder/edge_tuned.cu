@@ -31,6 +31,10 @@ template <class Edge> constexpr int BATCH = 32 / sizeof(Edge);
 /// few registers for it.
 template <class Level> constexpr bool AHEAD = sizeof(Level) == 1;
 
+/// Whether levels of targets are read before it is known that they matter: they are near in a square,
+/// and of an edge whose ends are both tested they mostly do.
+template <class Edge, bool BOTH> constexpr bool NEAR = sizeof(Edge) == 4 && BOTH;
+
 /// What one level is about.
 template <class Level> struct Step {
   static constexpr Level UNREACHED = Level(-1);
@@ -61,7 +65,11 @@ template <class Edge> struct Batch {
 #pragma unroll
     for (int k = 0; k < BATCH<Edge>; ++k) from[k] = load_cached(&sources[source_of(edge[k])]);
 #pragma unroll
-    for (int k = 0; k < BATCH<Edge>; ++k) to[k] = load_cached(&targets[target_of(edge[k])]);
+    for (int k = 0; k < BATCH<Edge>; ++k) {
+      const bool matters = NEAR<Edge, BOTH> || from[k] == step.before ||
+                           (BOTH && from[k] == step.UNREACHED);
+      to[k] = matters ? load_cached(&targets[target_of(edge[k])]) : from[k];
+    }
 #pragma unroll
     for (int k = 0; k < BATCH<Edge>; ++k) {
       const bool forth = from[k] == step.before && to[k] == step.UNREACHED;
