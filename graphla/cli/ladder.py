@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from argparse import Namespace
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from graphla.ladder.rows import Comparison, Row
 from graphla.ladder.strategies import STRATEGIES
 from semirings.exceptions import InvalidValue
 
+NOWHERE = "-"
 _Cells = tuple[str, ...]
 _SPEED = ("strategy", "harm. mean", "mean", "least", "most", "time", "levels", "launches", "")
 _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/W")
@@ -44,23 +47,33 @@ def run(options: Namespace) -> None:
     print("\n".join(lines(options.graph, found, options.seed)))
     if options.output is not None:
         _write(options.output, found)
-    if options.chart is not None:
-        with replacing(options.chart) as out:
+    picture = _picture(options)
+    if picture is not None:
+        with replacing(picture) as out:
             chart.save(
                 found, out, f"Breadth-first search on {Path(options.graph).name}, by strategy"
             )
+        print(f"their speeds as bars: {picture}")
+
+
+def _picture(options: Namespace) -> str | None:
+    """The file of the chart. One that nobody named is drawn where it can be."""
+    if options.chart is not None:
+        return None if options.chart == NOWHERE else options.chart
+    can_be = find_spec("matplotlib") is not None and os.access(".", os.W_OK)
+    return f"ladder-{Path(options.graph).name.partition('.')[0]}.png" if can_be else None
 
 
 def _check(options: Namespace) -> None:
-    for name, ending in (("output", ".csv"), ("chart", ".png")):
-        path = vars(options)[name]
+    asked = None if options.chart == NOWHERE else options.chart
+    for name, ending, path in (("output", ".csv", options.output), ("chart", ".png", asked)):
         if path is not None and not path.lower().endswith(ending):
             raise InvalidValue(f"--{name} is {path!r}, but should end in {ending}")
         if path is not None and not Path(path).parent.is_dir():
             raise InvalidValue(f"--{name} is {path!r}, but there is no folder {Path(path).parent}")
         if path is not None and Path(path).is_dir():
             raise InvalidValue(f"--{name} is {path!r}, but that is a folder")
-    if options.chart is not None:
+    if asked is not None:
         chart.needs_matplotlib()
 
 

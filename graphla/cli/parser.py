@@ -129,7 +129,7 @@ def _add_ladder(commands: Any) -> None:
         "fastest on GRAPH, and what it takes. Each search is held to the levels that the lowest "
         "strategy finds; a difference is an error. docs/ladder.md tells what each of them does. On "
         "the CPU those run that need no GPU, mostly by NumPy: there they teach more than they win.",
-        ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart ladder.png"),
+        ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
     group = command.add_argument_group("options of ladder")
@@ -159,7 +159,12 @@ def _add_ladder(commands: Any) -> None:
         "--device", metavar="DEVICE", help="cpu or cuda (default: cuda where a card is)"
     )
     group.add_argument("--output", metavar="FILE", help="the table as .csv too, in SI units")
-    group.add_argument("--chart", metavar="FILE", help="bars of their speeds, as .png")
+    group.add_argument(
+        "--chart",
+        metavar="FILE",
+        help="the .png to draw their speeds in, as bars; - for none (default: ladder-GRAPH.png in "
+        "this folder, where matplotlib is installed)",
+    )
     _add_reading(command)
     _add_computing(command)
     command.set_defaults(command="ladder")

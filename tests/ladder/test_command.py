@@ -14,7 +14,7 @@ from graphla.cli import ladder as command
 from graphla.ladder import STRATEGIES, chart
 from graphla.ladder.rows import Comparison, Row
 
-HERE = ("--device", DEVICE, "--strategies", ",".join(TWO))
+HERE = ("--device", DEVICE, "--strategies", ",".join(TWO), "--chart", "-")
 DIGITS = "0123456789"
 
 
@@ -31,7 +31,9 @@ def test_tables_of_a_dataset():
 def test_a_directed_graph_and_one_strategy(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("0,1\n1,2\n5,0\n")
-    text = succeeds("ladder", path, "--device", DEVICE, "--strategies", "sequential")
+    text = succeeds(
+        "ladder", path, "--device", DEVICE, "--strategies", "sequential", "--chart", "-"
+    )
     assert "3 entries; edges are directed\n" in text
     assert "TEPS     edges out of the vertices that the source reaches, per second\n" in text
 
@@ -53,8 +55,25 @@ def test_the_table_as_a_file(tmp_path):
 def test_the_picture(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "ladder.png"
-    succeeds("ladder", "karate", *HERE, "--chart", path, "--sources", 2)
+    assert succeeds("ladder", "karate", *HERE, "--chart", path, "--sources", 2).endswith(
+        f"{path}\n"
+    )
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.cpu
+def test_the_picture_that_nobody_named(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.web.csv").write_text("0,1\n1,2\n5,0\n")
+    few = ("--strategies", "sequential", "--sources", 2, "--device", "cpu")
+    assert succeeds("ladder", "tiny.web.csv", *few).endswith("as bars: ladder-tiny.png\n")
+    assert (tmp_path / "ladder-tiny.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "ladder-tiny.png").unlink()
+    succeeds("ladder", "tiny.web.csv", *few, "--chart", "-")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "as bars" not in succeeds("ladder", "tiny.web.csv", *few)
+    assert not (tmp_path / "ladder-tiny.png").exists()
 
 
 @pytest.mark.cpu
