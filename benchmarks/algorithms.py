@@ -14,17 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing as mp
-import os
-import platform
 import sys
 import time
 import warnings
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from algorithm_cases import GRAPHS, READERS, ROWS, Row, agree
+from cpu_timing import machine
 
 import graphla as gl
 
@@ -46,7 +44,7 @@ def main() -> None:
         measure(options.only, options.seconds)
         return
     rows = [row for row in ROWS if not options.only or row.name.startswith(tuple(options.only))]
-    print(machine(), "\n", flush=True)
+    print(machine("networkx", "numpy", "scipy", "numba"), "\n", flush=True)
     figures = []
     for graph in dict.fromkeys(row.graph for row in rows):
         figures += on_graph(graph, [row for row in rows if row.graph == graph], options.limit)
@@ -144,31 +142,6 @@ def table(figures: list[dict[str, Any]]) -> str:
             f"{each['theirs']:.3g} | {more}{ratio:,.0f} | {each['agree']} |"
         )
     return "\n".join(lines)
-
-
-def machine() -> str:
-    names = ("networkx", "numpy", "scipy", "numba")
-    cpu = next(
-        (
-            line.split(":")[1].strip()
-            for line in _lines("/proc/cpuinfo")
-            if line.startswith("model name")
-        ),
-        platform.processor(),
-    )
-    libraries = ", ".join(f"{name} {version(name)}" for name in names)
-    return (
-        f"{cpu}, {_cores()} cores; Python {platform.python_version()}, "
-        f"graphla {gl.__version__}, {libraries}"
-    )
-
-
-def _lines(path: str) -> list[str]:
-    return Path(path).read_text().splitlines() if Path(path).exists() else []
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

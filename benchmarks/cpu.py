@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse
+from cpu_timing import processor
 from scipy.sparse import csgraph
 from traversal_graphs import stored, with_weights
 
@@ -356,14 +357,6 @@ def main() -> None:
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
     for name in options.sections or sections:
         sections[name](options)
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or "unknown processor"
 
 
 if __name__ == "__main__":

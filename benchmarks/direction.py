@@ -9,11 +9,9 @@ Prints, for each case, the time of either direction, their ratio, and the ratio 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from time import perf_counter
-from typing import Any
 
 import numpy as np
+from cpu_timing import machine, milliseconds
 
 import graphla as gl
 from graphla.backends import backend
@@ -22,16 +20,7 @@ from graphla.operations import direction
 SEMIRINGS = ("any_secondi", "min_plus", "plus_times")
 DENSITIES = (0.001, 0.01, 0.1, 0.5, 1.0)
 VISITED = (None, 0.1, 0.5, 0.9)
-
-
-def milliseconds(call: Callable[[], Any], trials: int = 7) -> float:
-    call()
-    best = float("inf")
-    for _ in range(trials):
-        begin = perf_counter()
-        call()
-        best = min(best, perf_counter() - begin)
-    return 1e3 * best
+TRIALS = 7
 
 
 def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> None:
@@ -45,13 +34,10 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
         mask = done._read().mask(True, True)
     m, semiring = A._read(), getattr(gl.semiring, name)[u.dtype, A.dtype]
     sparse, dense = u.sparse(), u.dense()
-    push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask))
-    pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask))
-    expected = (
-        do.costs.push_entry
-        * direction._pushed(do, m, u)
-        / direction._pulled(do, m, u, semiring, mask)
-    )
+    push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask), TRIALS)
+    pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask), TRIALS)
+    reached = direction._pushed(do, m, u)
+    expected = do.costs.push_entry * reached / direction._pulled(do, m, reached, semiring, mask)
     wrong = "  <- disagree" if (push > pull) != (expected > 1) else ""
     print(
         f"{name:12} u {density:<6} visited {visited or 0:<4} push {push:9.3f} ms  "
@@ -62,6 +48,7 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
 def main() -> None:
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 16
     A = gl.generators.kronecker(scale)
+    print(machine("numpy", "numba"))
     for compiled in (True, False):
         print(f"kronecker {scale}, {'compiled' if compiled else 'NumPy'}")
         with gl.config.set(compiled=compiled):

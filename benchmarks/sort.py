@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable
 from functools import cmp_to_key
 from math import log
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+from cpu_timing import machine, milliseconds
 
 import graphla as gl
 from graphla import binary
@@ -30,16 +30,6 @@ def less(x: Any, y: Any) -> Any:
 
 
 fraction = binary.register_anonymous(less, "fraction")
-
-
-def milliseconds(call: Callable[[], Any], trials: int = 5) -> float:
-    call()
-    best = float("inf")
-    for _ in range(trials):
-        begin = perf_counter()
-        call()
-        best = min(best, perf_counter() - begin)
-    return 1e3 * best
 
 
 def line(what: str, time: float) -> None:
@@ -58,7 +48,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 10_000, size) << 32 | rng.integers(1, 10_000, size)
     v = gl.Vector.from_dense(values)
-    print(f"a vector of {size:,} entries, INT64")
+    print(machine("numpy", "numba"))
+    print(f"\na vector of {size:,} entries, INT64")
     line("np.argsort(kind='stable')", milliseconds(lambda: values.argsort(kind="stable")))
     line("v.sort()", milliseconds(v.sort))
     for threads in (1, gl.config.threads):

@@ -43,10 +43,9 @@ def test_distances_are_those_of_sssp(drawn):
     assert found.isequal(gl.algorithms.sssp(A, source), check_dtype=True)
     half = "FP32" if found.dtype == "FP64" else "INT32"
     assert ladder.sssp(A, source, dtype=half).to_dict() == found.to_dict()
-    assert ladder.sssp(A, source, weight=False).isequal(ladder.bfs(A, source, strategy=HERE))
-
-
-HERE = "edge-tuned"
+    assert ladder.sssp(A, source, weight=False).isequal(
+        ladder.bfs(A, source, strategy="edge-tuned")
+    )
 
 
 @fewer(2)
