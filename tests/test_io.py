@@ -22,7 +22,8 @@ from strategies import DTYPES, columns, matrix, same, symmetric, tables, vector
 import graphla as gl
 from graphla import io as gio
 from graphla import storage
-from graphla.io import ParseError
+from graphla.cli import main
+from graphla.io import ParseError, edgelist
 from graphla.io import files as io_files
 
 FORMATS = ["bsr", "csr", "csc", "coo", "lil", "dia", "dok"]
@@ -322,7 +323,6 @@ def test_unweighted_edges_listed_twice_count_once_or_are_counted():
         ("0 1\n-1 2\n", {}, 2, "the source is -1"),
         ("0 1\n", {"base": 1}, 1, "the source is 0, outside of 1"),
         ("0 1\n0 7\n", {"n": 7}, 2, "the target is 7, outside of 0 to 6"),
-        ("0 9999999999\n", {}, 1, "read_labelled_edgelist"),
         ("0 1\n0 2147483647\n", {}, 2, "the target is 2147483647, outside of 0 to 2147483646"),
         ("0 1\n", {"columns": (0, 7)}, 1, "has 2 fields where 8 are expected"),
         ("0 1 2\n3 4\n", {"columns": (1, 2)}, 2, "has 2 fields where 3 are expected"),
@@ -340,6 +340,56 @@ def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line,
         edges(written, **options)
     assert problem in caught.value.problem
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "problem"),
+    [
+        ("1 2147483646\n", 1, "the target is 2147483646, but the file has 1 edge"),
+        ("1 2\n# c\n100000000 2\n0 1\n", 3, "the source is 100000000, but the file has 3 edges"),
+        ("0 1\n0 1048577\n", 2, "the target is 1048577"),
+        ("0 1\n0 2147483648\n", 2, "the target is 2147483648"),
+        ("0 1\n-1 2\n", 2, "the source is -1"),
+        ("0 1\n18446744073709551615 1\n", 2, "source is '18446744073709551615'"),
+        ("0 1\n1 ann\n", 2, "target is 'ann'"),
+        ("0 1 0.5\nann 1 2\n", 2, "source is 'ann'"),
+    ],
+)
+def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed(
+    written, line, problem, tmp_path, capsys
+):
+    path = tmp_path / "edges.txt"
+    path.write_text(written)
+    with pytest.raises(ParseError) as caught:
+        gl.Graph.read(path)
+    assert caught.value.problem.startswith(problem)
+    assert caught.value.line == line
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert "named=True" in str(caught.value) and "--labels" not in str(caught.value)
+    assert main(["info", str(path)]) == 1
+    printed = capsys.readouterr().err
+    assert f"line {line}: {problem}" in printed
+    assert "--labels" in printed and "named=True" not in printed
+    assert gl.Graph.read(path, named=True).nedges == written.count("\n") - written.count("#")
+    assert main(["info", str(path), "--labels"]) == 0
+
+
+@given(
+    st.integers(1, 40),
+    st.sampled_from([-1, 0, 1]),
+    st.booleans(),
+)
+def test_vertex_numbers_are_limited_relative_to_the_number_of_edges(count, beyond, is_few):
+    least = edgelist.SPARSE_FROM if is_few else edgelist.VERTICES_PER_EDGE * 20_000
+    count = count if is_few else 20_000
+    largest = least + beyond
+    written = "0 1\n" * (count - 1) + f"{largest} 0\n"
+    if largest > max(edgelist.SPARSE_FROM, edgelist.VERTICES_PER_EDGE * count):
+        with pytest.raises(ParseError, match=rf"line {count}: the source is {largest}"):
+            edges(written)
+    else:
+        assert edges(written).nrows == largest + 1
+    assert edges(written, n=largest + 1).nrows == largest + 1
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,15 @@ from typing import Any
 import numpy as np
 
 from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
-from graphla.io.files import NumberOutOfRange, ParseError, TextReader, name_of, replacing
-from graphla.io.table import comment_lines, line_of_row, lines_of, number_rows, shorten
+from graphla.io.files import (
+    NotIndices,
+    NumberOutOfRange,
+    ParseError,
+    TextReader,
+    name_of,
+    replacing,
+)
+from graphla.io.table import LineOf, comment_lines, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
 from graphla.storage import is_iso
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
@@ -22,6 +29,14 @@ from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
 MOST = 2**31 - 1  # vertices: a dimension is below 2^31
+
+SPARSE_FROM = 1 << 20
+"""Up to this number any vertex is taken as an index, however few edges the file has."""
+
+VERTICES_PER_EDGE = 64
+"""A vertex number above SPARSE_FROM and above this many times the number of edges is refused where
+`n` is not given: it is an identifier (of a user, a place, a hash), and no index. A matrix takes
+memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
 
@@ -52,7 +67,8 @@ def read_edgelist(
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
         base: the least vertex of the file, 0 or 1.
-        n: the number of vertices; by default the greatest that has an edge, and one more.
+        n: the number of vertices; by default one more than the largest in the file, which must
+            not exceed both SPARSE_FROM and VERTICES_PER_EDGE times the number of edges.
         dtype: of the values; by default BOOL without weights, with them INT64 if all are
             integers, and else FP64.
         dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
@@ -73,15 +89,14 @@ def read_edgelist(
         limit = MOST if n is None else n
         try:
             u, v, w = _read_columns(text, form, comments, wanted, base, limit)
-        except NumberOutOfRange:
-            raise
-        except ParseError:
-            if dtype is not None or not form.weighted:
+        except ParseError as error:
+            is_final = dtype is not None or not form.weighted
+            if is_final or isinstance(error, NumberOutOfRange | NotIndices):
                 raise
             wanted = FP64  # if a weight had a point; any other error will come again
             u, v, w = _read_columns(text, form, comments, wanted, base, limit)
         if n is None:
-            n = int(max(u.max(), v.max())) + 1 if u.size else 0
+            n = _count_vertices(text, form, comments, u, v, base)
         return _build(text, form, comments, (u, v, w), wanted, n, directed, dup_op, name)
 
 
@@ -251,12 +266,14 @@ def _read_columns(
     ends: tuple[list[Any], list[Any]] = ([], [])
     weights = []
     options: dict[str, Any] = {"separator": form.separator, "columns": form.columns}
-    for part, line_of in number_rows(text, np.dtype(layout), comments=comments, **options):
+    for part, line_of in _edges(number_rows(text, np.dtype(layout), comments=comments, **options)):
         for kept, field in zip(ends, ("source", "target"), strict=True):
             column = part[field]
             if column.min() < base or column.max() >= n + base:
                 k = int(np.argmax((column < base) | (column >= n + base)))
-                raise text.error(_out_of_range(field, int(column[k]), base, n), line_of(k))
+                problem = f"the {field} is {column[k]}, outside of {base} to {n + base - 1}"
+                kind = NotIndices if n == MOST else ParseError
+                raise kind(problem, text.name, line_of(k))
             kept.append((column - base).astype(np.int32))
         if form.weighted:
             if dtype is BOOL and (bad := (part["weight"] & ~1) != 0).any():
@@ -270,11 +287,29 @@ def _read_columns(
     return u, v, np.concatenate(weights) if weights else np.empty(0, dtype.np_type)
 
 
-def _out_of_range(field: str, vertex: int, base: int, n: int) -> str:
-    problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
-    if n == MOST:
-        problem += "; read_labelled_edgelist takes any numbers, as labels"
-    return problem
+def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
+    """The rows; an error in a vertex, which is a name or beyond 64 bits, becomes NotIndices."""
+    try:
+        yield from rows
+    except ParseError as error:
+        is_vertex = error.problem.startswith(("source is", "target is"))
+        raise NotIndices(*error.args) if is_vertex else error from None
+
+
+def _count_vertices(
+    text: TextReader, form: _Form, comments: tuple[str, ...], u: Any, v: Any, base: int
+) -> int:
+    """One more than the largest index, if that is not far beyond the number of edges."""
+    if not u.size:
+        return 0
+    largest = int(max(u.max(), v.max()))
+    if largest + base <= max(SPARSE_FROM, VERTICES_PER_EDGE * u.size):
+        return largest + 1
+    k = int(np.argmax(np.maximum(u, v)))
+    field = "source" if u[k] == largest else "target"
+    count = f"{u.size} edge{'' if u.size == 1 else 's'}"
+    problem = f"the {field} is {largest + base}, but the file has {count}"
+    raise NotIndices(problem, text.name, line_of_row(text, k, form.skip, comments))
 
 
 def _build(
