@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from strategies import DTYPES, columns, matrix, same, symmetric, tables, vector
 
 import graphla as gl
 from graphla import io as gio
-from graphla import storage
+from graphla import memory, storage
 from graphla.cli import main
 from graphla.io import ParseError, edgelist
 from graphla.io import files as io_files
@@ -604,6 +605,44 @@ def test_a_file_that_says_half_of_a_graph_is_told_what_it_lacks(tmp_path):
         np.save(file, [1, 2])
     with pytest.raises(ParseError, match="it holds one array"):
         gio.read_npz(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"0 1\n1 2\n", "it is not a zip archive"),
+        (b"", "it is not a zip archive"),
+        (pickle.dumps([1, 2]), "it is not a zip archive"),
+    ],
+)
+def test_a_file_that_is_not_an_archive_is_refused_without_advice_to_unpickle(
+    data, problem, tmp_path
+):
+    (tmp_path / "a.npz").write_bytes(data)
+    for source in (tmp_path / "a.npz", io.BytesIO(data)):
+        with pytest.raises(ParseError, match=problem) as caught:
+            gio.read_npz(source)
+        assert "pickle" not in str(caught.value)
+
+
+def test_pickled_objects_in_an_archive_are_refused_without_advice_to_unpickle(tmp_path):
+    np.savez(tmp_path / "a.npz", src=np.array([{}], object), dst=[1], n=2, directed=True)
+    with pytest.raises(ParseError, match="Python objects, which are never loaded") as caught:
+        gio.read_npz(tmp_path / "a.npz")
+    assert "allow_pickle" not in str(caught.value)
+
+
+def test_an_archive_that_does_not_fit_in_memory_is_refused_before_it_is_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("src.npy", b"")
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # the uncompressed size, in the central directory
+    data[place : place + 4] = (2**32 - 2).to_bytes(4, "little")
+    with pytest.raises((gl.exceptions.OutOfMemory, ParseError)) as caught:
+        gio.read_npz(io.BytesIO(data))
+    free = memory.available()
+    is_short = free is not None and free < 2**32 - 2
+    assert isinstance(caught.value, gl.exceptions.OutOfMemory) is is_short
 
 
 @pytest.mark.parametrize("name", BROKEN)
