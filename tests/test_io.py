@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -469,6 +470,117 @@ def test_labels_are_written_and_read_back(labels, separator):
     B, found = gio.read_labelled_edgelist(io.BytesIO(written.encode()), separator=separator)
     assert found == labels
     exactly(B, A)
+
+
+HEADERS = [
+    "source,target",
+    "Source,Target",
+    "src\tdst",
+    "from;to",
+    "from_node_id to_node_id",
+    '"Source ID","Target ID"',
+    "node1,node2",
+    "source,target,weight",
+    "ann,bob,cost",
+    "x,y,Distance (km)",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_the_header_of_a_labelled_edge_list_is_seen(header):
+    separator = next((mark for mark in "\t;," if mark in header), " ")
+    weight = separator + "2" if header.count(separator) == 2 or header.startswith("x,") else ""
+    written = f"# friends\n{header}\nann{separator}bob{weight}\nbob{separator}eve{weight}\n"
+    A, labels = gio.read_labelled_edgelist(io.StringIO(written))
+    assert labels == ["ann", "bob", "eve"]
+    assert A.to_dicts() == {0: {1: 2 if weight else True}, 1: {2: 2 if weight else True}}
+    B, labels = gio.read_labelled_edgelist(io.StringIO(written), header=True)
+    exactly(A, B)
+    assert labels == ["ann", "bob", "eve"]
+
+
+@pytest.mark.parametrize(
+    ("first", "labels"),
+    [
+        ("ann,bob", ["ann", "bob", "c"]),
+        ("node1,node2", ["node1", "node2", "c"]),  # they are vertices: one comes again below
+        ("source,ann", ["source", "ann", "node2", "c"]),
+        ("ann,bob,3", ["ann", "bob", "c"]),
+        ("ann,bob,nan", ["ann", "bob", "c"]),
+    ],
+)
+def test_the_first_edge_of_a_labelled_edge_list_is_not_taken_for_a_header(first, labels):
+    weight = ",1" * (first.count(",") - 1)
+    second = "bob" if "bob" in first else "node2"
+    written = f"{first}\n{second},c{weight}\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written))[1] == labels
+
+
+def test_header_says_whether_the_first_line_is_one():
+    written = "source,target\nann,bob\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written), header=False)[1][0] == "source"
+    written = "ann,bob\nbob,eve\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written), header=True)[1] == ["bob", "eve"]
+    with pytest.raises(gl.exceptions.InvalidValue, match="header is 'no'"):
+        gio.read_labelled_edgelist(io.StringIO(written), header="no")  # pyright: ignore
+    with pytest.raises(gl.exceptions.InvalidValue, match="header is 0"):
+        edges("0 1\n", header=0)
+
+
+NAMES = st.one_of(
+    st.sampled_from(["source", "target", "weight", "from", "to", "node1", "node2", "a,b", "a;b"]),
+    st.sampled_from(["1", "-7", "nan", "2.5", "", " ", "a b", '"a"', "#a", "a\tb", "\ufeffa"]),
+    st.text(st.characters(codec="utf-8"), max_size=3),
+    st.integers(-3, 3),
+)
+
+
+@st.composite
+def labelled_graphs(draw):
+    """Edges between labels, by a matrix without vertices of degree 0, which no edge list holds."""
+    labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+    ends = st.integers(0, len(labels) - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=6, unique=True))
+    kept = sorted({end for pair in pairs for end in pair})
+    pairs = [(kept.index(u), kept.index(v)) for u, v in pairs]
+    weight = draw(st.sampled_from([st.just(True), st.integers(-9, 9), st.floats()]))
+    values = np.array([draw(weight) for _ in pairs])
+    rows, columns = zip(*pairs, strict=True)
+    n = len(kept)
+    A = gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n)
+    return A, [labels[k] for k in kept]
+
+
+@given(labelled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
+def test_a_labelled_graph_that_is_written_is_read_back_the_same(graph, extension):
+    A, labels = graph
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{extension}"
+        try:
+            gio.write(path, A, labels=labels)
+        except gl.exceptions.InvalidValue as error:
+            assert "labels holds" in str(error)
+            assert not path.exists()
+            return
+        B, found = gio.read_labelled_edgelist(path)
+        G = gl.Graph.read(path, named=True, directed=True)
+    number = {str(label): k for k, label in enumerate(labels)}
+    order = [number[label] for label in found]
+    assert sorted(order) == list(range(A.nrows))
+    assert G.labels == tuple(found)
+    expected = A[order, order].new()
+    for one, other in zip(B.to_coo(), expected.to_coo(), strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+@given(tables(st.integers(1, 6).map(lambda n: (n, n))), st.sampled_from([".txt", ".csv", ".tsv"]))
+def test_an_unlabelled_graph_that_is_written_is_read_back_the_same(table, extension):
+    A = matrix(table)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{extension}"
+        gio.write(path, A, weights=True)
+        if A.nvals or extension != ".txt":
+            same(gio.read(path, n=A.nrows, dtype=A.dtype), table)
 
 
 GOOD = [

@@ -13,7 +13,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = (".csv", ".tsv", ".txt", ".el", ".edgelist", ".edges")
-_EDGE_LIST_OPTIONS = ("base", "separator", "columns")
+_EDGE_LIST_OPTIONS = ("base", "separator", "columns", "header")
 
 
 def read(options: Namespace) -> Graph:
