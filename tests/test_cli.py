@@ -442,8 +442,22 @@ def test_convert_keeps_labels_in_an_edge_list(tmp_path):
     assert succeeds("convert", path, tmp_path / "friends.csv", "--labels") == ""
     written = (tmp_path / "friends.csv").read_text()
     assert written == "source,target,weight\nbob,ann,3\nann,carol,4\n"
+    assert succeeds("convert", tmp_path / "friends.csv", tmp_path / "b.txt", "--labels") == ""
+    assert (tmp_path / "b.txt").read_text() == "bob ann 3\nann carol 4\n"
     assert succeeds("convert", path, tmp_path / "friends.mtx", "--labels") == ""
     assert gl.io.read(tmp_path / "friends.mtx").to_dicts() == {0: {1: 3}, 1: {2: 4}}
+
+
+def test_options_say_whether_the_first_line_is_a_header(tmp_path):
+    path = tmp_path / "friends.csv"
+    path.write_text("a,b\n0,1\n1,2\n")
+    assert "vertices    3\n" in succeeds("info", path)
+    assert "vertices    3\n" in succeeds("info", path, "--labels", "--header")
+    assert "vertices    5\n" in succeeds("info", path, "--labels")
+    assert "source is 'a'" in refused("info", path, "--no-header")
+    path.write_text("source,target\n0,1\n1,2\n")
+    assert "vertices    3\n" in succeeds("info", path, "--labels")
+    assert "vertices    5\n" in succeeds("info", path, "--labels", "--no-header")
 
 
 # --- what it refuses ------------------------------------------------------------------------------

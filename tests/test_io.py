@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,9 @@ from strategies import DTYPES, columns, matrix, same, symmetric, tables, vector
 
 import graphla as gl
 from graphla import io as gio
-from graphla import storage
-from graphla.io import ParseError
+from graphla import memory, storage
+from graphla.cli import main
+from graphla.io import ParseError, edgelist
 from graphla.io import files as io_files
 
 FORMATS = ["bsr", "csr", "csc", "coo", "lil", "dia", "dok"]
@@ -322,7 +325,6 @@ def test_unweighted_edges_listed_twice_count_once_or_are_counted():
         ("0 1\n-1 2\n", {}, 2, "the source is -1"),
         ("0 1\n", {"base": 1}, 1, "the source is 0, outside of 1"),
         ("0 1\n0 7\n", {"n": 7}, 2, "the target is 7, outside of 0 to 6"),
-        ("0 9999999999\n", {}, 1, "read_labelled_edgelist"),
         ("0 1\n0 2147483647\n", {}, 2, "the target is 2147483647, outside of 0 to 2147483646"),
         ("0 1\n", {"columns": (0, 7)}, 1, "has 2 fields where 8 are expected"),
         ("0 1 2\n3 4\n", {"columns": (1, 2)}, 2, "has 2 fields where 3 are expected"),
@@ -340,6 +342,56 @@ def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line,
         edges(written, **options)
     assert problem in caught.value.problem
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "problem"),
+    [
+        ("1 2147483646\n", 1, "the target is 2147483646, but the file has 1 edge"),
+        ("1 2\n# c\n100000000 2\n0 1\n", 3, "the source is 100000000, but the file has 3 edges"),
+        ("0 1\n0 1048577\n", 2, "the target is 1048577"),
+        ("0 1\n0 2147483648\n", 2, "the target is 2147483648"),
+        ("0 1\n-1 2\n", 2, "the source is -1"),
+        ("0 1\n18446744073709551615 1\n", 2, "source is '18446744073709551615'"),
+        ("0 1\n1 ann\n", 2, "target is 'ann'"),
+        ("0 1 0.5\nann 1 2\n", 2, "source is 'ann'"),
+    ],
+)
+def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed(
+    written, line, problem, tmp_path, capsys
+):
+    path = tmp_path / "edges.txt"
+    path.write_text(written)
+    with pytest.raises(ParseError) as caught:
+        gl.Graph.read(path)
+    assert caught.value.problem.startswith(problem)
+    assert caught.value.line == line
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert "named=True" in str(caught.value) and "--labels" not in str(caught.value)
+    assert main(["info", str(path)]) == 1
+    printed = capsys.readouterr().err
+    assert f"line {line}: {problem}" in printed
+    assert "--labels" in printed and "named=True" not in printed
+    assert gl.Graph.read(path, named=True).nedges == written.count("\n") - written.count("#")
+    assert main(["info", str(path), "--labels"]) == 0
+
+
+@given(
+    st.integers(1, 40),
+    st.sampled_from([-1, 0, 1]),
+    st.booleans(),
+)
+def test_vertex_numbers_are_limited_relative_to_the_number_of_edges(count, beyond, is_few):
+    least = edgelist.SPARSE_FROM if is_few else edgelist.VERTICES_PER_EDGE * 20_000
+    count = count if is_few else 20_000
+    largest = least + beyond
+    written = "0 1\n" * (count - 1) + f"{largest} 0\n"
+    if largest > max(edgelist.SPARSE_FROM, edgelist.VERTICES_PER_EDGE * count):
+        with pytest.raises(ParseError, match=rf"line {count}: the source is {largest}"):
+            edges(written)
+    else:
+        assert edges(written).nrows == largest + 1
+    assert edges(written, n=largest + 1).nrows == largest + 1
 
 
 @pytest.mark.parametrize(
@@ -418,6 +470,117 @@ def test_labels_are_written_and_read_back(labels, separator):
     B, found = gio.read_labelled_edgelist(io.BytesIO(written.encode()), separator=separator)
     assert found == labels
     exactly(B, A)
+
+
+HEADERS = [
+    "source,target",
+    "Source,Target",
+    "src\tdst",
+    "from;to",
+    "from_node_id to_node_id",
+    '"Source ID","Target ID"',
+    "node1,node2",
+    "source,target,weight",
+    "ann,bob,cost",
+    "x,y,Distance (km)",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_the_header_of_a_labelled_edge_list_is_seen(header):
+    separator = next((mark for mark in "\t;," if mark in header), " ")
+    weight = separator + "2" if header.count(separator) == 2 or header.startswith("x,") else ""
+    written = f"# friends\n{header}\nann{separator}bob{weight}\nbob{separator}eve{weight}\n"
+    A, labels = gio.read_labelled_edgelist(io.StringIO(written))
+    assert labels == ["ann", "bob", "eve"]
+    assert A.to_dicts() == {0: {1: 2 if weight else True}, 1: {2: 2 if weight else True}}
+    B, labels = gio.read_labelled_edgelist(io.StringIO(written), header=True)
+    exactly(A, B)
+    assert labels == ["ann", "bob", "eve"]
+
+
+@pytest.mark.parametrize(
+    ("first", "labels"),
+    [
+        ("ann,bob", ["ann", "bob", "c"]),
+        ("node1,node2", ["node1", "node2", "c"]),  # they are vertices: one comes again below
+        ("source,ann", ["source", "ann", "node2", "c"]),
+        ("ann,bob,3", ["ann", "bob", "c"]),
+        ("ann,bob,nan", ["ann", "bob", "c"]),
+    ],
+)
+def test_the_first_edge_of_a_labelled_edge_list_is_not_taken_for_a_header(first, labels):
+    weight = ",1" * (first.count(",") - 1)
+    second = "bob" if "bob" in first else "node2"
+    written = f"{first}\n{second},c{weight}\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written))[1] == labels
+
+
+def test_header_says_whether_the_first_line_is_one():
+    written = "source,target\nann,bob\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written), header=False)[1][0] == "source"
+    written = "ann,bob\nbob,eve\n"
+    assert gio.read_labelled_edgelist(io.StringIO(written), header=True)[1] == ["bob", "eve"]
+    with pytest.raises(gl.exceptions.InvalidValue, match="header is 'no'"):
+        gio.read_labelled_edgelist(io.StringIO(written), header="no")  # pyright: ignore
+    with pytest.raises(gl.exceptions.InvalidValue, match="header is 0"):
+        edges("0 1\n", header=0)
+
+
+NAMES = st.one_of(
+    st.sampled_from(["source", "target", "weight", "from", "to", "node1", "node2", "a,b", "a;b"]),
+    st.sampled_from(["1", "-7", "nan", "2.5", "", " ", "a b", '"a"', "#a", "a\tb", "\ufeffa"]),
+    st.text(st.characters(codec="utf-8"), max_size=3),
+    st.integers(-3, 3),
+)
+
+
+@st.composite
+def labelled_graphs(draw):
+    """Edges between labels, by a matrix without vertices of degree 0, which no edge list holds."""
+    labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+    ends = st.integers(0, len(labels) - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=6, unique=True))
+    kept = sorted({end for pair in pairs for end in pair})
+    pairs = [(kept.index(u), kept.index(v)) for u, v in pairs]
+    weight = draw(st.sampled_from([st.just(True), st.integers(-9, 9), st.floats()]))
+    values = np.array([draw(weight) for _ in pairs])
+    rows, columns = zip(*pairs, strict=True)
+    n = len(kept)
+    A = gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n)
+    return A, [labels[k] for k in kept]
+
+
+@given(labelled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
+def test_a_labelled_graph_that_is_written_is_read_back_the_same(graph, extension):
+    A, labels = graph
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{extension}"
+        try:
+            gio.write(path, A, labels=labels)
+        except gl.exceptions.InvalidValue as error:
+            assert "labels holds" in str(error)
+            assert not path.exists()
+            return
+        B, found = gio.read_labelled_edgelist(path)
+        G = gl.Graph.read(path, named=True, directed=True)
+    number = {str(label): k for k, label in enumerate(labels)}
+    order = [number[label] for label in found]
+    assert sorted(order) == list(range(A.nrows))
+    assert G.labels == tuple(found)
+    expected = A[order, order].new()
+    for one, other in zip(B.to_coo(), expected.to_coo(), strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+@given(tables(st.integers(1, 6).map(lambda n: (n, n))), st.sampled_from([".txt", ".csv", ".tsv"]))
+def test_an_unlabelled_graph_that_is_written_is_read_back_the_same(table, extension):
+    A = matrix(table)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{extension}"
+        gio.write(path, A, weights=True)
+        if A.nvals or extension != ".txt":
+            same(gio.read(path, n=A.nrows, dtype=A.dtype), table)
 
 
 GOOD = [
@@ -554,6 +717,44 @@ def test_a_file_that_says_half_of_a_graph_is_told_what_it_lacks(tmp_path):
         np.save(file, [1, 2])
     with pytest.raises(ParseError, match="it holds one array"):
         gio.read_npz(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"0 1\n1 2\n", "it is not a zip archive"),
+        (b"", "it is not a zip archive"),
+        (pickle.dumps([1, 2]), "it is not a zip archive"),
+    ],
+)
+def test_a_file_that_is_not_an_archive_is_refused_without_advice_to_unpickle(
+    data, problem, tmp_path
+):
+    (tmp_path / "a.npz").write_bytes(data)
+    for source in (tmp_path / "a.npz", io.BytesIO(data)):
+        with pytest.raises(ParseError, match=problem) as caught:
+            gio.read_npz(source)
+        assert "pickle" not in str(caught.value)
+
+
+def test_pickled_objects_in_an_archive_are_refused_without_advice_to_unpickle(tmp_path):
+    np.savez(tmp_path / "a.npz", src=np.array([{}], object), dst=[1], n=2, directed=True)
+    with pytest.raises(ParseError, match="Python objects, which are never loaded") as caught:
+        gio.read_npz(tmp_path / "a.npz")
+    assert "allow_pickle" not in str(caught.value)
+
+
+def test_an_archive_that_does_not_fit_in_memory_is_refused_before_it_is_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("src.npy", b"")
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    place = data.index(b"PK\x01\x02") + 24  # the uncompressed size, in the central directory
+    data[place : place + 4] = (2**32 - 2).to_bytes(4, "little")
+    with pytest.raises((gl.exceptions.OutOfMemory, ParseError)) as caught:
+        gio.read_npz(io.BytesIO(data))
+    free = memory.available()
+    is_short = free is not None and free < 2**32 - 2
+    assert isinstance(caught.value, gl.exceptions.OutOfMemory) is is_short
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from graphla import memory
 from graphla.backends import Costs, Lengths, Reach, counting, csgraph
 from graphla.backends.arrays import (
     building,
@@ -137,6 +138,7 @@ def owns(array: Array) -> bool:
 
 def transpose(a: Csr) -> Csr:
     """The same entries by columns."""
+    memory.require_offsets(a.ncols, "columns", a.nvals)
     if a.nvals < LARGE or not counting.fits(a.nrows, a.ncols, a.nvals):
         return layout.transpose(np, a)
     return counting.transpose(a)
@@ -151,6 +153,7 @@ def build_matrix(
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
     """Entries in any order, equal places folded by dup_op from the left, or refused."""
+    memory.require_offsets(nrows, "rows", values.size)
     if values.size < LARGE or not counting.fits(nrows, ncols, values.size):
         return building.build_matrix(np, nrows, ncols, rows, columns, values, dup_op)
     return counting.build_matrix(nrows, ncols, rows, columns, values, dup_op)

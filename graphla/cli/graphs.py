@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = (".csv", ".tsv", ".txt", ".el", ".edgelist", ".edges")
-_EDGE_LIST_OPTIONS = ("base", "separator", "columns")
+_EDGE_LIST_OPTIONS = ("base", "separator", "columns", "header")
 
 
 def read(options: Namespace) -> Graph:
@@ -68,7 +67,7 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
             return io.read_labelled_edgelist(path, **given)
         return io.read(path, **given), None
     except (DuplicateEntry, io.ParseError) as error:
-        raise InvalidValue(f"{error}{_hint(str(error))}") from error
+        raise InvalidValue(_in_options(error)) from error
 
 
 def is_edge_list(name: str) -> bool:
@@ -76,11 +75,9 @@ def is_edge_list(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith(EDGE_LISTS)
 
 
-def _hint(problem: str) -> str:
-    """The option that takes a file with this problem."""
-    if "dup_op" in problem:
-        return " (--duplicates min, for example)"
-    if problem.endswith("any numbers, as labels"):
-        return " (--labels does here)"
-    is_name = re.search(r"(source|target) is .*, which is not an integer$", problem)
-    return " (--labels reads names)" if is_name else ""
+def _in_options(error: Exception) -> str:
+    """The error's message, with the option that takes a file with this problem."""
+    problem = str(error)
+    if isinstance(error, io.NotIndices):
+        return f"{problem.removesuffix(error.advice)} (--labels reads vertices as labels)"
+    return f"{problem} (--duplicates min, for example)" if "dup_op" in problem else problem

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    BooleanOptionalAction,
+    RawDescriptionHelpFormatter,
+)
 from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import Any
@@ -241,6 +246,11 @@ def _add_reading(command: ArgumentParser) -> None:
     )
     reading.add_argument(
         "--separator", metavar="C", help="edge lists: between fields (default: seen)"
+    )
+    reading.add_argument(
+        "--header",
+        action=BooleanOptionalAction,
+        help="edge lists: whether the first line names the columns (default: seen)",
     )
     reading.add_argument(
         "--columns",

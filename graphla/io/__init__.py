@@ -2,13 +2,14 @@
 
 from graphla.io.by_extension import read, write
 from graphla.io.edgelist import read_edgelist, read_labelled_edgelist, write_edgelist
-from graphla.io.files import ParseError
+from graphla.io.files import NotIndices, ParseError
 from graphla.io.matrix_market import mmread, mmwrite
 from graphla.io.networkx_graph import from_networkx, to_networkx
 from graphla.io.npz import read_npz, write_npz
 from graphla.io.scipy_sparse import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
 
 __all__ = [
+    "NotIndices",
     "ParseError",
     "from_networkx",
     "from_scipy_sparse",

@@ -6,15 +6,22 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
-from graphla.io.files import NumberOutOfRange, ParseError, TextReader, name_of, replacing
-from graphla.io.table import comment_lines, line_of_row, lines_of, number_rows, shorten
+from graphla.io.files import (
+    NotIndices,
+    NumberOutOfRange,
+    ParseError,
+    TextReader,
+    name_of,
+    replacing,
+)
+from graphla.io.table import LineOf, comment_lines, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
 from graphla.storage import is_iso
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
@@ -22,6 +29,39 @@ from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
 MOST = 2**31 - 1  # vertices: a dimension is below 2^31
+
+HEADERS = {
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("sourceid", "targetid"),
+    ("sourcenode", "targetnode"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("srcid", "dstid"),
+    ("from", "to"),
+    ("fromid", "toid"),
+    ("fromnode", "tonode"),
+    ("fromnodeid", "tonodeid"),
+    ("sender", "receiver"),
+    ("follower", "followee"),
+}
+"""Titles of the columns of source and target, without case, spaces and underscores."""
+
+NUMBERED_HEADERS = {
+    (f"{noun}{one}", f"{noun}{two}")
+    for noun in ("node", "vertex", "id", "entity")
+    for one, two in (("1", "2"), ("a", "b"))
+}
+"""Titles that could also be vertices: they are if one of them occurs again in the file."""
+
+SPARSE_FROM = 1 << 20
+"""Up to this number any vertex is taken as an index, however few edges the file has."""
+
+VERTICES_PER_EDGE = 64
+"""A vertex number above SPARSE_FROM and above this many times the number of edges is refused where
+`n` is not given: it is an identifier (of a user, a place, a hash), and no index. A matrix takes
+memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
 
@@ -52,7 +92,8 @@ def read_edgelist(
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
         base: the least vertex of the file, 0 or 1.
-        n: the number of vertices; by default the greatest that has an edge, and one more.
+        n: the number of vertices; by default one more than the largest in the file, which must
+            not exceed both SPARSE_FROM and VERTICES_PER_EDGE times the number of edges.
         dtype: of the values; by default BOOL without weights, with them INT64 if all are
             integers, and else FP64.
         dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
@@ -73,15 +114,14 @@ def read_edgelist(
         limit = MOST if n is None else n
         try:
             u, v, w = _read_columns(text, form, comments, wanted, base, limit)
-        except NumberOutOfRange:
-            raise
-        except ParseError:
-            if dtype is not None or not form.weighted:
+        except ParseError as error:
+            is_final = dtype is not None or not form.weighted
+            if is_final or isinstance(error, NumberOutOfRange | NotIndices):
                 raise
             wanted = FP64  # if a weight had a point; any other error will come again
             u, v, w = _read_columns(text, form, comments, wanted, base, limit)
         if n is None:
-            n = int(max(u.max(), v.max())) + 1 if u.size else 0
+            n = _count_vertices(text, form, comments, u, v, base)
         return _build(text, form, comments, (u, v, w), wanted, n, directed, dup_op, name)
 
 
@@ -91,7 +131,7 @@ def read_labelled_edgelist(
     directed: bool = True,
     separator: str | None = None,
     comments: Sequence[str] = COMMENTS,
-    header: bool = False,
+    header: bool | None = None,
     columns: Sequence[int] | None = None,
     dtype: Any = None,
     dup_op: Any = None,
@@ -100,20 +140,17 @@ def read_labelled_edgelist(
     """A, labels: A(i, j) = w for every line `labels[i] labels[j] w`; labels as they first appear.
 
     A label is any text without the separator; between quotes, where the separator is no white
-    space, any text at all. A tab in the first line makes tabs the separator. The rest is as in
-    `read_edgelist`.
+    space, any text at all. A tab in the first line makes tabs the separator. With header=None the
+    first line is a header if it holds a known pair of titles (HEADERS, NUMBERED_HEADERS), or
+    where a weight is expected a text that is not a number. The rest is as in `read_edgelist`.
     """
     comments = tuple(comments)
     with TextReader(source) as text:
         form = _look(text, separator, comments, header, columns, labelled=True)
-        numbers: dict[str, int] = {}
-        u, v, weights = [], [], []
-        _skip(text, form.skip)
-        for line, fields in _records(text, form, comments):
-            u.append(numbers.setdefault(fields[0], len(numbers)))
-            v.append(numbers.setdefault(fields[1], len(numbers)))
-            if form.weighted:
-                weights.append((fields[2], line))
+        numbers, u, v, weights = _read_labels(text, form, comments)
+        if any(name in numbers for name in form.doubtful):
+            form = replace(form, skip=form.skip - 1)
+            numbers, u, v, weights = _read_labels(text, form, comments)
         wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
         w = wanted.np_type.type(1)
         if form.weighted:
@@ -145,10 +182,12 @@ def write_edgelist(
         directed: False writes each edge of a symmetric A once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
             for .tsv, and else a space.
-        header: whether to name the columns; by default where the separator is a comma or a tab.
+        header: whether to name the columns; by default where the separator is a comma or a tab,
+            and where the first line of labels would be misread without a header.
         weights: whether to write values; by default unless they are all one, held once.
         base: the number of the first vertex, 0 or 1.
-        labels: what to write for each vertex in place of its number.
+        labels: what to write for each vertex in place of its number. A label that could not be
+            read back is refused.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
@@ -156,9 +195,15 @@ def write_edgelist(
     if not directed and not has_symmetry(rows, "symmetric"):
         raise InvalidValue("directed is False, but A is not symmetric")
     separator = _separator_to_write(separator, target)
-    header = separator in (",", "\t") if header is None else header
     weights = not (is_iso(rows.values) and rows.values[0] == 1) if weights is None else weights
     names = None if labels is None else _labels_to_write(labels, rows.shape, separator)
+    if header is None:
+        header = separator in (",", "\t")
+        if not header and names is not None and rows.columns.size:
+            u = int(np.argmax(rows.indptr[1:] > 0))
+            first = [labels[u], labels[int(rows.columns[0])]]  # pyright: ignore
+            written = [names[u], names[int(rows.columns[0])]]
+            header = not _is_read_back(first, written + ["1"] * weights, separator)
     with replacing(target) as out:
         if header:
             titles = ("source", "target", "weight") if weights else ("source", "target")
@@ -183,6 +228,7 @@ class _Form:
     width: int
     weighted: bool
     skip: int  # lines above the first edge
+    doubtful: tuple[str, ...] = ()  # titles that are vertices instead if they occur below
 
 
 def _look(
@@ -196,6 +242,8 @@ def _look(
     if separator is not None and not _separates(separator, ascii_only=not labelled):
         kind = "character" if labelled else "ASCII character"
         raise InvalidValue(f"separator is {separator!r}, but should be one {kind}, no line end")
+    if header is not None and not isinstance(header, bool):
+        raise InvalidValue(f"header is {header!r}, but should be True, False or None")
     if columns is not None and not (len(columns) in (2, 3) and all(map(_is_position, columns))):
         raise InvalidValue(f"columns is {columns!r}, but should be two or three positions from 0")
     comment = comment_lines(comments)
@@ -203,23 +251,28 @@ def _look(
         pass
     first = line.decode("utf-8", "replace").strip(" \r\n")
     if separator is None:
-        separator = next((mark for mark in ",;" if mark in first), None)
-        if separator is None and labelled and "\t" in first:
-            separator = "\t"
+        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, a number no tab
+        separator = next((mark for mark in marks if mark in first), None)
     if separator == " " or (separator == "\t" and not labelled):
         separator = None
     fields = first.split(separator)
     if labelled and separator is not None:
         fields = next((found for _, found in _split([first], separator, text, text.line)), [])
-    if header is None:
+    doubtful: tuple[str, ...] = ()
+    if header is None and not labelled:
         header = bool(line) and all(_is_title(field) for field in fields)
+    elif header is None:
+        titles = fields if columns is None else [fields[c] for c in columns if c < len(fields)]
+        header, is_doubtful = _names_columns(titles)
+        doubtful = tuple(titles[:2]) if is_doubtful else ()
     width = len(fields) if line else 2
     if columns is None and width not in (2, 3):
         problem = f"{shorten(first)} has {width} fields where 2 or 3 are expected"
         raise text.error(f"{problem}; `columns` or `separator` may say how to read it")
     weighted = (width if columns is None else len(columns)) == 3
     chosen = None if columns is None else tuple(columns)
-    return _Form(separator, chosen, width, weighted, text.line - bool(line) + header)
+    skip = text.line - bool(line) + header
+    return _Form(separator, chosen, width, weighted, skip, doubtful)
 
 
 def _separates(separator: Any, *, ascii_only: bool) -> bool:
@@ -233,6 +286,16 @@ def _is_position(column: Any) -> bool:
 
 def _is_title(field: str) -> bool:
     return re.match(r"""\s*["']?[A-Za-z_]""", field) is not None
+
+
+def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
+    """Whether the first line of labels is a header, and whether that is doubtful."""
+    pair = tuple(re.sub(r"[^a-z0-9]", "", title.lower()) for title in titles[:2])
+    if len(titles) == 3:
+        weight = titles[2].strip().lower()
+        if weight and not re.match(r"[+-]?(\.?[0-9]|nan$|inf$|infinity$)", weight):
+            return True, False
+    return pair in HEADERS or pair in NUMBERED_HEADERS, pair in NUMBERED_HEADERS
 
 
 def _skip(text: TextReader, lines: int) -> None:
@@ -251,12 +314,14 @@ def _read_columns(
     ends: tuple[list[Any], list[Any]] = ([], [])
     weights = []
     options: dict[str, Any] = {"separator": form.separator, "columns": form.columns}
-    for part, line_of in number_rows(text, np.dtype(layout), comments=comments, **options):
+    for part, line_of in _edges(number_rows(text, np.dtype(layout), comments=comments, **options)):
         for kept, field in zip(ends, ("source", "target"), strict=True):
             column = part[field]
             if column.min() < base or column.max() >= n + base:
                 k = int(np.argmax((column < base) | (column >= n + base)))
-                raise text.error(_out_of_range(field, int(column[k]), base, n), line_of(k))
+                problem = f"the {field} is {column[k]}, outside of {base} to {n + base - 1}"
+                kind = NotIndices if n == MOST else ParseError
+                raise kind(problem, text.name, line_of(k))
             kept.append((column - base).astype(np.int32))
         if form.weighted:
             if dtype is BOOL and (bad := (part["weight"] & ~1) != 0).any():
@@ -270,11 +335,29 @@ def _read_columns(
     return u, v, np.concatenate(weights) if weights else np.empty(0, dtype.np_type)
 
 
-def _out_of_range(field: str, vertex: int, base: int, n: int) -> str:
-    problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
-    if n == MOST:
-        problem += "; read_labelled_edgelist takes any numbers, as labels"
-    return problem
+def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
+    """The rows; an error in a vertex, which is a name or beyond 64 bits, becomes NotIndices."""
+    try:
+        yield from rows
+    except ParseError as error:
+        is_vertex = error.problem.startswith(("source is", "target is"))
+        raise NotIndices(*error.args) if is_vertex else error from None
+
+
+def _count_vertices(
+    text: TextReader, form: _Form, comments: tuple[str, ...], u: Any, v: Any, base: int
+) -> int:
+    """One more than the largest index, if that is not far beyond the number of edges."""
+    if not u.size:
+        return 0
+    largest = int(max(u.max(), v.max()))
+    if largest + base <= max(SPARSE_FROM, VERTICES_PER_EDGE * u.size):
+        return largest + 1
+    k = int(np.argmax(np.maximum(u, v)))
+    field = "source" if u[k] == largest else "target"
+    count = f"{u.size} edge{'' if u.size == 1 else 's'}"
+    problem = f"the {field} is {largest + base}, but the file has {count}"
+    raise NotIndices(problem, text.name, line_of_row(text, k, form.skip, comments))
 
 
 def _build(
@@ -302,6 +385,21 @@ def _build(
         if not directed:
             problem += " (directed is False, so u v and v u are one edge)"
         raise text.error(problem, line) from None
+
+
+def _read_labels(
+    text: TextReader, form: _Form, comments: tuple[str, ...]
+) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
+    """The number of each label, the ends of each edge, and its weight with its line."""
+    numbers: dict[str, int] = {}
+    u, v, weights = [], [], []
+    _skip(text, form.skip)
+    for line, fields in _records(text, form, comments):
+        u.append(numbers.setdefault(fields[0], len(numbers)))
+        v.append(numbers.setdefault(fields[1], len(numbers)))
+        if form.weighted:
+            weights.append((fields[2], line))
+    return numbers, u, v, weights
 
 
 def _records(
@@ -370,10 +468,27 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
     return "," if name.endswith(".csv") else "\t" if name.endswith(".tsv") else " "
 
 
+def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
+    """Whether a file that starts with a line of these fields is read without its separator."""
+    seen = None if separator in " \t,;" else separator
+    with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:
+        try:
+            form = _look(text, seen, COMMENTS, None, None, labelled=True)
+            _skip(text, form.skip)
+            records = [found for _, found in _records(text, form, COMMENTS)]
+        except ParseError:
+            return False
+    return [found[:2] for found in records] == [list(map(str, labels))]
+
+
 def _labels_to_write(labels: Sequence[Any], shape: tuple[int, int], separator: str) -> Any:
     if len(labels) < max(shape):
         raise InvalidValue(f"labels has {len(labels)} labels, but A has {max(shape)} vertices")
-    return np.array([_label_to_write(str(label), separator) for label in labels], object)
+    names = [str(label) for label in labels]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidValue(f"labels holds {twice!r} for two vertices, which would be read as one")
+    return np.array([_label_to_write(name, separator) for name in names], object)
 
 
 def _label_to_write(label: str, separator: str) -> str:
@@ -383,6 +498,7 @@ def _label_to_write(label: str, separator: str) -> str:
         csv.writer(line, delimiter=separator, lineterminator="").writerow([label])
         written = line.getvalue()
     broken = "\n" in label or "\r" in label or not label.strip() or label != label.strip()
+    broken |= any("\ud800" <= char <= "\udfff" for char in label)  # not text that UTF-8 holds
     if broken or label.startswith(COMMENTS) or (separator == " " and len(label.split()) > 1):
         raise InvalidValue(f"labels holds {label!r}, which could not be read back from the file")
     if separator == "\t" and ("\t" in label or '"' in label):

@@ -25,6 +25,8 @@ _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open
 class ParseError(InvalidValue):
     """A file that does not say what its format asks for: `file`, `line` (or None) and `problem`."""
 
+    advice = ""  # what `str` adds for users of Python
+
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
         self.problem = problem
@@ -33,7 +35,13 @@ class ParseError(InvalidValue):
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{where}: {self.problem}"
+        return f"{where}: {self.problem}{self.advice}"
+
+
+class NotIndices(ParseError):
+    """Vertices that do not serve as indices: names, or numbers far beyond the number of edges."""
+
+    advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
 
 
 class NumberOutOfRange(ParseError):

@@ -13,16 +13,20 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graphla import memory
 from graphla.io.entries import assemble, by_rows, has_symmetry, held_once
 from graphla.io.files import ParseError, is_file_object, name_of, replacing
 from graphla.io.scipy_sparse import from_scipy_sparse
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.vector import ReadableVector
 from semirings.dtypes import lookup_dtype
+from semirings.exceptions import OutOfMemory
 
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -47,17 +51,18 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """
     held = io.BytesIO(source.read()) if is_file_object(source) else source
     try:
+        _refuse_unreadable(held, name_of(source))
         return _read(held, dup_op, name)
-    except FileNotFoundError:
+    except OutOfMemory:
         raise
-    except _DAMAGE as error:
+    except MemoryError as error:
+        raise OutOfMemory(f"{name_of(source)}: {error}") from error
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise ParseError(
             f"this is no .npz file of a graph ({_said(error)})", name_of(source)
         ) from error
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise ParseError(f"this is no .npz file of a graph ({error})", name_of(source)) from error
 
 
 def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> None:
@@ -76,11 +81,22 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
         (np.savez_compressed if compressed else np.savez)(out, **arrays)
 
 
+def _refuse_unreadable(source: Any, file: str) -> None:
+    """Refuse what is not a zip archive, or holds more than the memory does."""
+    with Path(source).open("rb") if not is_file_object(source) else nullcontext(source) as stream:
+        if stream.read(6) == b"\x93NUMPY":
+            raise ValueError("it holds one array")
+        stream.seek(0)
+        if not zipfile.is_zipfile(stream):
+            raise ValueError("it is not a zip archive")
+        with zipfile.ZipFile(stream) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        memory.require(size, f"the arrays of {file}")
+        stream.seek(0)
+
+
 def _read(source: Any, dup_op: Any, name: Any) -> Any:
-    loaded = np.load(source, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        raise ValueError("it holds one array")
-    with loaded as arrays:
+    with np.load(source, allow_pickle=False) as arrays:
         if "src" in arrays and "dst" in arrays:
             return _from_edges(arrays, dup_op, name)
         if "format" not in arrays:
@@ -131,4 +147,6 @@ def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
 
 
 def _said(error: Exception) -> str:
+    if "allow_pickle" in str(error):
+        return "it holds Python objects, which are never loaded: that could run code"
     return str(error.args[0]) if isinstance(error, KeyError) else str(error)

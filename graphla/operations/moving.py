@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+from graphla import memory
 from graphla.backends import backend, placed, streams
 from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.operation import Running
@@ -43,6 +44,7 @@ def empty_vector(device: str, dtype: DataType, size: int) -> VectorForms:
 def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
     """No entries, on a device."""
     if device == "cpu":
+        memory.require_offsets(nrows, "rows")
         return MatrixForms.empty(device, dtype, nrows, ncols)
     with Running("new", (), device):
         return MatrixForms.empty(device, dtype, nrows, ncols)

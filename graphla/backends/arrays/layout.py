@@ -103,6 +103,17 @@ def offsets(xp: ModuleType, counts: Array) -> Array:
     return indptr
 
 
+def offsets_of_few(xp: ModuleType, rows: Array, nrows: int) -> Array:
+    """The indptr of `nrows` rows for entries in these rows, sorted; it takes no other long array.
+
+    indptr[r] is the number of entries in rows before r: k for every r after the row of entry
+    k - 1, up to the row of entry k.
+    """
+    bounds = xp.empty(rows.size + 2, xp.int64)
+    bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
+    return xp.arange(rows.size + 1, dtype=index_dtype(xp, rows.size)).repeat(xp.diff(bounds))
+
+
 def ranges(xp: ModuleType, starts: Array, counts: Array, total: int) -> Array:
     """starts[0], starts[0] + 1, ..., counts[0] of them, then the same for starts[1], and so on."""
     dtype = starts.dtype if total < INT32_END else xp.int64
@@ -174,10 +185,13 @@ def to_bitmap(xp: ModuleType, v: AnyVector) -> BitmapVector:
 
 def from_keys(xp: ModuleType, nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
     """The matrix with entries at row * ncols + column = keys, increasing."""
-    starts = xp.arange(nrows + 1, dtype=xp.int64)
-    starts *= ncols
-    indptr = keys.searchsorted(starts).astype(index_dtype(xp, keys.size))
-    del starts
+    if keys.size < nrows:
+        indptr = offsets_of_few(xp, keys // ncols, nrows)
+    else:
+        starts = xp.arange(nrows + 1, dtype=xp.int64)
+        starts *= ncols
+        indptr = keys.searchsorted(starts).astype(index_dtype(xp, keys.size))
+        del starts
     indices = xp.empty(keys.size, xp.int32)
     if keys.size:
         xp.remainder(keys, ncols, out=indices, casting="unsafe")
@@ -195,8 +209,10 @@ def keys_of(xp: ModuleType, a: Csr) -> Array:
 def transpose(xp: ModuleType, a: Csr) -> Csr:
     """The same entries by columns."""
     columns, order = sort_order(xp, a.indices, a.ncols)
-    ends = columns.searchsorted(xp.arange(a.ncols + 1))
-    indptr = ends.astype(a.indptr.dtype)
+    if columns.size < a.ncols:
+        indptr = offsets_of_few(xp, columns, a.ncols).astype(a.indptr.dtype, copy=False)
+    else:
+        indptr = columns.searchsorted(xp.arange(a.ncols + 1)).astype(a.indptr.dtype)
     indices = row_of_entry(xp, a)[order]
     return Csr(a.ncols, a.nrows, indptr, indices, gather(xp, a.values, order))
 

@@ -1,0 +1,95 @@
+"""What cannot fit in the memory of the host is refused before it is allocated."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla import memory
+from graphla.backends.arrays.layout import offsets_of_few
+
+HUGE = 2**31 - 1
+OFFSETS = 4 * 2**31  # bytes
+
+linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+pytestmark = pytest.mark.cpu
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """Leave this process 2 GiB of address space more than it has."""
+    resource = pytest.importorskip("resource")
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**31, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def npz_edges() -> io.BytesIO:
+    file = io.BytesIO()
+    np.savez(file, src=[0], dst=[1], n=HUGE, directed=True)
+    file.seek(0)
+    return file
+
+
+HEADER = "%%MatrixMarket matrix coordinate pattern general\n"
+TOO_LARGE = {
+    "empty": lambda: gl.Matrix(int, HUGE, 1),
+    "coo": lambda: gl.Matrix.from_coo([0], [0], nrows=HUGE, ncols=1),
+    "transpose": lambda: gl.Matrix.from_coo([0], [5], nrows=1, ncols=HUGE).to_csc(),
+    "mtx": lambda: gl.io.mmread(io.StringIO(f"{HEADER}{HUGE} {HUGE} 1\n1 1\n")),
+    "npz": lambda: gl.io.read_npz(npz_edges()),
+    "edge list": lambda: gl.io.read_edgelist(io.StringIO("0 1\n"), n=HUGE),
+}
+
+
+@linux
+@pytest.mark.parametrize("build", TOO_LARGE.values(), ids=TOO_LARGE)
+def test_offsets_that_do_not_fit_are_refused_with_the_bytes_needed_and_available(
+    build, little_memory
+):
+    with pytest.raises(gl.exceptions.OutOfMemory) as caught:
+        build()
+    message = str(caught.value)
+    assert f"2,147,483,647 {'columns' if 'columns' in message else 'rows'}" in message
+    assert f"need {OFFSETS:,} bytes of memory, but" in message
+    free = int(message.partition(", but ")[2].split()[0].replace(",", ""))
+    assert 2**30 < free <= 2**31
+
+
+@linux
+def test_the_available_memory_is_known_and_at_most_the_physical_memory():
+    free = memory.available()
+    total = next(
+        int(line.split()[1]) * 1024
+        for line in Path("/proc/meminfo").read_text().splitlines()
+        if line.startswith("MemTotal:")
+    )
+    assert free is not None
+    assert 0 < free <= total
+
+
+def test_what_fits_is_not_refused():
+    memory.require(0, "nothing")
+    memory.require(memory.SMALL, "a few megabytes")
+    with pytest.raises(gl.exceptions.OutOfMemory, match=r"all numbers need 1,\d{3},.* bytes"):
+        memory.require(2**80, "all numbers")
+
+
+@given(
+    st.integers(0, 8).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1)) if n else st.just([]))
+    )
+)
+def test_offsets_of_few_entries_count_the_entries_in_earlier_rows(case):
+    nrows, rows = case[0], np.sort(np.array(case[1], np.int64))
+    expected = [int((rows < r).sum()) for r in range(nrows + 1)]
+    assert offsets_of_few(np, rows, nrows).tolist() == expected
