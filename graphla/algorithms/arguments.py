@@ -340,6 +340,11 @@ def is_floating(A: Matrix) -> bool:
     return A.dtype.name.startswith("FP")
 
 
+def greatest(A: Matrix) -> Any:
+    """Return the greatest weight of A, which has one at least."""
+    return _extent(A)[1]
+
+
 def _extent(A: Matrix) -> tuple[Any, Any]:
     """The least and the greatest weight, of which there is one."""
     return perform("extent", MatrixForms.extent, A._forms, A.dtype)
