@@ -269,9 +269,9 @@ def numbers(A: Matrix) -> None:
     """Refuse an edge whose weight is not a number."""
     if not A.nvals or not is_floating(A):
         return
-    least = _extent(A)[0]
+    least = extent(A)[0]
     if least != least:
-        i, j = _first_entry(select.valueeq(A.apply(unary.isnan), True).new())
+        i, j = first_entry(select.valueeq(A.apply(unary.isnan), True).new())
         raise InvalidValue(
             f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers"
         )
@@ -281,13 +281,13 @@ def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if _extent(A)[0] >= 0:  # not where it is NaN
+    if extent(A)[0] >= 0:  # not where it is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
         wrong = select.valueeq(A.apply(unary.isnan), True).new()
     if wrong.nvals:
-        i, j = _first_entry(wrong)
+        i, j = first_entry(wrong)
         raise InvalidValue(
             f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
             f"but must have none below 0"
@@ -297,9 +297,9 @@ def nonnegative(A: Matrix) -> None:
 def positive(A: Matrix) -> None:
     """Refuse an edge whose weight is not above zero."""
     nonnegative(A)
-    if not A.nvals or _extent(A)[0] > 0:
+    if not A.nvals or extent(A)[0] > 0:
         return
-    i, j = _first_entry(select.valueeq(A, 0).new())
+    i, j = first_entry(select.valueeq(A, 0).new())
     raise InvalidValue(
         f"A has weight 0 on edge {called(i)} -> {called(j)}, but must have weights above 0"
     )
@@ -307,11 +307,11 @@ def positive(A: Matrix) -> None:
 
 def at_most(A: Matrix, most: int) -> None:
     """Refuse an edge of greater weight."""
-    if not A.nvals or _extent(A)[1] <= most:
+    if not A.nvals or extent(A)[1] <= most:
         return
     wrong = select.valuegt(A, most).new()
     if wrong.nvals:
-        i, j = _first_entry(wrong)
+        i, j = first_entry(wrong)
         raise InvalidValue(
             f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
             f"but at most {most} fits"
@@ -328,7 +328,7 @@ def symmetric(A: Matrix) -> None:
     """Refuse an edge i -> j without its j -> i."""
     if is_symmetric(A):
         return
-    i, j = _first_entry(A.dup(mask=~A.T.new().S))
+    i, j = first_entry(A.dup(mask=~A.T.new().S))
     raise InvalidValue(
         f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
         f"binary.any(A | A.T) forgets the directions"
@@ -340,16 +340,12 @@ def is_floating(A: Matrix) -> bool:
     return A.dtype.name.startswith("FP")
 
 
-def greatest(A: Matrix) -> Any:
-    """Return the greatest weight of A, which has one at least."""
-    return _extent(A)[1]
-
-
-def _extent(A: Matrix) -> tuple[Any, Any]:
-    """The least and the greatest weight, of which there is one."""
+def extent(A: Matrix) -> tuple[Any, Any]:
+    """Return the least and the greatest weight of A, which has at least one edge."""
     return perform("extent", MatrixForms.extent, A._forms, A.dtype)
 
 
-def _first_entry(A: Matrix) -> tuple[int, int]:
+def first_entry(A: Matrix) -> tuple[int, int]:
+    """Return the row and the column of the first entry of A, which has at least one."""
     rows, columns, _ = A.to_coo(values=False)
     return int(rows[0]), int(columns[0])

@@ -187,7 +187,7 @@ def rounding_error(A: Matrix) -> float:
     """
     if not A.nvals or not arguments.is_floating(A):
         return 0.0
-    unit = _unit(2.0 * A.nrows * arguments.greatest(A))
+    unit = _unit(2.0 * A.nrows * arguments.extent(A)[1])
     if unit and A._forms.fact("exact", lambda: perform("exact", _are_multiples, A._forms, unit)):
         return 0.0
     return 4 * (A.nrows + 4) * 2.0**-53

@@ -63,6 +63,11 @@ def rounded() -> st.SearchStrategy[Edges]:
     return weights.flatmap(lambda w: long_trees(w) | joined(graphs(weights=w, dtype="FP64")))
 
 
+def plain(found):
+    """A set of vertices as NetworkX has it: a list."""
+    return list(found.to_dict()) if isinstance(found, gl.Vector) else found
+
+
 @few
 @given(connected)
 def test_distances_are_those_of_networkx(graph):
