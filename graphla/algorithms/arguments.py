@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class OfGraph:
     gives: tuple[str, ...]
     rows: str
     undirected: bool
+    lengths: str
 
 
 def of_graph(
@@ -51,6 +52,7 @@ def of_graph(
     gives: tuple[str, ...] = (),
     rows: str = "",
     undirected: bool = False,
+    lengths: str = "",
 ) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
     """An algorithm of a graph A: a square Matrix, what computes one, or a Graph. It gets a Matrix,
     and the device of A as that of its vectors. Under a Graph, arguments and results are labelled:
@@ -60,11 +62,14 @@ def of_graph(
     - keyed: those that map vertices to something;
     - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
     - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
-    - undirected: only a graph whose edges lead both ways has it: others are refused.
+    - undirected: only a graph whose edges lead both ways has it: others are refused;
+    - lengths: the parameter that makes the algorithm read the values of A along a path or a tree,
+      or "A" if it always does: then a Graph whose parallel edges were summed is refused.
 
     A parameter `directed` that is not given, or None, is what the Graph says.
     """
-    told, named = OfGraph(vertices, pairs, keyed, gives, rows, undirected), {*vertices, *pairs}
+    told = OfGraph(vertices, pairs, keyed, gives, rows, undirected, lengths)
+    named = {*vertices, *pairs}
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
@@ -96,6 +101,10 @@ def of_graph(
                 )
             bound = signature.bind(*args, **options)
             asked, labels = bound.arguments, given._labels
+            if lengths and given.multigraph_weight == "sum":
+                weight = asked.get(lengths, signature.parameters[lengths].default)
+                if lengths == "A" or weighs(lengths, weight):
+                    refuse_summed(algorithm.__name__)
             for name, value in asked.items():
                 if name in named and is_on_card(value):
                     value = as_list(value)
@@ -117,6 +126,14 @@ def of_graph(
         return run
 
     return decorate
+
+
+def refuse_summed(name: str) -> NoReturn:
+    """Refuse a Graph whose parallel edges were summed, for the algorithm of that name."""
+    raise InvalidValue(
+        f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
+        'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
+    )
 
 
 def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

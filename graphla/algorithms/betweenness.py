@@ -20,7 +20,7 @@ from semirings.dtypes import FP64
 from semirings.exceptions import InvalidValue
 
 
-@arguments.of_graph(vertices=("sources",))
+@arguments.of_graph(vertices=("sources",), lengths="weight")
 def betweenness(
     A: Matrix,
     k: int | None = None,
@@ -70,7 +70,7 @@ def betweenness(
     return scaled
 
 
-@arguments.of_graph(vertices=("sources",))
+@arguments.of_graph(vertices=("sources",), lengths="weight")
 def edge_betweenness(
     A: Matrix,
     k: int | None = None,

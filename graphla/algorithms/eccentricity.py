@@ -47,7 +47,7 @@ _MOST = LONGEST // 4
 Next = Literal["highest", "lowest", "farthest"]
 
 
-@arguments.of_graph(vertices=("v",))
+@arguments.of_graph(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
 ) -> Any:

@@ -28,7 +28,7 @@ EXACT = 2.0**53
 """Up to here each sum of whole numbers is one in FP64."""
 
 
-@arguments.of_graph(vertices=("source",))
+@arguments.of_graph(vertices=("source",), lengths="weight")
 def path_count(
     A: Matrix, source: Any, *, weight: bool | str | None = None, dtype: Any = "INT64"
 ) -> Vector:

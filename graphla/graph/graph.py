@@ -38,7 +38,7 @@ class Graph:
     {'ann': 0, 'bob': 1, 'eve': 2, 'joe': 3}
     """
 
-    __slots__ = ("_directed", "_labels", "_matrix")
+    __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight")
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Graph:
                 )
             directed = True
         self._directed = bool(directed)
+        self._multigraph_weight: str | None = None
 
     # --- from and to elsewhere --------------------------------------------------------------------
 
@@ -104,13 +105,45 @@ class Graph:
         return cls(A, directed=directed, labels=order)
 
     @classmethod
-    def from_networkx(cls, G: Any, *, weight: str | None = "weight", dtype: Any = None) -> Graph:
-        """The same vertices and edges; `weight` is the attribute that becomes the value of an edge.
+    def from_networkx(
+        cls,
+        G: Any,
+        *,
+        weight: str | None = "weight",
+        dtype: Any = None,
+        multigraph_weight: str = "sum",
+    ) -> Graph:
+        """Return the graph with the vertices and edges of a NetworkX graph.
 
-        An edge without it weighs 1; of parallel edges the weights are summed.
+        Args:
+            G: a graph of NetworkX, directed or not, with parallel edges or without.
+            weight: the attribute that becomes the value of an edge, 1 where an edge has none; None
+                takes 1 for all.
+            dtype: of the values; by default what NumPy makes of the weights.
+            multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
+                Algorithms that read the weights along a path refuse a graph whose parallel edges
+                were summed, because a sum is the length of no edge: give them "min".
+
+        Returns:
+            The Graph; its `multigraph_weight` says how parallel edges were joined.
+
+        Raises:
+            InvalidValue: G is not a graph of NetworkX, or multigraph_weight is another value.
+            DomainMismatch: a weight is not a number of the dtype.
+
+        >>> import networkx as nx
+        >>> from graphla import Graph
+        >>> from graphla.algorithms import sssp
+        >>> roads = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
+        >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").to_dict()
+        {'a': 0, 'b': 3}
         """
-        A = io.from_networkx(G, dtype=dtype, weight=weight)
-        return cls(A, directed=G.is_directed(), labels=G)
+        A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
+        graph = cls(A, directed=G.is_directed(), labels=G)
+        # BOOL values are joined by "or", which is no sum
+        if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
+            graph._multigraph_weight = multigraph_weight
+        return graph
 
     def to_networkx(self, weight: str | None = "weight") -> Any:
         """The same vertices and edges as an `nx.DiGraph` or `nx.Graph`, the values as `weight`."""
@@ -142,6 +175,14 @@ class Graph:
     def directed(self) -> bool:
         """Whether an edge leads one way only."""
         return self._directed
+
+    @property
+    def multigraph_weight(self) -> str | None:
+        """How `from_networkx` joined parallel edges; None where there were none.
+
+        The Matrix of a Graph does not know it: `G.matrix` of summed edges is not refused.
+        """
+        return self._multigraph_weight
 
     @property
     def labels(self) -> Sequence[Any]:
@@ -244,15 +285,20 @@ class Graph:
     def _like(self, A: Matrix, directed: bool) -> Graph:
         graph = object.__new__(Graph)
         graph._matrix, graph._directed, graph._labels = A, directed, self._labels
+        graph._multigraph_weight = self._multigraph_weight
         return graph
 
     def __reduce__(self) -> Any:
         names = None if self._labels.are_numbers else self.labels
-        return _restored, (self._matrix, self._directed, names)
+        return _restored, (self._matrix, self._directed, names, self._multigraph_weight)
 
 
-def _restored(matrix: Matrix, directed: bool, names: Any) -> Graph:
-    return Graph(matrix, directed=directed, labels=names)
+def _restored(
+    matrix: Matrix, directed: bool, names: Any, multigraph_weight: str | None = None
+) -> Graph:
+    graph = Graph(matrix, directed=directed, labels=names)
+    graph._multigraph_weight = multigraph_weight
+    return graph
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:
