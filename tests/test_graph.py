@@ -162,6 +162,37 @@ def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):
     assert Graph.read(tmp_path / "a.npz").nedges == G.nedges
 
 
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("name", ["plain.txt", "plain.csv", "plain.edges.gz"])
+def test_a_text_edge_list_is_read_with_directions_unless_it_has_none(tmp_path, name, named):
+    path = tmp_path / name
+    gl.io.write(path, gl.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=3, ncols=3))
+    labels = ["0", "1", "2"] if named else [0, 1, 2]
+    one_way = [(labels[0], labels[1], 5), (labels[1], labels[2], 6), (labels[2], labels[2], 7)]
+    options: dict[str, Any] = {"named": named} | ({"header": True} if ".csv" in name else {})
+    for directed in (None, True, False):
+        G = Graph.read(path, directed=directed, **options)
+        expected = Graph.from_edges(one_way, directed=directed is not False, labels=labels)
+        assert G.directed == expected.directed == (directed is not False)
+        assert list(G.labels) == labels
+        assert G.matrix.isequal(expected.matrix)
+
+
+def test_the_header_of_a_file_decides_on_directions(tmp_path):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
+    both = gl.binary.any(A | A.T).new()
+    for name in ("a.mtx", "a.npz"):
+        gl.io.write(tmp_path / name, A)
+        assert Graph.read(tmp_path / name).directed
+        assert Graph.read(tmp_path / name, directed=True).matrix.isequal(A)
+        with pytest.raises(InvalidValue, match="directed is False, but some edge"):
+            Graph.read(tmp_path / name, directed=False)
+        gl.io.write(tmp_path / name, both)
+        for directed in (None, True, False):
+            G = Graph.read(tmp_path / name, directed=directed)
+            assert G.directed == bool(directed) and G.matrix.isequal(both)
+
+
 def test_symmetry_is_found_once_for_all_who_ask_the_same_matrix():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     algorithms.triangle_count(A)

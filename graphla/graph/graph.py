@@ -80,6 +80,9 @@ class Graph:
     ) -> Graph:
         """The graph of edges (u, v) or (u, v, weight) between labels u and v.
 
+        Edges lead both ways, unless `directed` is True; `Graph.read` reads the lines of a text edge
+        list with directions, unless its `directed` is False.
+
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
         """
@@ -153,13 +156,32 @@ class Graph:
     def read(
         cls, path: Any, *, directed: bool | None = None, named: bool = False, **options: Any
     ) -> Graph:
-        """The graph in a file that `graphla.io.read` reads, with its options.
+        """Return the graph in a file that `graphla.io.read` reads.
 
-        `named`: an edge list whose vertices are names, or any numbers: these are the labels.
+        In a text edge list each line is one edge in one direction, unless `directed` is False; the
+        edges of `from_edges` lead both ways, unless its `directed` is True.
+
+        Args:
+            path: of a file: .mtx, .npz, or a text edge list.
+            directed: False reads each line of a text edge list as an edge that leads both ways. The
+                header of a Matrix Market file, or what an .npz file holds, says this itself; there
+                False refuses a graph with an edge that lacks its opposite. True gives a directed
+                Graph. None gives an undirected Graph if each edge has its opposite.
+            named: the file is a text edge list whose vertices are names, or any numbers, which
+                become the labels.
+            options: further arguments of the reader (`graphla.io.read_edgelist`, `mmread`,
+                `read_npz`, or `read_labelled_edgelist` if `named`).
+
+        Returns:
+            The Graph.
+
+        Raises:
+            ParseError: the file is not well formed.
+            InvalidValue: the extension is unknown, or `directed` is False but the file differs.
         """
+        if directed is not None and (named or io.is_edgelist(path)):
+            options["directed"] = bool(directed)
         if named:
-            if directed is not None:
-                options["directed"] = directed
             A, labels = io.read_labelled_edgelist(path, **options)
             return cls(A, directed=directed, labels=labels)
         return cls(io.read(path, **options), directed=directed)
