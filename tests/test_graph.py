@@ -18,6 +18,7 @@ import graphla as gl
 from graphla import Graph, algorithms
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 from graphla.graph import LabelledMatrix, LabelledVector
+from graphla.ladder.paths import Paths
 
 FRIENDS = [("ann", "bob"), ("bob", "eve"), ("joe", "eve"), ((1, 2), (1, 2))]
 InvalidValue, IndexOutOfBound = gl.exceptions.InvalidValue, gl.exceptions.IndexOutOfBound
@@ -161,6 +162,37 @@ def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):
     assert Graph.read(tmp_path / "a.npz").nedges == G.nedges
 
 
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("name", ["plain.txt", "plain.csv", "plain.edges.gz"])
+def test_a_text_edge_list_is_read_with_directions_unless_it_has_none(tmp_path, name, named):
+    path = tmp_path / name
+    gl.io.write(path, gl.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=3, ncols=3))
+    labels = ["0", "1", "2"] if named else [0, 1, 2]
+    one_way = [(labels[0], labels[1], 5), (labels[1], labels[2], 6), (labels[2], labels[2], 7)]
+    options: dict[str, Any] = {"named": named} | ({"header": True} if ".csv" in name else {})
+    for directed in (None, True, False):
+        G = Graph.read(path, directed=directed, **options)
+        expected = Graph.from_edges(one_way, directed=directed is not False, labels=labels)
+        assert G.directed == expected.directed == (directed is not False)
+        assert list(G.labels) == labels
+        assert G.matrix.isequal(expected.matrix)
+
+
+def test_the_header_of_a_file_decides_on_directions(tmp_path):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
+    both = gl.binary.any(A | A.T).new()
+    for name in ("a.mtx", "a.npz"):
+        gl.io.write(tmp_path / name, A)
+        assert Graph.read(tmp_path / name).directed
+        assert Graph.read(tmp_path / name, directed=True).matrix.isequal(A)
+        with pytest.raises(InvalidValue, match="directed is False, but some edge"):
+            Graph.read(tmp_path / name, directed=False)
+        gl.io.write(tmp_path / name, both)
+        for directed in (None, True, False):
+            G = Graph.read(tmp_path / name, directed=directed)
+            assert G.directed == bool(directed) and G.matrix.isequal(both)
+
+
 def test_symmetry_is_found_once_for_all_who_ask_the_same_matrix():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     algorithms.triangle_count(A)
@@ -223,6 +255,134 @@ def test_what_depends_on_directions_asks_the_graph():
     once = algorithms.betweenness(Graph(A), normalized=False).to_dict()
     twice = algorithms.betweenness(Graph(A, directed=True), normalized=False).to_dict()
     assert (once[1], twice[1]) == (1.0, 2.0)
+
+
+# --- parallel edges -------------------------------------------------------------------------------
+
+
+def multigraphs(*, directed: bool | None = None):
+    """Multigraphs of NetworkX with 1 to 5 vertices, and integer weights; 1 where there is none."""
+    nx = pytest.importorskip("networkx")
+
+    @st.composite
+    def build(draw: st.DrawFn) -> Any:
+        is_directed = draw(st.booleans()) if directed is None else directed
+        G = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
+        G.add_nodes_from("abcde"[: draw(st.integers(1, 5))])
+        ends = st.sampled_from(list(G))
+        for u, v, w in draw(st.lists(st.tuples(ends, ends, st.integers(0, 9)), max_size=12)):
+            G.add_edge(u, v, **({"weight": w} if w else {}))
+        return G
+
+    return build()
+
+
+def has_parallel_edges(G: Any) -> bool:
+    pairs = [(u, v) if G.is_directed() else frozenset((u, v)) for u, v in G.edges()]
+    return len(set(pairs)) < len(pairs)
+
+
+@given(st.data(), st.sampled_from(["sum", "min", "max"]))
+def test_parallel_edges_are_joined_as_asked_and_the_graph_remembers_how(data, how):
+    nx = pytest.importorskip("networkx")
+    there = data.draw(multigraphs())
+    G = Graph.from_networkx(there, multigraph_weight=how)
+    join = {"sum": sum, "min": min, "max": max}[how]
+    expected = nx.to_numpy_array(there, multigraph_weight=join, nonedge=0)
+    assert G.matrix.to_dense(0).tolist() == expected.tolist()
+    matrix = gl.io.from_networkx(there, multigraph_weight=how)
+    assert matrix.isequal(G.matrix)
+    assert G.multigraph_weight == (how if has_parallel_edges(there) else None)
+
+
+@given(st.data())
+def test_paths_over_the_least_of_parallel_edges_are_those_of_networkx(data):
+    nx = pytest.importorskip("networkx")
+    there = data.draw(multigraphs())
+    G = Graph.from_networkx(there, multigraph_weight="min")
+    expected = nx.single_source_dijkstra_path_length(there, "a")
+    assert algorithms.sssp(G, "a").to_dict() == expected
+    G = Graph.from_networkx(there)
+    if has_parallel_edges(there):
+        with pytest.raises(InvalidValue, match=r'sssp .*multigraph_weight="min"'):
+            algorithms.sssp(G, "a")
+    else:
+        assert algorithms.sssp(G, "a").to_dict() == expected
+    levels = nx.single_source_shortest_path_length(there, "a")
+    assert algorithms.sssp(G, "a", weight=None).to_dict() == levels
+
+
+def test_a_graph_of_summed_parallel_edges_stays_one():
+    nx = pytest.importorskip("networkx")
+    edges = [("a", "b", 3), ("a", "b", 5), ("b", "c", 1)]
+    there = nx.MultiDiGraph()
+    there.add_weighted_edges_from(edges)
+    G = Graph.from_networkx(there)
+    copies = [pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G), G.to("cpu")]
+    for same in [G, *copies, G.transpose, G.to_undirected()]:
+        assert same.multigraph_weight == "sum"
+        with pytest.raises(InvalidValue, match="A has parallel edges whose weights were summed"):
+            algorithms.sssp(same, "a")
+    assert algorithms.pagerank(G).nvals == 3
+    assert Graph.from_networkx(nx.Graph(there)).multigraph_weight is None
+    assert Graph.from_networkx(there, weight=None, dtype=bool).multigraph_weight is None
+    with pytest.raises(InvalidValue, match="multigraph_weight is 'mean', but must be \"sum\""):
+        Graph.from_networkx(there, multigraph_weight="mean")
+    assert gl.ladder.sssp(Graph.from_networkx(there, multigraph_weight="min"), "a").nvals == 3
+    with pytest.raises(InvalidValue, match="sssp needs the weight of one edge"):
+        gl.ladder.sssp(G, "a")
+    with pytest.raises(InvalidValue, match="Paths needs the weight of one edge"):
+        Paths(G)
+    assert Paths(G, weight=None).sssp(0).nvals == 3
+
+
+PATHS_NEED = {  # the arguments of a call that reads the weights along a path or a tree
+    "all_pairs_lengths": {"weight": "weight"},
+    "average_path_length": {"weight": "weight"},
+    "bellman_ford": {"source": "a"},
+    "betweenness": {"weight": "weight"},
+    "center": {"weight": "weight"},
+    "closeness": {"distance": "weight"},
+    "diameter": {"weight": "weight"},
+    "eccentricity": {"weight": "weight"},
+    "edge_betweenness": {"weight": "weight"},
+    "harmonic": {"distance": "weight"},
+    "minimax_path": {"source": "a"},
+    "most_reliable_path": {"source": "a"},
+    "negative_cycle": {},
+    "neighborhood": {"n": "a", "distance": "weight"},
+    "path_count": {"source": "a", "weight": "weight"},
+    "periphery": {"weight": "weight"},
+    "radius": {"weight": "weight"},
+    "shortest_path": {"source": "a", "target": "b", "weight": "weight"},
+    "shortest_path_length": {"source": "a", "target": "b", "weight": "weight"},
+    "spanning_forest": {},
+    "sssp": {"source": "a"},
+    "widest_path": {"source": "a"},
+}
+
+
+@pytest.mark.parametrize("name", PATHS_NEED)
+def test_an_algorithm_of_paths_needs_the_weight_of_one_edge(name):
+    nx = pytest.importorskip("networkx")
+    there, find = nx.MultiGraph(), getattr(algorithms, name)
+    there.add_weighted_edges_from([("a", "b", 0.25), ("a", "b", 0.5)])
+    with pytest.raises(InvalidValue, match=f"but {name} needs the weight of one edge"):
+        find(Graph.from_networkx(there), **PATHS_NEED[name])
+    options = {k: v for k, v in PATHS_NEED[name].items() if k not in ("weight", "distance")}
+    reads_always = options == PATHS_NEED[name]
+    if not reads_always:
+        find(Graph.from_networkx(there), **options)
+    try:
+        find(Graph.from_networkx(there, multigraph_weight="max"), **PATHS_NEED[name])
+    except InvalidValue as error:
+        assert "needs the weight of one edge" not in str(error)
+
+
+def test_every_algorithm_that_reads_lengths_is_known_to_need_one_edge():
+    for name in algorithms.__all__:
+        told = getattr(getattr(algorithms, name), "of_graph", None)
+        assert (told is not None and bool(told.lengths)) == (name in PATHS_NEED), name
 
 
 # --- every algorithm ------------------------------------------------------------------------------

@@ -233,6 +233,10 @@ def test_networkx_refusals_and_names():
     G.add_edge("y", "x", cost=1j)
     with pytest.raises(gl.exceptions.DomainMismatch, match="is 1j"):
         gio.from_networkx(G, weight="cost")
+    with pytest.raises(
+        gl.exceptions.InvalidValue, match="multigraph_weight is 'least', but must be"
+    ):
+        gio.from_networkx(G, multigraph_weight="least")
     assert gio.from_networkx(nx.Graph()).shape == (0, 0)
     assert gio.from_networkx(nx.empty_graph(3)).shape == (3, 3)
 

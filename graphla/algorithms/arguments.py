@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class OfGraph:
     gives: tuple[str, ...]
     rows: str
     undirected: bool
+    lengths: str
 
 
 def of_graph(
@@ -51,6 +52,7 @@ def of_graph(
     gives: tuple[str, ...] = (),
     rows: str = "",
     undirected: bool = False,
+    lengths: str = "",
 ) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
     """An algorithm of a graph A: a square Matrix, what computes one, or a Graph. It gets a Matrix,
     and the device of A as that of its vectors. Under a Graph, arguments and results are labelled:
@@ -60,11 +62,14 @@ def of_graph(
     - keyed: those that map vertices to something;
     - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
     - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
-    - undirected: only a graph whose edges lead both ways has it: others are refused.
+    - undirected: only a graph whose edges lead both ways has it: others are refused;
+    - lengths: the parameter that makes the algorithm read the values of A along a path or a tree,
+      or "A" if it always does: then a Graph whose parallel edges were summed is refused.
 
     A parameter `directed` that is not given, or None, is what the Graph says.
     """
-    told, named = OfGraph(vertices, pairs, keyed, gives, rows, undirected), {*vertices, *pairs}
+    told = OfGraph(vertices, pairs, keyed, gives, rows, undirected, lengths)
+    named = {*vertices, *pairs}
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
@@ -96,6 +101,10 @@ def of_graph(
                 )
             bound = signature.bind(*args, **options)
             asked, labels = bound.arguments, given._labels
+            if lengths and given.multigraph_weight == "sum":
+                weight = asked.get(lengths, signature.parameters[lengths].default)
+                if lengths == "A" or weighs(lengths, weight):
+                    refuse_summed(algorithm.__name__)
             for name, value in asked.items():
                 if name in named and is_on_card(value):
                     value = as_list(value)
@@ -117,6 +126,14 @@ def of_graph(
         return run
 
     return decorate
+
+
+def refuse_summed(name: str) -> NoReturn:
+    """Refuse a Graph whose parallel edges were summed, for the algorithm of that name."""
+    raise InvalidValue(
+        f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
+        'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
+    )
 
 
 def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -269,9 +286,9 @@ def numbers(A: Matrix) -> None:
     """Refuse an edge whose weight is not a number."""
     if not A.nvals or not is_floating(A):
         return
-    least = _extent(A)[0]
+    least = extent(A)[0]
     if least != least:
-        i, j = _first_entry(select.valueeq(A.apply(unary.isnan), True).new())
+        i, j = first_entry(select.valueeq(A.apply(unary.isnan), True).new())
         raise InvalidValue(
             f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers"
         )
@@ -281,13 +298,13 @@ def nonnegative(A: Matrix) -> None:
     """Refuse an edge whose weight is below zero, or not a number."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if _extent(A)[0] >= 0:  # not where it is NaN
+    if extent(A)[0] >= 0:  # not where it is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
         wrong = select.valueeq(A.apply(unary.isnan), True).new()
     if wrong.nvals:
-        i, j = _first_entry(wrong)
+        i, j = first_entry(wrong)
         raise InvalidValue(
             f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
             f"but must have none below 0"
@@ -297,9 +314,9 @@ def nonnegative(A: Matrix) -> None:
 def positive(A: Matrix) -> None:
     """Refuse an edge whose weight is not above zero."""
     nonnegative(A)
-    if not A.nvals or _extent(A)[0] > 0:
+    if not A.nvals or extent(A)[0] > 0:
         return
-    i, j = _first_entry(select.valueeq(A, 0).new())
+    i, j = first_entry(select.valueeq(A, 0).new())
     raise InvalidValue(
         f"A has weight 0 on edge {called(i)} -> {called(j)}, but must have weights above 0"
     )
@@ -307,11 +324,11 @@ def positive(A: Matrix) -> None:
 
 def at_most(A: Matrix, most: int) -> None:
     """Refuse an edge of greater weight."""
-    if not A.nvals or _extent(A)[1] <= most:
+    if not A.nvals or extent(A)[1] <= most:
         return
     wrong = select.valuegt(A, most).new()
     if wrong.nvals:
-        i, j = _first_entry(wrong)
+        i, j = first_entry(wrong)
         raise InvalidValue(
             f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
             f"but at most {most} fits"
@@ -328,7 +345,7 @@ def symmetric(A: Matrix) -> None:
     """Refuse an edge i -> j without its j -> i."""
     if is_symmetric(A):
         return
-    i, j = _first_entry(A.dup(mask=~A.T.new().S))
+    i, j = first_entry(A.dup(mask=~A.T.new().S))
     raise InvalidValue(
         f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
         f"binary.any(A | A.T) forgets the directions"
@@ -340,11 +357,12 @@ def is_floating(A: Matrix) -> bool:
     return A.dtype.name.startswith("FP")
 
 
-def _extent(A: Matrix) -> tuple[Any, Any]:
-    """The least and the greatest weight, of which there is one."""
+def extent(A: Matrix) -> tuple[Any, Any]:
+    """Return the least and the greatest weight of A, which has at least one edge."""
     return perform("extent", MatrixForms.extent, A._forms, A.dtype)
 
 
-def _first_entry(A: Matrix) -> tuple[int, int]:
+def first_entry(A: Matrix) -> tuple[int, int]:
+    """Return the row and the column of the first entry of A, which has at least one."""
     rows, columns, _ = A.to_coo(values=False)
     return int(rows[0]), int(columns[0])

@@ -16,7 +16,7 @@ from semirings.exceptions import InvalidValue
 METHODS = ("unweighted", "dijkstra", "bellman-ford")
 
 
-@arguments.of_graph()
+@arguments.of_graph(lengths="weight")
 def average_path_length(
     A: Matrix, weight: bool | str | None = None, method: str | None = None
 ) -> float:

@@ -20,7 +20,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_plus
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",))
+@arguments.of_graph(vertices=("source",), gives=("1",), lengths="weight")
 def bellman_ford(
     A: Matrix,
     source: Any,
@@ -54,7 +54,7 @@ def bellman_ford(
         ) from error
 
 
-@arguments.of_graph(vertices=("source",))
+@arguments.of_graph(vertices=("source",), lengths="A")
 def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     """d = d min (d min.+ A) has no solution: a cycle of negative weight, or None.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments, chance, iterations
-from graphla.algorithms.brandes import carry
+from graphla.algorithms.brandes import carry, refuse_lost
 from graphla.backends import backend
 from graphla.sparse import Matrix, Vector
 from semirings import binary
@@ -20,7 +20,7 @@ from semirings.dtypes import FP64
 from semirings.exceptions import InvalidValue
 
 
-@arguments.of_graph(vertices=("sources",))
+@arguments.of_graph(vertices=("sources",), lengths="weight")
 def betweenness(
     A: Matrix,
     k: int | None = None,
@@ -37,7 +37,8 @@ def betweenness(
     Divided by the number of pairs (s, t) if `normalized`. As in NetworkX, `k` vertices drawn by
     `seed` stand for all sources, and the sum is scaled up; `sources` are those vertices, where you
     wish to name them. With `endpoints` a path leads over its ends, too. With `weight` the values of
-    A, above 0, are lengths of edges. A symmetric A is an undirected graph, of whose pairs one
+    A, above 0, are lengths of edges; a length that is too small to change a floating-point distance
+    is refused. A symmetric A is an undirected graph, of whose pairs one
     direction counts, unless `directed` says otherwise.
 
     >>> from graphla import Matrix
@@ -48,7 +49,7 @@ def betweenness(
     """
     n = A.nrows
     chosen, is_sample = _chosen(n, k, seed, sources)
-    carried = carry(A, chosen, is_weighted=_weighs(A, weight), reach=endpoints)
+    carried = carry(A, chosen, is_weighted=_weighs(A, weight, chosen), reach=endpoints)
     b = carried.totals
     if endpoints:
         # b = b + how many sources reach v; at a source, + how many it reaches, too
@@ -69,7 +70,7 @@ def betweenness(
     return scaled
 
 
-@arguments.of_graph(vertices=("sources",))
+@arguments.of_graph(vertices=("sources",), lengths="weight")
 def edge_betweenness(
     A: Matrix,
     k: int | None = None,
@@ -92,7 +93,7 @@ def edge_betweenness(
     """
     n = A.nrows
     chosen, _ = _chosen(n, k, seed, sources)
-    carried = carry(A, chosen, is_weighted=_weighs(A, weight), of_edges=True)
+    carried = carry(A, chosen, is_weighted=_weighs(A, weight, chosen), of_edges=True)
     B = carried.edges
     is_directed = _is_directed(A, directed)
     if not is_directed:
@@ -120,12 +121,15 @@ def _chosen(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
     return np.sort(drawn), k < n
 
 
-def _weighs(A: Matrix, weight: Any) -> bool:
-    """Whether edges have lengths, which are then all above 0."""
+def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
+    """Return whether edges have lengths, which must make each path longer."""
     if not arguments.weighs("weight", weight):
         return False
     arguments.positive(A)
-    return iterations.values_differ(A)
+    if not iterations.values_differ(A):
+        return False
+    refuse_lost(A, chosen)
+    return True
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:

@@ -13,16 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.algorithms import iterations
+from graphla.algorithms import arguments, iterations
 from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
+from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array, Csr, FullVector
 from semirings import binary, monoid, select, unary
 from semirings.dtypes import FP64, INT64
+from semirings.exceptions import InvalidValue
 from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
 
 BATCH = 64
@@ -51,7 +53,8 @@ def carry(
     A card's loop adds up with atomics, in an order that changes from run to run; products need not.
     """
     a, n = A._read(), A.nrows
-    if config.deterministic and a.device != "cpu":
+    may_round = is_weighted and not arguments.is_floating(A) and not _fits(A)
+    if may_round or (config.deterministic and a.device != "cpu"):
         return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
     with Running("betweenness", (a,)) as running:
         do = backend(a.device)
@@ -81,6 +84,34 @@ def carry(
             totals, reached = full(found.totals, FP64), full(found.reached, INT64)
             return Carried(totals, edges, reached, found.counts)
     return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
+
+
+def refuse_lost(A: Matrix, sources: np.ndarray) -> None:
+    """Refuse an edge u -> v of floating-point weight w > 0 with d(u) + w = d(u) = d(v).
+
+    Such an edge lies on shortest paths, but the distance does not tell its ends apart: an edge and
+    its opposite would make a cycle of shortest paths.
+    """
+    if not arguments.is_floating(A) or not A.nvals:
+        return
+    least, greatest = arguments.extent(A)
+    if float(least) > A.nrows * float(greatest) * 2.0**-52:  # twice the spacing of distances
+        return
+    for source in sources.tolist():
+        tight, nearer = _tight(A, sssp(A, source))
+        lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
+        if lost.nvals:
+            i, j = arguments.first_entry(lost)
+            raise InvalidValue(
+                f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, too small to "
+                f"change the distance from {called(source)} that it is added to, so that the "
+                "number of shortest paths is not defined"
+            )
+
+
+def _fits(A: Matrix) -> bool:
+    """Return whether FP64 holds the integer lengths of all paths exactly."""
+    return not A.nvals or A.nrows * int(arguments.extent(A)[1]) <= 2**53
 
 
 def definition(
@@ -151,12 +182,8 @@ def _along_weights(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """The same for one source, by T: the edges u → v that a shortest path ends with."""
     n = A.nrows
-    d = sssp(A.dup(FP64), source)
-    # S(u, v) = d(u) + A(u, v); T⟨d(u) < d(v)⟩ = 1 where S(u, v) = d(v)
-    begin, end = any_first["FP64"](d.diag() @ A).new(), any_second["FP64"](A @ d.diag()).new()
-    S = any_plus["FP64"](d.diag() @ A).new()
-    nearer = select.valueeq(binary.lt(begin & end).new(), True).new()
-    T = select.valueeq(binary.eq(S & end).new(mask=nearer.S), True).new()
+    tight, nearer = _tight(A, sssp(A, source))
+    T = tight.dup(mask=nearer.S)
     # σ = s + sT + sT² ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
     sigma = term.dup()
@@ -175,6 +202,17 @@ def _along_weights(
         left = plus_first["FP64"](sigma.diag() @ T).new()
         carried = plus_times(left @ binary.plus(one & share).new().diag()).new()
     return _row(sigma), _row(share), carried
+
+
+def _tight(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
+    """Return where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
+    D, dtype = d.diag(), d.dtype
+    # S(u, v) = d(u) + A(u, v)
+    begin, end = any_first[dtype](D @ A).new(), any_second[dtype](A @ D).new()
+    S = any_plus[dtype](D @ A).new()
+    nearer = select.valueeq(binary.lt(begin & end).new(), True).new()
+    tight = select.valueeq(binary.eq(S & end).new(), True).new()
+    return tight, nearer
 
 
 def _row(x: Vector) -> Matrix:

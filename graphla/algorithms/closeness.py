@@ -20,7 +20,7 @@ BATCH = 64
 """Vertices whose distances, where edges have lengths, are there at a time."""
 
 
-@arguments.of_graph(vertices=("u",))
+@arguments.of_graph(vertices=("u",), lengths="distance")
 def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 

@@ -23,7 +23,7 @@ from semirings.exceptions import InvalidValue
 Eccentricities = Vector | Mapping[Any, Any] | None
 
 
-@arguments.of_graph(keyed=("e",))
+@arguments.of_graph(keyed=("e",), lengths="weight")
 def diameter(
     A: Matrix,
     e: Eccentricities = None,
@@ -52,7 +52,7 @@ def diameter(
     return found.low.max().item()
 
 
-@arguments.of_graph(keyed=("e",))
+@arguments.of_graph(keyed=("e",), lengths="weight")
 def radius(
     A: Matrix,
     e: Eccentricities = None,
@@ -78,7 +78,7 @@ def radius(
     return found.high.min().item()
 
 
-@arguments.of_graph(keyed=("e",))
+@arguments.of_graph(keyed=("e",), lengths="weight")
 def center(
     A: Matrix,
     e: Eccentricities = None,
@@ -104,7 +104,7 @@ def center(
     return _true_at(low <= high.min())
 
 
-@arguments.of_graph(keyed=("e",))
+@arguments.of_graph(keyed=("e",), lengths="weight")
 def periphery(
     A: Matrix,
     e: Eccentricities = None,

@@ -6,11 +6,16 @@ Graphs*, 2013; here with directions): with e(w) known, and d to and from w,
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
+An eccentricity is the maximum of the lengths that `sssp` computes, to the bit. These lengths are
+sums of floating-point numbers, which depend on the order of their terms, so that the inequalities
+hold for them up to a rounding error only (`rounding_error`), by which the bounds are widened.
+
 Invariant, at the head of each round: low ≤ e ≤ high, with equality at the vertices searched from.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -21,11 +26,12 @@ from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
+from graphla.forms import MatrixForms
 from graphla.graph.facts import degrees, is_symmetric
-from graphla.operations.operation import refuse_mixed
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.storage import Array, is_iso
 from graphla.traversal import many
 from semirings import monoid
 from semirings.exceptions import DimensionMismatch
@@ -41,7 +47,7 @@ _MOST = LONGEST // 4
 Next = Literal["highest", "lowest", "farthest"]
 
 
-@arguments.of_graph(vertices=("v",))
+@arguments.of_graph(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
 ) -> Any:
@@ -73,7 +79,8 @@ def eccentricity(
     else:
         bounds = (
             None
-            if v is not None
+            # rounded bounds meet only where a search began, so that each vertex needs its own
+            if v is not None or (weighs and rounding_error(A))
             else settled(A, weighs, lambda bounds: bounds.differ, ("lowest", "highest"))
         )
         if bounds is None:
@@ -138,6 +145,7 @@ def settled(
     both_ways = is_symmetric(A) and (not weighs or A.isequal(A.T.new()))
     B = A if both_ways else A.T.new()
     xp, searched = backend(A.device).xp, set()
+    error = rounding_error(A) if weighs else 0.0
     pivot, bounds = degrees(A).reduce("argmax").value, None
     while True:
         # f(v) = d(w, v), t(v) = d(v, w), e(w) = max f
@@ -150,6 +158,10 @@ def settled(
             return None
         # low = low max t max (e(w) - f);  high = high min (t + e(w))
         low, high = xp.maximum(back, e - away), back + e
+        if error:
+            low = xp.maximum(back * (1 - error), low - error * (e + away))
+            high = high * (1 + error)
+            low[pivot] = high[pivot] = e
         if bounds is not None:
             low, high = xp.maximum(bounds.low, low), xp.minimum(bounds.high, high)
         bounds = Bounds(low, high)
@@ -163,6 +175,35 @@ def settled(
         if len(searched) >= price:
             return _searched_from(A, weighs, bounds, rest.nonzero()[0])
         pivot = _next(order[len(searched) % 2], bounds, rest, away, searched)
+
+
+def rounding_error(A: Matrix) -> float:
+    """Return a relative error of the bounds that covers all rounding; 0 where sums are exact.
+
+    Each length of a path of at most n - 1 edges has a relative error of at most (n - 1) u plus
+    terms of second order, where u = 2^-53. A bound is computed from two such lengths, and is
+    compared with a third one. Sums are exact if all weights are multiples of one power of 2, and
+    2 n of the greatest weight are below 2^53 of these.
+    """
+    if not A.nvals or not arguments.is_floating(A):
+        return 0.0
+    unit = _unit(2.0 * A.nrows * arguments.extent(A)[1])
+    if unit and A._forms.fact("exact", lambda: perform("exact", _are_multiples, A._forms, unit)):
+        return 0.0
+    return 4 * (A.nrows + 4) * 2.0**-53
+
+
+def _unit(total: float) -> float:
+    """Return the least power of 2 of which `total` has fewer than 2^53; 0 if FP64 has none."""
+    exponent = math.frexp(total)[1] - 53
+    return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
+
+
+def _are_multiples(forms: MatrixForms, unit: float) -> bool:
+    """Whether each value is a multiple of `unit`."""
+    values = (forms.csr if forms.has_csr else forms.csc).values
+    values = values[:1] if is_iso(values) else values
+    return bool((values.astype(np.float64) % unit == 0).all())
 
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Array | None:

@@ -26,7 +26,7 @@ PARTS = 256
 """Of long columns that are added up."""
 
 
-@arguments.of_graph(vertices=("nbunch", "sources"))
+@arguments.of_graph(vertices=("nbunch", "sources"), lengths="distance")
 def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Vector:
     """h(v) = Σ 1 / d(s, v) over the vertices s, other than v, that reach v.
 

@@ -51,7 +51,7 @@ def bfs_levels(
     return many.levels(A, sources, dtype=dtype, limit=cutoff, mask=mask)
 
 
-@arguments.of_graph(vertices=("sources",), rows="sources")
+@arguments.of_graph(vertices=("sources",), rows="sources", lengths="weight")
 def all_pairs_lengths(
     A: Matrix,
     sources: Any = None,

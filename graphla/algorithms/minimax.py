@@ -15,7 +15,7 @@ from semirings import monoid
 from semirings.semiring import min_max
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",))
+@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
 def minimax_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:

@@ -15,7 +15,7 @@ from graphla.sparse import Matrix, Vector
 from semirings import binary, unary
 
 
-@arguments.of_graph(vertices=("n",))
+@arguments.of_graph(vertices=("n",), lengths="distance")
 def neighborhood(
     A: Matrix,
     n: Any,

@@ -28,7 +28,7 @@ EXACT = 2.0**53
 """Up to here each sum of whole numbers is one in FP64."""
 
 
-@arguments.of_graph(vertices=("source",))
+@arguments.of_graph(vertices=("source",), lengths="weight")
 def path_count(
     A: Matrix, source: Any, *, weight: bool | str | None = None, dtype: Any = "INT64"
 ) -> Vector:
@@ -88,8 +88,8 @@ def _of_all_paths(T: Matrix, start: Vector) -> Vector:
         # σ = σ + f
         paths(binary.plus) << frontier
     raise InvalidValue(
-        "A has a cycle of weight 0 (or an infinite weight) on its shortest paths, of which there "
-        "are infinitely many"
+        "A has a cycle of weight 0 (or of weights that are infinite, or too small to change the "
+        "distance that they are added to) on its shortest paths, of which there are infinitely many"
     )
 
 

@@ -13,7 +13,7 @@ from graphla.traversal import closure
 from semirings.semiring import max_times
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",))
+@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
 def most_reliable_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:

@@ -27,7 +27,7 @@ class NoPath(GraphblasException, ValueError):
     """No path leads from the one vertex to the other."""
 
 
-@arguments.of_graph(vertices=("source", "target"))
+@arguments.of_graph(vertices=("source", "target"), lengths="weight")
 def shortest_path(
     A: Matrix,
     source: Any,
@@ -60,7 +60,7 @@ def shortest_path(
     return path[::-1]
 
 
-@arguments.of_graph(vertices=("source", "target"))
+@arguments.of_graph(vertices=("source", "target"), lengths="weight")
 def shortest_path_length(
     A: Matrix,
     source: Any,

@@ -26,7 +26,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.of_graph(undirected=True)
+@arguments.of_graph(undirected=True, lengths="weight")
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:

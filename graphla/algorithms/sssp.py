@@ -25,7 +25,7 @@ from semirings.semiring import min_plus
 LONGEST = int(np.iinfo(np.int64).max)
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",))
+@arguments.of_graph(vertices=("source",), gives=("1",), lengths="weight")
 def sssp(
     A: Matrix,
     source: Any,

@@ -14,7 +14,7 @@ from semirings import monoid
 from semirings.semiring import max_min
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",))
+@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
 def widest_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:

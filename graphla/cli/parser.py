@@ -22,7 +22,8 @@ Graph algorithms as a few lines of sparse matrix operations over semirings.
 GRAPH is a file, whose extension tells what it holds:
   .mtx                           Matrix Market
   .npz                           a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
-  .csv .tsv .txt .el .edgelist   a line `source target` or `source target weight` for each edge
+  .csv .tsv .txt .el .edgelist   a line `source target` or `source target weight` for each edge,
+                                 in one direction, unless --undirected is given
 (text also compressed, as in .mtx.gz); or it is the name of a dataset that comes with graphla:
   {datasets}
 """

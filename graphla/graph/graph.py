@@ -38,7 +38,7 @@ class Graph:
     {'ann': 0, 'bob': 1, 'eve': 2, 'joe': 3}
     """
 
-    __slots__ = ("_directed", "_labels", "_matrix")
+    __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight")
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Graph:
                 )
             directed = True
         self._directed = bool(directed)
+        self._multigraph_weight: str | None = None
 
     # --- from and to elsewhere --------------------------------------------------------------------
 
@@ -78,6 +79,9 @@ class Graph:
         dup_op: Any = "second",
     ) -> Graph:
         """The graph of edges (u, v) or (u, v, weight) between labels u and v.
+
+        Edges lead both ways, unless `directed` is True; `Graph.read` reads the lines of a text edge
+        list with directions, unless its `directed` is False.
 
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
@@ -104,13 +108,45 @@ class Graph:
         return cls(A, directed=directed, labels=order)
 
     @classmethod
-    def from_networkx(cls, G: Any, *, weight: str | None = "weight", dtype: Any = None) -> Graph:
-        """The same vertices and edges; `weight` is the attribute that becomes the value of an edge.
+    def from_networkx(
+        cls,
+        G: Any,
+        *,
+        weight: str | None = "weight",
+        dtype: Any = None,
+        multigraph_weight: str = "sum",
+    ) -> Graph:
+        """Return the graph with the vertices and edges of a NetworkX graph.
 
-        An edge without it weighs 1; of parallel edges the weights are summed.
+        Args:
+            G: a graph of NetworkX, directed or not, with parallel edges or without.
+            weight: the attribute that becomes the value of an edge, 1 where an edge has none; None
+                takes 1 for all.
+            dtype: of the values; by default what NumPy makes of the weights.
+            multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
+                Algorithms that read the weights along a path refuse a graph whose parallel edges
+                were summed, because a sum is the length of no edge: give them "min".
+
+        Returns:
+            The Graph; its `multigraph_weight` says how parallel edges were joined.
+
+        Raises:
+            InvalidValue: G is not a graph of NetworkX, or multigraph_weight is another value.
+            DomainMismatch: a weight is not a number of the dtype.
+
+        >>> import networkx as nx
+        >>> from graphla import Graph
+        >>> from graphla.algorithms import sssp
+        >>> roads = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
+        >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").to_dict()
+        {'a': 0, 'b': 3}
         """
-        A = io.from_networkx(G, dtype=dtype, weight=weight)
-        return cls(A, directed=G.is_directed(), labels=G)
+        A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
+        graph = cls(A, directed=G.is_directed(), labels=G)
+        # BOOL values are joined by "or", which is no sum
+        if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
+            graph._multigraph_weight = multigraph_weight
+        return graph
 
     def to_networkx(self, weight: str | None = "weight") -> Any:
         """The same vertices and edges as an `nx.DiGraph` or `nx.Graph`, the values as `weight`."""
@@ -120,13 +156,32 @@ class Graph:
     def read(
         cls, path: Any, *, directed: bool | None = None, named: bool = False, **options: Any
     ) -> Graph:
-        """The graph in a file that `graphla.io.read` reads, with its options.
+        """Return the graph in a file that `graphla.io.read` reads.
 
-        `named`: an edge list whose vertices are names, or any numbers: these are the labels.
+        In a text edge list each line is one edge in one direction, unless `directed` is False; the
+        edges of `from_edges` lead both ways, unless its `directed` is True.
+
+        Args:
+            path: of a file: .mtx, .npz, or a text edge list.
+            directed: False reads each line of a text edge list as an edge that leads both ways. The
+                header of a Matrix Market file, or what an .npz file holds, says this itself; there
+                False refuses a graph with an edge that lacks its opposite. True gives a directed
+                Graph. None gives an undirected Graph if each edge has its opposite.
+            named: the file is a text edge list whose vertices are names, or any numbers, which
+                become the labels.
+            options: further arguments of the reader (`graphla.io.read_edgelist`, `mmread`,
+                `read_npz`, or `read_labelled_edgelist` if `named`).
+
+        Returns:
+            The Graph.
+
+        Raises:
+            ParseError: the file is not well formed.
+            InvalidValue: the extension is unknown, or `directed` is False but the file differs.
         """
+        if directed is not None and (named or io.is_edgelist(path)):
+            options["directed"] = bool(directed)
         if named:
-            if directed is not None:
-                options["directed"] = directed
             A, labels = io.read_labelled_edgelist(path, **options)
             return cls(A, directed=directed, labels=labels)
         return cls(io.read(path, **options), directed=directed)
@@ -142,6 +197,14 @@ class Graph:
     def directed(self) -> bool:
         """Whether an edge leads one way only."""
         return self._directed
+
+    @property
+    def multigraph_weight(self) -> str | None:
+        """How `from_networkx` joined parallel edges; None where there were none.
+
+        The Matrix of a Graph does not know it: `G.matrix` of summed edges is not refused.
+        """
+        return self._multigraph_weight
 
     @property
     def labels(self) -> Sequence[Any]:
@@ -244,15 +307,20 @@ class Graph:
     def _like(self, A: Matrix, directed: bool) -> Graph:
         graph = object.__new__(Graph)
         graph._matrix, graph._directed, graph._labels = A, directed, self._labels
+        graph._multigraph_weight = self._multigraph_weight
         return graph
 
     def __reduce__(self) -> Any:
         names = None if self._labels.are_numbers else self.labels
-        return _restored, (self._matrix, self._directed, names)
+        return _restored, (self._matrix, self._directed, names, self._multigraph_weight)
 
 
-def _restored(matrix: Matrix, directed: bool, names: Any) -> Graph:
-    return Graph(matrix, directed=directed, labels=names)
+def _restored(
+    matrix: Matrix, directed: bool, names: Any, multigraph_weight: str | None = None
+) -> Graph:
+    graph = Graph(matrix, directed=directed, labels=names)
+    graph._multigraph_weight = multigraph_weight
+    return graph
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:

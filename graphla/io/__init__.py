@@ -1,6 +1,6 @@
 """Files and other libraries' graphs, in and out."""
 
-from graphla.io.by_extension import read, write
+from graphla.io.by_extension import is_edgelist, read, write
 from graphla.io.edgelist import read_edgelist, read_labelled_edgelist, write_edgelist
 from graphla.io.files import NotIndices, ParseError
 from graphla.io.matrix_market import mmread, mmwrite
@@ -13,6 +13,7 @@ __all__ = [
     "ParseError",
     "from_networkx",
     "from_scipy_sparse",
+    "is_edgelist",
     "mmread",
     "mmwrite",
     "read",

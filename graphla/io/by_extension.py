@@ -31,6 +31,11 @@ def read(path: Any, **options: Any) -> Any:
     return reader(path, **options)
 
 
+def is_edgelist(path: Any) -> bool:
+    """Return whether `read` takes the file for a text edge list."""
+    return _FORMATS[_extension(path)][0] is read_edgelist
+
+
 def write(path: Any, A: Matrix | Vector, **options: Any) -> None:
     """The file = A, by `mmwrite`, `write_npz` or `write_edgelist`, as the extension tells."""
     _, writer = _FORMATS[_extension(path)]

@@ -14,6 +14,8 @@ from graphla.sparse.matrix import ReadableMatrix
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 
+_JOINS = {"sum": "plus", "min": "min", "max": "max"}
+
 
 def from_networkx(
     G: Any,
@@ -21,15 +23,19 @@ def from_networkx(
     dtype: Any = None,
     weight: str | None = "weight",
     name: Any = None,
+    *,
+    multigraph_weight: str = "sum",
 ) -> Matrix:
     """A(i, j) = the weight of the edge from `nodelist[i]` to `nodelist[j]`.
 
     Args:
-        G: a graph, directed or not; of parallel edges the weights are summed.
+        G: a graph, directed or not.
         nodelist: the nodes of the rows, in this order; by default all, in the order of G.
         dtype: of the values; by default what NumPy makes of the weights.
         weight: the attribute that holds the weight, 1 where an edge has none; None takes 1 for all.
         name: the name of the matrix.
+        multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Paths
+            need "min": a sum is the length of no edge.
 
     A self-loop is one entry on the diagonal. An undirected G gives a symmetric A.
     """
@@ -37,6 +43,11 @@ def from_networkx(
 
     if not isinstance(G, nx.Graph):
         raise InvalidValue(f"G is a {type(G).__name__}, but should be a graph of networkx")
+    dup_op = _JOINS.get(multigraph_weight)
+    if dup_op is None:
+        raise InvalidValue(
+            f'multigraph_weight is {multigraph_weight!r}, but must be "sum", "min" or "max"'
+        )
     nodes = list(G) if nodelist is None else list(nodelist)
     number = {node: k for k, node in enumerate(nodes)}
     if len(number) < len(nodes):
@@ -53,7 +64,7 @@ def from_networkx(
         lookup_dtype(values.dtype),
         (len(nodes), len(nodes)),
         symmetry="general" if G.is_directed() else "symmetric",
-        dup_op="plus" if G.is_multigraph() else None,
+        dup_op=dup_op if G.is_multigraph() else None,
         name=name,
     )
 

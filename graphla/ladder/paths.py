@@ -56,7 +56,11 @@ class Paths:
         self, A: Matrix | Graph, weight: bool | str | None = True, dtype: Any = None
     ) -> None:
         begin = time.perf_counter()
-        A = arguments.adjacency(A.matrix if isinstance(A, Graph) else A)
+        if isinstance(A, Graph):
+            if A.multigraph_weight == "sum" and arguments.weighs("weight", weight):
+                arguments.refuse_summed("Paths")
+            A = A.matrix
+        A = arguments.adjacency(A)
         self._A, wide = lengths_of(A, weight)
         self.dtype = _dtype(self._A, wide, dtype)
         self._may_cycle = _extent(self._A, self.dtype)[0] < 0
@@ -120,7 +124,7 @@ class Paths:
         )
 
 
-@arguments.of_graph(vertices=("source",))
+@arguments.of_graph(vertices=("source",), lengths="weight")
 def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any = None) -> Vector:
     """d = d min (d min.+ A), until no distance goes down: shortest paths, a round over all edges.
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 from devices import DEVICE, has_card
-from graphs import Edges, graphs, with_order
+from graphs import Edges, graphs, magnitudes, tenths, with_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +48,50 @@ def test_betweenness_of_edges_is_that_of_networkx(graph, normalized, weighted):
     assert {end: values[end] for end in expected} == pytest.approx(expected, abs=1e-12)
     if graph.undirected:
         assert found.isclose(found.T.new())
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from([tenths, magnitudes]).flatmap(
+        lambda w: graphs(weights=w, dtype="FP64", loops=False)  # NetworkX counts a lost loop
+    )
+)
+def test_betweenness_of_rounded_lengths_is_that_of_networkx_or_refused(graph):
+    nx = pytest.importorskip("networkx")
+    G = graph.networkx()
+    lengths = dict(nx.all_pairs_dijkstra_path_length(G))
+    lost = any(
+        u != v and d[u] + w == d[u] == d[v] for d in lengths.values() for u, v, w in graph if u in d
+    )
+    if lost:
+        with pytest.raises(ValueError, match="too small to change the distance"):
+            betweenness(graph.matrix(), weight=True)
+        return
+    options = {"normalized": False, "weight": "weight"}
+    expected = nx.betweenness_centrality(G, **options)
+    found = betweenness(graph.matrix(), directed=not graph.undirected, **options)
+    assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+    expected = nx.edge_betweenness_centrality(G, **options)
+    found = edge_betweenness(graph.matrix(), directed=not graph.undirected, **options)
+    assert {end: found[end].value for end in expected} == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=20)
+@given(graphs(weights=st.integers(2**54, 2**54 + 3)))
+def test_integer_lengths_beyond_2_to_the_53_are_exact(graph):
+    nx = pytest.importorskip("networkx")
+    options = {"normalized": False, "weight": "weight"}
+    expected = nx.betweenness_centrality(graph.networkx(), **options)
+    found = betweenness(graph.matrix(), directed=not graph.undirected, **options)
+    assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_weight_that_a_sum_loses_is_refused(directed):
+    G = gl.Graph.from_edges([("a", "b", 1e20), ("b", "c", 1.0)], directed=directed)
+    with pytest.raises(ValueError, match=r"A has weight 1\.0 on edge 'b' -> 'c', too small to"):
+        betweenness(G, weight=True)
+    assert betweenness(G, weight=True, sources=["b"]).nvals == 3
 
 
 @settings(max_examples=50)

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from graphs import Edges, graphs, halves, integers
+from graphs import Edges, graphs, halves, integers, magnitudes, tenths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +46,23 @@ connected = joined(graphs())
 weighted = joined(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 
 
+@st.composite
+def long_trees(draw: st.DrawFn, weights: st.SearchStrategy[float]) -> Edges:
+    """An undirected tree of up to 30 vertices, most of them on a few long paths."""
+    n = draw(st.integers(4, 30))
+    before = [max(0, v - draw(st.sampled_from([1, 1, 1, 2, 5]))) for v in range(1, n)]
+    ends = list(zip(before, range(1, n), strict=True))
+    values = tuple(draw(st.lists(weights, min_size=n - 1, max_size=n - 1)))
+    back = [(v, u) for u, v in ends]
+    return Edges(n, (*ends, *back), values * 2, True, "FP64")
+
+
+def rounded() -> st.SearchStrategy[Edges]:
+    """Connected graphs with lengths of which sums are rounded."""
+    weights = st.sampled_from([tenths, magnitudes])
+    return weights.flatmap(lambda w: long_trees(w) | joined(graphs(weights=w, dtype="FP64")))
+
+
 def plain(found):
     """A set of vertices as NetworkX has it: a list."""
     return list(found.to_dict()) if isinstance(found, gl.Vector) else found
@@ -74,6 +91,39 @@ def test_weighted_distances_are_those_of_networkx(graph):
     assert eccentricity(A, weight=True).to_dict() == e
     expected = pytest.approx(nx.average_shortest_path_length(G, weight="weight"))
     assert average_path_length(A, weight=True) == expected
+
+
+@few
+@given(rounded())
+def test_distances_that_are_rounded_are_those_of_networkx_to_the_bit(graph):
+    nx = pytest.importorskip("networkx")
+    A, G = graph.matrix(), graph.networkx()
+    e = nx.eccentricity(G, weight="weight")
+    assert eccentricity(A, weight=True).to_dict() == e
+    assert eccentricity(A, sp=all_pairs_lengths(A, weight=True)).to_dict() == e
+    for find in EXTREMES:
+        assert plain(find(A, weight=True)) == getattr(nx, find.__name__)(G, e)
+
+
+def test_center_and_periphery_are_not_empty_where_sums_are_rounded():
+    A = gl.Graph.from_edges([(0, 1, 0.6), (1, 2, 0.5), (2, 3, 0.1)]).matrix
+    assert plain(center(A, weight=True)) == [1]
+    assert (0.6 + 0.5) + 0.1 > (0.1 + 0.5) + 0.6
+    assert plain(periphery(A, weight=True)) == [0]
+
+
+def test_few_searches_find_the_center_of_a_graph_with_rounded_lengths(monkeypatch):
+    module, begun = sys.modules["graphla.algorithms.eccentricity"], []
+    sssp = module.sssp
+    monkeypatch.setattr(module, "sssp", lambda A, v: begun.append(v) or sssp(A, v))
+    n = 200
+    edges = [(v, v + 1, 0.1 + v % 7 / 10) for v in range(n - 1)]
+    A = gl.Graph.from_edges(edges).matrix
+    e = definition(A, np.arange(n), True)
+    expected = {find: plain(find(A, e)) for find in EXTREMES}
+    begun.clear()
+    assert {find: plain(find(A, weight=True)) for find in EXTREMES} == expected
+    assert len(begun) < n / 2
 
 
 def test_an_average_may_be_by_bellman_ford():
