@@ -410,7 +410,8 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 def _whole(part: np.ndarray) -> np.ndarray:
     """Indices that an array of floats holds."""
-    whole = part.astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        whole = part.astype(np.int64)
     if not bool((whole == part).all()):
         raise TypeError("edgelist holds indices that are not whole numbers")
     return whole
