@@ -16,7 +16,12 @@ import numpy as np
 
 from semirings import printing
 from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype, unify
-from semirings.exceptions import DomainMismatch, GraphblasException, UdfParseError
+from semirings.exceptions import (
+    DomainMismatch,
+    GraphblasException,
+    InvalidValue,
+    UdfParseError,
+)
 from semirings.primitives import Node
 from semirings.trace import Symbol, as_symbol, cast, trace
 
@@ -498,6 +503,14 @@ class TypedSelectOp(TypedIndexUnaryOp):
 
     opclass = "SelectOp"
 
+    def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
+        super().__init__(op, dtypes, result)
+        if self.return_type is not BOOL:
+            raise InvalidValue(
+                f"{op!r} returns {self.return_type} for entries of {dtypes[0]}, but a select "
+                "operator must return BOOL, as x > thunk does"
+            )
+
 
 class IndexUnaryOp(Operator):
     """z = f(x, i, j, thunk), for each dtype that its function can be traced with.
@@ -586,10 +599,10 @@ class SelectOp(IndexUnaryOp):
         name: str,
         function: Callable[..., Any],
         domain: tuple[DataType, ...] = ALL,
-        result: Result = BOOL,
+        result: Result = None,
         **options: Any,
     ):
-        super().__init__(name, function, domain, BOOL, **options)
+        super().__init__(name, function, domain, result, **options)
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:

@@ -30,12 +30,14 @@ def register_anonymous(
 ) -> _Any:
     """A select operator of a Python function that is traced, and in no module.
 
+    InvalidValue if it returns anything but BOOL.
+
     >>> bool(register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
     True
     """
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
-    return _SelectOp(_naming.name_of(func, name), func, is_anonymous=True)
+    return _SelectOp(_naming.name_of(func, name), func, is_anonymous=True).checked()
 
 
 def register_new(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import wraps
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -12,6 +14,8 @@ import pytest
 from devices import DEVICE, has_card, use_cuda
 from gpu.verified import digest, keep, staleness
 from hypothesis import HealthCheck, settings
+from hypothesis.control import current_build_context
+from hypothesis.strategies import booleans
 
 import graphla as gl
 
@@ -52,10 +56,31 @@ def loops(request: pytest.FixtureRequest) -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs a card is skipped without one, and elsewhere what holds on the CPU alone."""
     for item in items:
+        record_some_examples(item)
         if item.get_closest_marker("gpu") and not has_card():
             item.add_marker(pytest.mark.skip(reason="needs a card"))
         if item.get_closest_marker("cpu") and DEVICE != "cpu":
             item.add_marker(pytest.mark.skip(reason="holds on the CPU alone"))
+
+
+def record_some_examples(item: Any) -> None:
+    """Let Hypothesis choose for each example of a property whether a Recorder is active."""
+    function = getattr(item, "obj", None)
+    handle = getattr(function, "hypothesis", None)
+    if handle is None or hasattr(handle.inner_test, "is_recorded"):
+        return
+    if hasattr(function, "hypothesis_explicit_examples"):
+        return  # Hypothesis draws nothing for an @example
+    test = handle.inner_test
+
+    @wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        is_recorded = current_build_context().data.draw(booleans())
+        with gl.Recorder() if is_recorded else nullcontext():
+            test(*args, **kwargs)
+
+    run.is_recorded = True  # pyright: ignore[reportAttributeAccessIssue]
+    handle.inner_test = run
 
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())

@@ -306,3 +306,39 @@ def test_what_a_constructor_cannot_read_is_refused_by_name():
 def test_a_mapping_is_no_list_of_edges():
     with pytest.raises(TypeError, match=r"list\(d.values\(\)\)"):
         gl.Matrix.from_edgelist({(0, 1): 3})
+
+
+@pytest.mark.parametrize("big", [1 << 63, (1 << 63) + 1, (1 << 64) - 1])
+def test_integers_of_64_bits_are_kept_exactly_and_called_integers(big):
+    for make in (
+        lambda x: gl.Vector.from_coo([0, 1], [big, x]),
+        lambda x: gl.Vector.from_dense([big, x]),
+        lambda x: gl.Vector.from_dict({0: big, 1: x}),
+        lambda x: gl.Matrix.from_dense([[big, x]])[0, :].new(),
+        lambda x: gl.Graph.from_edges([(0, 0, big), (0, 1, x)], directed=True).matrix[0, :].new(),
+    ):
+        v = make(1)
+        assert (v.dtype, v[0].value, v[1].value) == ("UINT64", big, 1)
+        with pytest.raises(OverflowError, match=f"hold {big} beside -1, which does not fit INT64"):
+            make(-1)
+    for dtype, x in (("INT64", big), ("UINT64", -1)):
+        with pytest.raises(OverflowError, match=f"values is {x}, which does not fit {dtype}"):
+            gl.Vector.from_coo([0, 1], [big, -1], dtype)
+
+
+@pytest.mark.parametrize("big", [1 << 63, (1 << 64) - 1, 1 << 64])
+def test_an_index_of_64_bits_is_out_of_range_and_no_float(big):
+    v, A = gl.Vector(int, 4), gl.Matrix(int, 4, 4)
+    for use in (
+        lambda: v[[big, 1]],
+        lambda: v[[big, -1]],
+        lambda: A[[0], [big, 1]],
+        lambda: gl.Vector.from_coo([big, 1], [1, 2]),
+        lambda: gl.Matrix.from_coo([0, 0], [big, -1], [1, 2]),
+        lambda: gl.Matrix.from_dicts({0: {big: 1, 1: 2}}),
+        lambda: gl.Matrix.from_csr([0, big], [0]),
+        lambda: gl.algorithms.bfs(A, [big, 1]),
+        lambda: gl.algorithms.jaccard(A, [(big, 1)]),
+    ):
+        with pytest.raises(IndexError, match=str(big)):
+            use()

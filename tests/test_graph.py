@@ -488,7 +488,11 @@ def _read(found: Any) -> Any:
         return [_read(part) for part in found]
     if isinstance(found, np.ndarray):
         return found.tolist()
-    return found.to_dict() if hasattr(found, "to_dict") else found
+    if hasattr(found, "to_dict"):
+        found = found.to_dict()
+    if isinstance(found, dict):
+        return {key: _read(value) for key, value in found.items()}
+    return "nan" if found != found else found  # one NaN equals another
 
 
 WITHOUT_CUPY = """

@@ -761,6 +761,18 @@ def test_an_archive_that_does_not_fit_in_memory_is_refused_before_it_is_read(tmp
     assert isinstance(caught.value, gl.exceptions.OutOfMemory) is is_short
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+def test_indices_that_are_floats_are_refused_in_every_layout(form, tmp_path):
+    S = sp.eye_array(4, format=form)
+    sp.save_npz(tmp_path / "a.npz", S)
+    with np.load(tmp_path / "a.npz") as loaded:
+        whole = dict(loaded)
+    for key in whole.keys() - {"format", "data", "_is_array"}:
+        np.savez(tmp_path / "b.npz", **{**whole, key: whole[key] + 0.5})
+        with pytest.raises(ParseError, match=f"{key} must be integers, but are float64"):
+            gio.read_npz(tmp_path / "b.npz")
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_npz_files_are_refused_by_name(name, tmp_path):
     path = tmp_path / "a.npz"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from invariants import verify
 
 import graphla as gl
 
@@ -73,6 +74,7 @@ def noun_of(dense: Dense) -> Any:
 
 
 def same(noun: Any, expected: Dense) -> None:
+    verify(noun)
     present, values = expected
     *places, got = noun.to_coo()
     for mine, theirs in zip(places, np.nonzero(present), strict=True):

@@ -325,15 +325,107 @@ def test_what_only_waits_cannot_be_compared_pickled_or_asked_for_truth():
             refused()
 
 
+def of_each_kind(values: list) -> list:
+    """A Scalar, a Vector and a Matrix of these values."""
+    square = np.array([values, values])
+    scalar = gl.Scalar.from_value(values[0])
+    return [scalar, gl.Vector.from_dense(values), gl.Matrix.from_dense(square)]
+
+
 def test_every_augmented_assignment_is_the_operation_in_place():
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-        u, v = gl.Vector.from_dense([7.0, 9.0]), gl.Vector.from_dense([2.0, 4.0])
-        expected = getattr(operator, name)(u, v).new()
-        assert getattr(operator, f"i{name}")(u, v) is u and u.isequal(expected)
-    for name in ("and_", "or_", "xor"):
-        p, q = gl.Vector.from_dense([True, False]), gl.Vector.from_dense([True, True])
-        expected = getattr(operator, name)(p, q).new()
-        assert getattr(operator, "i" + name.strip("_"))(p, q) is p and p.isequal(expected)
+    numeric = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+    logical = ("and_", "or_", "xor")
+    for name in (*numeric, *logical):
+        is_logical = name in logical
+        left = of_each_kind([True, False] if is_logical else [7.0, 9.0])
+        right = of_each_kind([True, True] if is_logical else [2.0, 4.0])
+        for C, D in zip(left, right, strict=True):
+            if name == "matmul" and C.ndim < 2:
+                continue  # a product of Vectors is a Scalar
+            expected = getattr(operator, name)(C, D).new()
+            before = C
+            assert getattr(operator, f"i{name.strip('_')}")(C, D) is before
+            assert C.isequal(expected)
+
+
+def test_an_augmented_assignment_of_a_number_is_in_place_in_its_own_dtype():
+    for C in of_each_kind([7, 9]):
+        before = same_object = C
+        before += 1.0
+        before //= 2
+        assert before is same_object and before.dtype == "INT64"
+        assert np.ravel(C.value if C.ndim == 0 else C.to_dense())[0] == 4
+        before <<= C + C
+        assert before is same_object
+        assert np.ravel(C.value if C.ndim == 0 else C.to_dense())[0] == 8
+
+
+def test_a_scalar_takes_no_index():
+    s = gl.Scalar.from_value(5)
+    for refused in (lambda: s()[0], lambda: operator.setitem(s(), 0, 1)):
+        with pytest.raises(TypeError, match="a Scalar takes no index"):
+            refused()
+
+
+def test_a_mask_joins_a_noun_of_truth_on_either_side():
+    v, A = line(), small()
+    for noun, mask in ((v, v.S), (A, A.V)):
+        true = noun.apply("gt", 2).new()
+        for joined, other in (
+            (true & mask, mask & true),
+            (true | mask, mask | true),
+            (noun.apply("gt", 2) & mask, mask & true),
+        ):
+            assert joined.new().isequal(other.new())
+        for refused in (
+            lambda noun=noun, mask=mask: noun & mask,
+            lambda noun=noun, mask=mask: mask | noun,
+        ):
+            with pytest.raises(TypeError, match="say whether its structure"):
+                refused()
+        for name in ("add", "sub", "mul", "xor", "matmul"):
+            with pytest.raises(TypeError):
+                getattr(operator, name)(true, mask)
+
+
+def test_an_operator_that_does_not_return_truth_selects_nothing():
+    v = line()
+
+    def shifted(x, i, j, thunk):
+        return x + 1
+
+    for refused in (
+        lambda: gl.select.register_anonymous(shifted),
+        lambda: gl.select.register_new("shifted", shifted),
+        lambda: gl.select.register_anonymous(lambda y: shifted, parameterized=True)(1),
+        lambda: v.select(shifted),
+    ):
+        with pytest.raises(ValueError, match=r"shifted returns \w+ for .* must return BOOL"):
+            refused()
+    assert not hasattr(gl.select, "shifted") and not hasattr(gl.indexunary, "shifted")
+    for op in (gl.indexunary.rowindex, gl.indexunary.register_anonymous(shifted)):
+        with pytest.raises(TypeError, match="returns INT64, but to select must be BOOL"):
+            v.select(op)
+    for op in (gl.indexunary.valuegt, gl.indexunary.register_anonymous(lambda x, i, j, t: x > t)):
+        assert v.select(op, 0).new().to_dict() == {0: 5}
+
+
+def test_wait_takes_the_words_of_the_standard():
+    for noun in (line(), small(), gl.Scalar.from_value(5), line() + line()):
+        assert noun.wait("complete") is noun is noun.wait("materialize")
+        with pytest.raises(ValueError, match="how must be 'materialize' or 'complete', not 'bad'"):
+            noun.wait("bad")
+
+
+def test_a_diagonal_beyond_the_matrix_is_not_set():
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=2, ncols=3)
+    for k in (-2, 3, -7):
+        with pytest.raises(IndexError, match=f"k is {k}, but the diagonals of a 2 x 3 matrix"):
+            A.setdiag(1, k)
+    for k in (-1, 2):
+        A.setdiag(1, k)
+    assert A.nvals == 3
+    gl.Matrix(int, 0, 0).setdiag(7)
 
 
 @given(data)

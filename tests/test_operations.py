@@ -390,6 +390,17 @@ def test_select_keeps_the_entries_of_a_vector_that_satisfy(data):
     check(data.draw, lambda: v.noun.select(op, thunk), expected, v, kind="vector")
 
 
+@pytest.mark.parametrize("kind", ["matrix", "vector"])
+@given(data)
+def test_select_keeps_the_entries_that_a_mask_lets_through(kind, data):
+    shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
+    A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
+    assume(mask is not None)
+    C, M = Operand(data.draw, A, kind), Operand(data.draw, mask.table, kind)
+    expected = oracle.write(Table(shape, A.dtype, {}), A, mask)
+    check(data.draw, lambda: C.noun.select(mask_of(mask, M.noun)), expected, C, M, kind=kind)
+
+
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+import graphla as gl
 from graphla.settings import Event, Recorder, config, direction, forced_direction, record, recorders
 from semirings.exceptions import InvalidValue
 
@@ -105,3 +106,12 @@ def test_a_recorder_starts_and_stops_and_prints_a_table():
     assert row.split() == ["vxm", "any_secondi[BOOL]", "push", "forced", "3", "2", "500.000"]
     recorder.clear()
     assert not recorder.events
+
+
+def test_selecting_by_the_values_of_a_vector_is_recorded():
+    w = gl.Vector(int, 3)
+    w << 1
+    w[1] = 0
+    with Recorder() as recorder:
+        assert w.select(w.V).new().nvals == 2
+    assert [(each.operation, each.nvals_out) for each in recorder.events] == [("select", 2)]

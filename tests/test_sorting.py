@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invariants import verify
 from strategies import DTYPES, LAYOUTS, columns, numbers, tables, vector
 from strategies import matrix as laid_out
 
@@ -82,6 +83,7 @@ def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, si
     """Assert that w and p hold the entries (indices, values), taken in that order, at the front."""
     assert (w.size, p.size) == (size, size)
     for noun, expected in ((w, values[order]), (p, indices[order])):
+        verify(noun)
         places, found = noun.to_coo()
         same(places, np.arange(len(order)))
         same(found, expected)
@@ -126,6 +128,7 @@ def test_each_row_or_column_is_in_order(data, name, order):
         (A.sort(registered[name], order), 9),
         (A.top_k(k, registered[name], order), k),
     ):
+        verify(C), verify(P)
         lines = [X if order == "rowwise" else X.T for X in (A, C, P)]
         assert lines[1].shape == lines[2].shape
         assert lines[1].shape == (lines[0].nrows, k if most == k else lines[0].ncols)

@@ -19,7 +19,7 @@ from graphla.graph.facts import is_symmetric
 from graphla.graph.labelled import labelled
 from graphla.graph.labels import at, called
 from graphla.operations.operation import perform, refuse_mixed
-from graphla.operations.values import is_on_card
+from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.placing import found
@@ -197,16 +197,17 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     if given is None:
         return np.arange(n)
     try:
-        listed = np.asarray(given)
+        places = exact_array(given)
     except (TypeError, ValueError):  # lists of different lengths, or a Vector
-        listed = np.empty((0, 0))
-    if listed.ndim != 1 or (listed.size and listed.dtype.kind not in "iu"):
+        places = np.empty((0, 0))
+    is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
+    if places.ndim != 1 or not is_whole:
         raise TypeError(f"{name} must be a list of integers, not {given!r}")
-    wrong = listed[(listed < 0) | (listed >= n)]
+    wrong = places[(places < 0) | (places >= n)]
     if wrong.size:
         which = f"the vertices are 0 to {n - 1}" if n else "the graph has no vertex"
         raise IndexOutOfBound(f"{name} has {wrong[0]}, but {which}")
-    return listed.astype(np.int64)
+    return places.astype(np.int64)
 
 
 def distinct(name: str, given: Any, n: int) -> np.ndarray:

@@ -3,9 +3,10 @@
 V. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, *Fast Unfolding of Communities in Large
 Networks*, 2008; for directed graphs N. Dugué and A. Perez, *Directed Louvain*, 2015. Vertices move
 to the community around them that raises the modularity most, until none does; then communities
-become the vertices of the next level, by the product SᵀLS with their membership S. One by one where
-a compiled loop does it, with those around whom something moved in a queue (as V. Traag has it in
-*Faster Unfolding of Communities*, 2015); else in rounds of all at once: `definition`.
+become the vertices of the next level, by the product SᵀLS with their membership S. On the CPU the
+vertices move one by one; when a vertex moves, its neighbors wait in a queue for their next turn (as
+in V. Traag, *Faster Unfolding of Communities*, 2015). On a GPU all vertices move at once, in
+rounds; `definition` computes these rounds by products.
 
 Invariants, at the head of each level:
 - L is symmetric, of whole numbers (`weights.whole`), so that sums are exact in any order;
@@ -16,6 +17,7 @@ Invariants, at the head of each level:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,13 +53,13 @@ def louvain(
     *,
     directed: bool | None = None,
 ) -> Vector:
-    """l(i) = the least vertex of the community of i, where no single move raises the modularity.
+    """l(i) = the least vertex of the community of i, found by moves that raise the modularity.
 
     Weights are the values of A, nowhere below 0, or 1 each if `weight` is False; `resolution` above
     1 makes communities smaller. The last level is `max_level`, or the first to raise the modularity
-    by no more than `threshold`. `seed`, of which None is 0, says in which order vertices move; for
-    one seed the answer is the same each time, but on a GPU, or without Numba, where many move at
-    once, it is another than on the CPU, and about as good. For `directed` see `modularity`.
+    by no more than `threshold`. `seed`, of which None is 0, says in which order vertices move. On
+    the CPU one seed gives one answer, with and without Numba. On a GPU, where many vertices move at
+    once, it gives another, about as good. For `directed` see `modularity`.
 
     >>> from graphla import Matrix, binary
     >>> from graphla.algorithms import louvain
@@ -65,6 +67,28 @@ def louvain(
     >>> louvain(binary.any(A | A.T).new()).to_dense().tolist()
     [0, 0, 0, 3, 3, 3]
     """
+    return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, moved)
+
+
+@arguments.of_graph(gives=("",))
+def definition(
+    A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
+) -> Vector:
+    """The communities that a GPU finds, by products on any device."""
+    return _by_levels(A, weight, 1, 1e-7, max_level, seed, None, in_rounds)
+
+
+def _by_levels(
+    A: Matrix,
+    weight: Any,
+    resolution: float,
+    threshold: float,
+    max_level: int | None,
+    seed: Any,
+    directed: bool | None,
+    move: Callable[[Matrix, Vector, Vector, float, int], Array],
+) -> Vector:
+    """The least vertex of each community, where `move` finds the communities of one level."""
     n, drawn = A.nrows, chance.seeded(seed)
     resolution = arguments.real("resolution", resolution, low=0)
     threshold = arguments.real("threshold", threshold, low=0)
@@ -75,7 +99,7 @@ def louvain(
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
-        community = moved(L, out, into, factor, chance.mixed(drawn + k), A.nvals)
+        community = move(L, out, into, factor, chance.mixed(drawn + k))
         community, parts = perform("number", _numbered, L._forms, community)
         if parts == L.nrows:
             break
@@ -102,28 +126,25 @@ def louvain(
     return least[labels].new()
 
 
-def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int, entries: int) -> Array:
-    """The community of each vertex of a level, after moves that raise the modularity.
-
-    Of all levels the first has so many entries.
-    """
+def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
+    """The community of each vertex of a level, after moves that raise the modularity."""
     degrees = out.to_dense(copy=False), into.to_dense(copy=False)
-    found = perform("move", _moved, L._forms, degrees, factor, seed, entries)
-    return in_rounds(L, degrees, factor, seed) if found is None else found
+    return perform("move", _moved, L._forms, degrees, factor, seed)
 
 
-def in_rounds(L: Matrix, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
+def in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
     """The same with all vertices at once: in each round about half of those who would gain move.
 
     The state of the greatest modularity is kept.
     """
     L, n, xp = select.offdiag(L).new(), L.nrows, backend(L.device).xp
+    degrees = out.to_dense(copy=False), into.to_dense(copy=False)
     rounds = _rounds(seed)
     community = kept = xp.arange(n, dtype=xp.int32)
     best, patience, rise = -math.inf, rounds.patience, rounds.rise * float(degrees[0].sum())
     for stream in rounds.streams:
         totals = [xp.bincount(community, each, n) for each in degrees]
-        wished, inside = definition(L, degrees, totals, community, factor)
+        wished, inside = wishes(L, degrees, totals, community, factor)
         quality = float(inside) - 2 * factor * float((totals[0] * totals[1]).sum())
         patience = rounds.patience if quality > best + rise else patience - 1
         if quality > best:
@@ -136,7 +157,7 @@ def in_rounds(L: Matrix, degrees: tuple[Array, Array], factor: float, seed: int)
     return kept
 
 
-def definition(
+def wishes(
     L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
 ) -> tuple[Array, Any]:
     """Where each vertex gains most, its own community if nowhere; and what links all to their own.
@@ -184,12 +205,10 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 
 
-def _moved(
-    l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int, entries: int
-) -> Array | None:
+def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
     do = backend(l.device)
     words = chance.words(do.xp, l.nrows, seed)
-    return do.moved(l.csr, *degrees, factor, words, _rounds(seed), entries)
+    return do.moved(l.csr, *degrees, factor, words, _rounds(seed))
 
 
 def _rounds(seed: int) -> Rounds:

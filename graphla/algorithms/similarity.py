@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms import arguments, wedges
 from graphla.graph import facts
 from graphla.operations.operation import refuse_mixed
+from graphla.operations.values import exact_array
 from graphla.sparse import Matrix
 from semirings import binary, select
 from semirings.exceptions import DimensionMismatch
@@ -143,12 +144,12 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
     if not np.iterable(ebunch):
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
-        listed = np.asarray(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
+        pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
     except (TypeError, ValueError):  # none, or of different lengths
-        listed = np.asarray(None)
-    if listed.size == 0:
+        pairs = np.asarray(None)
+    if pairs.size == 0:
         return Matrix(bool, n, n)
-    if listed.ndim != 2 or listed.shape[1] != 2:
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
-    u, v = arguments.vertices("ebunch", listed.ravel(), n).reshape(-1, 2).T
+    u, v = arguments.vertices("ebunch", pairs.ravel(), n).reshape(-1, 2).T
     return Matrix.from_coo(u, v, True, nrows=n, ncols=n, dup_op=binary.any)

@@ -22,6 +22,7 @@ from graphla.backends.arrays import (
     traversals,
     writing,
 )
+from graphla.backends.arrays import communities as moves
 from graphla.backends.arrays import (
     mxm as products_of_matrices,
 )
@@ -510,12 +511,11 @@ def moved(
     factor: float,
     words: Array,
     rounds: Rounds,
-    entries: int,
-) -> Array | None:
+) -> Array:
     """The community of each vertex after moves, one by one."""
-    if _compiles(entries):
+    if _compiles(links.nvals, size=links.nrows):
         return communities.moved(links, out, into, factor, words)
-    return None
+    return moves.moved(links, out, into, factor, words)
 
 
 def coloured(a: Csr, numbers: Array) -> Array | None:

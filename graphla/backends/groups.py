@@ -35,14 +35,12 @@ class Groups(Protocol):
         factor: float,
         words: Array,
         rounds: Rounds,
-        entries: int,
-    ) -> Array | None:
+    ) -> Array:
         """The community of each vertex, int32, after moves that raise the modularity.
 
         Everyone begins alone. A vertex gains links(v, c) - factor·(out(v)·into(c) + into(v)·out(c))
         in community c, without itself. They move one by one, first in the order of their words,
-        until nobody gains; or else in rounds, of which the best state is kept. `entries` says how
-        many there are at the first level, so that all levels of a graph go the same way.
+        until nobody gains; or else in rounds, of which the best state is kept.
         """
         ...
 

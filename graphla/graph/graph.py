@@ -12,6 +12,7 @@ from graphla.graph import facts
 from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
 from graphla.io.entries import assemble
+from graphla.operations.values import array_of
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
 from semirings import binary
@@ -101,7 +102,7 @@ class Graph:
         i, j = (
             np.fromiter((number[edge[k]] for edge in edges), np.int32, len(edges)) for k in (0, 1)
         )
-        values = np.asarray([edge[2] for edge in edges]) if width == 3 else np.True_
+        values = np.asarray(True) if width == 2 else array_of([edge[2] for edge in edges])[0]
         wanted = lookup_dtype(values.dtype if dtype is None else dtype)
         values = values.astype(wanted.np_type)
         A = assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.io.entries import assemble, by_rows, has_symmetry
+from graphla.operations.values import array_of, exact_array, has_integers
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
 from semirings.dtypes import lookup_dtype
@@ -85,7 +86,9 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 def _numbers(weights: Any, np_type: Any) -> Any:
     """The weights as a list of numbers of that type, or None if they are not."""
     try:
-        given = np.asarray(weights)
+        given = exact_array(weights)
+        if has_integers(given):
+            return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what does not fit is found below
             values = given if np_type is None else np.asarray(weights, np_type)

@@ -101,6 +101,9 @@ def _read(source: Any, dup_op: Any, name: Any) -> Any:
             return _from_edges(arrays, dup_op, name)
         if "format" not in arrays:
             raise ValueError(f"it holds {', '.join(arrays.files) or 'nothing'}")
+        for key in ("shape", "coords", "indptr", "indices", "row", "col", "offsets"):
+            if key in arrays and arrays[key].size and arrays[key].dtype.kind not in "iu":
+                raise ValueError(f"{key} must be integers, but are {arrays[key].dtype}")
         if len(arrays["shape"]) == 1:
             return _vector(arrays, dup_op, name)
         symmetric = bool(arrays.get("symmetric", False))
@@ -111,8 +114,6 @@ def _read(source: Any, dup_op: Any, name: Any) -> Any:
 
 def _vector(arrays: Any, dup_op: Any, name: Any) -> Vector:
     (indices,), values, (size,) = arrays["coords"], arrays["data"], arrays["shape"].tolist()
-    if indices.dtype.kind not in "iu":
-        raise ValueError("coords are no integers")
     dtype, values = lookup_dtype(values.dtype), held_once(values)
     return Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NoReturn, TypeVar
 
 from graphla.backends import streams
-from graphla.forms import MatrixForms, VectorForms
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.plans import drop_full_plans
 from graphla.settings import Event, record, recorders
 from semirings.exceptions import DeviceMismatch, OutOfMemory
@@ -193,5 +193,5 @@ def note(
 ) -> None:
     """Tell the recorders that an operation ran."""
     operator = next((str(x) for x in args if hasattr(x, "return_type")), "")
-    nvals_in = sum(x.nvals for x in args if hasattr(x, "nvals"))
+    nvals_in = sum(x.nvals for x in args if isinstance(x, (*Collections, ScalarForms)))
     record(Event(name, operator, direction, reason, nvals_in, nvals_out, seconds))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from graphla.backends import backend
 from graphla.storage import FullVector
-from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2
 """What DLPack calls the memory of an NVIDIA card."""
+
+WIDE = 1 << 63
+"""The least integer that does not fit INT64."""
 
 Scalar = bool | int | float | np.generic
 
@@ -127,7 +131,7 @@ def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.n
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; give its .compressed() or .filled(x)")
     is_array = isinstance(values, np.ndarray) or is_on_card(values)
-    array = values if is_array else _as_array(values, name)
+    array = values if is_array else _as_array(values, wanted, name)
     if isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.size == 0 and not is_array:
@@ -141,15 +145,42 @@ def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.n
     return fit_array(array, wanted, name), wanted
 
 
-def _as_array(values: Any, name: str) -> np.ndarray:
+def exact_array(values: Any) -> np.ndarray:
+    """Return a list as an array; an array of objects if it holds integers of 2^63 or more.
+
+    `numpy.asarray` makes floats of integers from 2^63 to 2^64 - 1 that come with smaller ones.
+    """
+    array = np.asarray(values)
+    if isinstance(values, np.ndarray) or array.dtype.kind != "f" or not array.size:
+        return array
+    if abs(array).max() < WIDE:
+        return array
+    objects = np.asarray(values, object)
+    return objects if has_integers(objects) else array
+
+
+def has_integers(array: np.ndarray) -> bool:
+    """Whether an array of objects holds integers alone."""
+    return array.dtype == object and all(isinstance(x, Integral) for x in array.flat)
+
+
+def _as_array(values: Any, wanted: DataType | None, name: str) -> np.ndarray:
     try:
-        array = np.asarray(values)
+        array = exact_array(values)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} must be numbers, all in rows of one length: {error}") from None
-    if array.dtype == object and all(isinstance(x, int) for x in array.flat):
-        worst = max(array.flat, key=abs)
-        raise OverflowError(f"{name} hold {worst}, which does not fit INT64 or UINT64")
-    return array
+    if not has_integers(array):
+        return array
+    least, most = min(array.flat), max(array.flat)
+    worst = most if most >= WIDE else least
+    if wanted is None:
+        if least < 0 or most >= 2 * WIDE:
+            rest = f" beside {least}" if least < 0 <= most < 2 * WIDE else ""
+            raise OverflowError(f"{name} hold {worst}{rest}, which does not fit INT64 or UINT64")
+        wanted = UINT64
+    for value in (least, most):
+        fit(value, wanted, name)
+    return array.astype(wanted.np_type)
 
 
 def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:

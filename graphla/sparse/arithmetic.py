@@ -11,6 +11,7 @@ from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse import expressions
 from graphla.sparse.expressions import is_waiting
+from graphla.sparse.mask import Mask
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL
 from semirings.exceptions import InvalidValue
@@ -64,7 +65,9 @@ class Arithmetic(Operand):
         return perform("nvals", _count, forms) if known is None else known
 
     def wait(self, how: str = "materialize") -> Any:
-        """Nothing is pending here: for python-graphblas's sake."""
+        """Return this operand, computed: nothing else is ever pending."""
+        if how not in ("materialize", "complete"):
+            raise InvalidValue(f"how must be 'materialize' or 'complete', not {how!r}")
         self._read()
         return self
 
@@ -292,6 +295,8 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 
 def _waiting(symbol: str, a: Any, b: Any) -> Any:
+    if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
+        return NotImplemented  # so that Python asks the mask
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         return expressions.infix(symbol, a, b)

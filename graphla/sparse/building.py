@@ -12,7 +12,15 @@ from graphla.expression import Operand
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.moving import moved
 from graphla.operations.operation import Running
-from graphla.operations.values import array_of, dtype_of, fit, is_on_card, is_scalar
+from graphla.operations.values import (
+    array_of,
+    dtype_of,
+    exact_array,
+    fit,
+    has_integers,
+    is_on_card,
+    is_scalar,
+)
 from graphla.sparse.expressions import bound, dimension
 from graphla.sparse.operators import binary_of
 from graphla.sparse.placing import (
@@ -328,10 +336,10 @@ def _integers(values: Any, name: str) -> Any:
         if not isinstance(values, Iterable) or isinstance(values, (Operand, str)):
             raise TypeError(f"{name} must be a list or array of integers, not {values!r}")
         values = list(values)
-    array = np.asarray(values)
+    array = exact_array(values)
     if array.size == 0:
         return array.astype(np.int64)
-    if array.dtype.kind == "O" and all(isinstance(x, int) for x in array.flat):
+    if has_integers(array):
         worst = max(array.flat, key=abs)
         raise IndexOutOfBound(f"{name} hold {worst}, but should be less than 2^31")
     if array.dtype.kind not in "iu":
@@ -402,7 +410,8 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 def _whole(part: np.ndarray) -> np.ndarray:
     """Indices that an array of floats holds."""
-    whole = part.astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        whole = part.astype(np.int64)
     if not bool((whole == part).all()):
         raise TypeError("edgelist holds indices that are not whole numbers")
     return whole

@@ -31,7 +31,12 @@ from graphla.sparse.operators import (
 from semirings import monoid
 from semirings.binary import land, lor
 from semirings.dtypes import BOOL, DataType, unify
-from semirings.exceptions import DimensionMismatch, EmptyObject, InvalidValue
+from semirings.exceptions import (
+    DimensionMismatch,
+    DomainMismatch,
+    EmptyObject,
+    InvalidValue,
+)
 from semirings.semiring import plus_times
 
 
@@ -155,6 +160,8 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
         args = (a, mask._lower(shape, a.device), mask.parent._read())
         return expression(len(shape), ops.restrict, args, shape, a.dtype)
     typed, thunk = _with_thunk(select_of(op), a.dtype, thunk)
+    if typed.return_type is not BOOL:
+        raise DomainMismatch(f"{typed!r} returns {typed.return_type}, but to select must be BOOL")
     return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
 
 

@@ -10,7 +10,7 @@ from graphla.backends import streams
 from graphla.expression import Operand
 from graphla.operations.moving import on_host
 from graphla.operations.operation import Running
-from graphla.operations.values import is_on_card
+from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
@@ -105,7 +105,10 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
                 f"{name} must be an integer, slice or list of integers, not {_show(key)}"
             ) from None
         key = [_index_of(k, name) if isinstance(k, Operand) else k for k in key]
-        key = np.asarray(key, np.int64 if all(map(_is_integer, key)) else None)
+        key = exact_array(key) if key else np.asarray(key, np.int64)
+        if has_integers(key):
+            worst = max(key.flat, key=abs)
+            raise IndexOutOfBound(f"{name} {worst} is out of range: the size is {size}")
     return _checked(key, size, name)
 
 
@@ -125,10 +128,6 @@ def _checked(key: Any, size: int, name: str) -> Any:
         if least < 0:
             key = np.where(key < 0, key + size, key)
     return key.astype(np.int64, copy=False)
-
-
-def _is_integer(k: Any) -> bool:
-    return isinstance(k, (int, np.integer)) and not isinstance(k, bool)
 
 
 def _show(key: Any) -> str:

@@ -25,7 +25,7 @@ from graphla.sparse.noun import Indexed
 from graphla.sparse.vector import ReadableVector, Vector
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
-from semirings.exceptions import DimensionMismatch
+from semirings.exceptions import DimensionMismatch, IndexOutOfBound
 
 
 class ReadableMatrix(Collection):
@@ -500,7 +500,13 @@ class Matrix(ReadableMatrix, Indexed):
     def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
         """A(i, i + k) = values(i), or a scalar; the mask is a Vector, or a Matrix."""
         k = expressions.integer(k, "k")
-        size = max(0, min(self.nrows - max(0, -k), self.ncols - max(0, k)))
+        nrows, ncols = self.shape
+        if k and not -nrows < k < ncols:
+            raise IndexOutOfBound(
+                f"k is {k}, but the diagonals of a {nrows} x {ncols} matrix are "
+                f"{min(0, 1 - nrows)} to {max(0, ncols - 1)}"
+            )
+        size = min(nrows - max(0, -k), ncols - max(0, k))
         diagonal = self.diag(k)
         if isinstance(values, (list, tuple, np.ndarray)) or is_on_card(values):
             with config.set(device=self.device):

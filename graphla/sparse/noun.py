@@ -47,30 +47,9 @@ class Noun(Operand):
 
     update = __lshift__
 
-    def _read(self) -> Any:
-        return self._forms
-
-    def __copy__(self: Self) -> Self:
-        return self._of(self._forms, self._name)
-
-    def __deepcopy__(self: Self, memo: Any) -> Self:
-        return self._of(self._forms, self._name)
-
-
-class Indexed(Noun):
-    """A Matrix or a Vector: regions of it are written by `C[I, J] = x`."""
-
-    __slots__ = ()
-
-    def _axes(self, key: Any) -> tuple[Axis, ...]:
-        """What a subscript selects of each dimension."""
-        raise NotImplementedError
-
-    def __setitem__(self, key: Any, x: Any) -> None:
-        assign(self, self._axes(key), x, None, None, False)
-
-    def __delitem__(self, key: Any) -> None:
-        assign(self, self._axes(key), nothing, None, None, False)
+    def __ilshift__(self: Self, x: Any) -> Self:
+        self << x
+        return self
 
     def __iadd__(self: Self, other: Any) -> Self:
         self << self + other  # pyright: ignore[reportOperatorIssue]
@@ -115,3 +94,28 @@ class Indexed(Noun):
     def __imatmul__(self: Self, other: Any) -> Self:
         self << self @ other  # pyright: ignore[reportOperatorIssue]
         return self
+
+    def _axes(self, key: Any) -> tuple[Axis, ...]:
+        """What a subscript selects of each dimension."""
+        raise TypeError(f"a Scalar takes no index, but was given {key!r}; its value is s.value")
+
+    def _read(self) -> Any:
+        return self._forms
+
+    def __copy__(self: Self) -> Self:
+        return self._of(self._forms, self._name)
+
+    def __deepcopy__(self: Self, memo: Any) -> Self:
+        return self._of(self._forms, self._name)
+
+
+class Indexed(Noun):
+    """A Matrix or a Vector: regions of it are written by `C[I, J] = x`."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        assign(self, self._axes(key), x, None, None, False)
+
+    def __delitem__(self, key: Any) -> None:
+        assign(self, self._axes(key), nothing, None, None, False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import louvain, modularity
+from graphla.algorithms import chance, louvain, modularity
+from graphla.backends import backend
 
+louvain_file = import_module("graphla.algorithms.louvain")
 weighted = graphs(weights=st.integers(1, 4)) | graphs(weights=halves, dtype="FP32")
 resolutions = st.sampled_from([0.5, 1, 2.0])
 
@@ -75,6 +79,94 @@ def test_weights_below_0_have_their_modularity():
 def test_without_edges_there_is_no_modularity():
     with pytest.raises(ValueError, match="A has no edge of any weight, but modularity needs one"):
         modularity(gl.Matrix(bool, 2, 2), gl.Vector.from_dense([0, 1]))
+
+
+# --- moves --------------------------------------------------------------------------------------
+
+NEAR = Fraction(1, 10**9)
+"""Two gains that are nearer than this may be ordered either way by rounding."""
+
+
+class Exact:
+    """A graph with fractions as weights, and the gain of each move from the definition of Q."""
+
+    def __init__(self, graph, resolution):
+        self.n, self.resolution = graph.n, Fraction(resolution)
+        self.links = {*graph.ends, *((j, i) for i, j in graph.ends)}
+        self.weight = [[Fraction(0)] * graph.n for _ in range(graph.n)]
+        for i, j, w in graph:
+            self.weight[i][j] = Fraction(w) * (2 if graph.undirected and i == j else 1)
+        self.out = [sum(row) for row in self.weight]
+        self.into = [sum(column) for column in zip(*self.weight, strict=True)]
+        self.total = sum(self.out)
+
+    def modularity(self, community):
+        """Q = Σ over i, j of one community of A(i, j)/m - resolution·out(i)·into(j)/m²."""
+        pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
+        inside = sum(self.weight[i][j] for i, j in pairs)
+        by_chance = sum(self.out[i] * self.into[j] for i, j in pairs)
+        return inside / self.total - self.resolution * by_chance / self.total**2
+
+    def neighbors(self, v):
+        return [j for j in range(self.n) if j != v and (v, j) in self.links]
+
+    def gains(self, community, v):
+        """What Q gains if v moves to each community around it, in the order of its neighbors."""
+        before = self.modularity(community)
+        around = dict.fromkeys(community[j] for j in self.neighbors(v))
+        moves = {c: [*community[:v], c, *community[v + 1 :]] for c in around}
+        return {c: self.modularity(after) - before for c, after in moves.items()}
+
+
+@settings(max_examples=60)
+@given(with_labels(weighted), resolutions)
+def test_in_a_round_each_vertex_wishes_for_the_greatest_gain_of_modularity(labelled, resolution):
+    graph, labels = labelled
+    assume(sum(graph.weights))
+    exact, community = Exact(graph, resolution), np.unique(labels, return_inverse=True)[1].tolist()
+    L, out, into, total = louvain_file._linked(graph.matrix(), True, not graph.undirected)
+    degrees = out.to_dense(copy=False), into.to_dense(copy=False)
+    xp = backend(L.device).xp
+    where = xp.asarray(community, np.int32)
+    totals = [xp.bincount(where, each, graph.n) for each in degrees]
+    factor = resolution / (2 * total)
+    wished, _ = louvain_file.wishes(gl.select.offdiag(L).new(), degrees, totals, where, factor)
+    for v, wish in enumerate(wished.tolist()):
+        gains = exact.gains(community, v) | {community[v]: 0}
+        assert gains[wish] >= max(gains.values()) - NEAR
+
+
+def one_by_one(exact, order):
+    """The communities when vertices move where Q gains most, and then the neighbors of the moved.
+
+    An example that rounding may decide is rejected.
+    """
+    community, queue = list(range(exact.n)), list(order)
+    while queue:
+        v = queue.pop(0)
+        gains = exact.gains(community, v)
+        gains.pop(community[v], None)
+        best = max(gains, key=gains.__getitem__, default=community[v])
+        most = gains.get(best, 0)
+        assume(not 0 < most < NEAR)
+        if most <= 0:
+            continue
+        for c, gain in gains.items():
+            assume(c == best or most - gain > NEAR)
+        community[v] = best
+        queue += [j for j in exact.neighbors(v) if community[j] != best and j not in queue]
+    return community
+
+
+@pytest.mark.cpu
+@settings(max_examples=60)
+@given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
+def test_vertices_move_one_by_one_where_the_modularity_gains_most(graph, resolution, seed):
+    assume(graph.ends)
+    order = np.argsort(chance.words(np, graph.n, chance.mixed(seed)))
+    expected = one_by_one(Exact(graph, resolution), order.tolist())
+    found = louvain(graph.matrix(), True, resolution, 0, 1, seed, directed=not graph.undirected)
+    assert sorted(parts(found.to_dense()), key=min) == sorted(parts(expected), key=min)
 
 
 # --- communities --------------------------------------------------------------------------------
@@ -141,21 +233,34 @@ def test_an_isolated_vertex_stays_alone_and_communities_are_connected_to_somethi
         assert len(part) == 1 or part <= joined
 
 
-def test_the_definition_and_what_stands_for_it_agree():
-    """By products in rounds on the CPU; on a card by kernels, in the same rounds."""
+def two_graphs():
+    """One whose edges all weigh the same, and one with self-loops and several weights."""
     A = gl.generators.kronecker(6, symmetric=True, seed=3)
-    fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
-    if A.device == "cpu":
-        for B in (A, fifths):
-            assert louvain(B, seed=2).isequal(louvain(B, seed=2))
-            with gl.config.set(compiled=False):
-                rounds = modularity(B, louvain(B))
-            assert modularity(B, louvain(B)) >= 0.9 * rounds
-        return
-    with gl.config.set(compiled=False):
-        expected = [louvain(B.to("cpu"), seed=1) for B in (A, fifths)]
-    for B, labels in zip((A, fifths), expected, strict=True):
-        assert louvain(B, seed=1).to("cpu").isequal(labels)
+    B = gl.binary.plus(gl.unary.one["FP32"](A) | A.diag().diag()).new()
+    return A, gl.binary.plus(B, 0.2).new()
+
+
+def test_a_gpu_finds_the_communities_of_the_definition():
+    for A in two_graphs():
+        expected = louvain_file.definition(A.to("cpu"), seed=1)
+        if A.device == "cpu":
+            assert modularity(A, louvain(A, seed=1)) >= 0.9 * modularity(A, expected)
+        else:
+            assert louvain(A, seed=1).to("cpu").isequal(expected)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("seed", [0, 2])
+def test_one_seed_gives_one_answer_with_and_without_numba(seed):
+    pytest.importorskip("numba")
+    for A in two_graphs():
+        for directed in (False, True):
+            answers = []
+            for compiled in (False, True, "auto"):
+                with gl.config.set(compiled=compiled):
+                    answers.append(louvain(A, seed=seed, directed=directed))
+            assert answers[0].isequal(answers[1])
+            assert answers[0].isequal(answers[2])
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])

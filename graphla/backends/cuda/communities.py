@@ -64,7 +64,6 @@ def moved(
     factor: float,
     words: Array,
     rounds: Rounds,
-    entries: int,
 ) -> Array:
     """The community of each vertex after rounds in which about half of those who wish it move."""
     classes, n = _classes(links), links.nrows
