@@ -97,9 +97,9 @@ def move(
         kept_waits[t] = True
     head, size, turns = 0, n, 0
     while size:
-        turns += 1
         if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
+        turns += 1
         v = np.int64(kept_queue[head])
         head += 1
         if head == n:

@@ -101,9 +101,9 @@ def strong(
             continue
         found = np.int32(root)
         while True:
-            turns += 1
             if turns & BATCH == 0 and kept_stop[0]:
                 return STOPPED
+            turns += 1
             if found >= 0:  # discover it
                 count += 1
                 v = np.uint64(found)

@@ -70,9 +70,9 @@ def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kep
         kept_path[0] = start
         kept_wanted[start] = dearest(indptr, indices, values, words, out_mates, step, start)
         while depth:
-            turns += 1
             if turns & BATCH == 0 and kept_stop[0]:
                 return STOPPED
+            turns += 1
             v = np.int64(kept_path[depth - 1])
             u = np.int64(kept_wanted[v])
             if u == NONE:

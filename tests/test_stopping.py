@@ -1,0 +1,178 @@
+"""No search, part or round starts after a stop is wanted: for every algorithm, by counting.
+
+A compiled loop is called once for each search, part or round. Here each call is counted, and one
+of them sends SIGINT and waits until the main thread has heard it. How soon a call ends is measured
+by benchmarks/interrupt.py.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from threading import Event, Lock, Thread, current_thread, main_thread
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla.backends.compiled import closures, many, matrices, parts, traversals
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
+from graphla.kernels import compiled, threads
+from graphla.kernels.loops import betweenness as of_betweenness
+from graphla.kernels.loops import bfs as of_bfs
+from graphla.kernels.loops import closure as of_closure
+from graphla.kernels.loops import communities as of_communities
+from graphla.kernels.loops import components as of_components
+from graphla.kernels.loops import cores as of_cores
+from graphla.kernels.loops import forest as of_forest
+from graphla.kernels.loops import many as of_many
+from graphla.kernels.loops import sets as of_sets
+
+THREADS = 2
+SLACK = 2 * THREADS
+"""Calls that may begin while the main thread is on its way from the handler to the flag."""
+SOON = 0.02
+STOPPED = {
+    "betweenness.dependencies": of_betweenness.STOPPED,
+    "bfs.search": int(of_bfs.STOPPED),
+    "closure.near_far": int(of_closure.STOPPED),
+    "closure.rounds": int(of_closure.STOPPED),
+    "communities.move": of_communities.MOVING,
+    "components.strong": of_components.STOPPED,
+    "components.weak": of_components.STOPPED,
+    "cores.peel": of_cores.STOPPED,
+    "forest.grow": of_forest.STOPPED,
+    "many.search": of_many.STOPPED,
+    "sets.colour": of_sets.STOPPED,
+    "sets.match": of_sets.STOPPED,
+}
+"""What each loop returns that reads the flag, where it finds it set."""
+
+
+class Interrupter:
+    """Counts the calls of loops; the one at `trigger` sends an interrupt and waits."""
+
+    def __init__(self) -> None:
+        self.trigger = -1
+        self.begin(None)
+
+    def begin(self, trigger: int | None) -> None:
+        self.trigger, self.calls = trigger, 0
+        self.heard = Event()
+        self.ended: list[tuple[str, Any]] = []
+        self._counting = Lock()
+
+    def wrap(self, name: str, loop: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            with self._counting:
+                at, self.calls = self.calls, self.calls + 1
+            if self.trigger is None or at < self.trigger:
+                return loop(*arguments)
+            if at == self.trigger:
+                signal.raise_signal(signal.SIGINT)  # the handler runs in the main thread
+            if current_thread() is not main_thread():
+                assert self.heard.wait(10)
+                sleep(SOON)
+            found = loop(*arguments)
+            self.ended.append((name, found))
+            return found
+
+        return call
+
+    def handle(self, *_: Any) -> None:
+        self.heard.set()
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
+    """Loops of many small parts, each call of which is counted."""
+    pytest.importorskip("numba")
+    observer = Interrupter()
+
+    def load(name: str, *rest: Any) -> Any:
+        return observer.wrap(name, compiled.load(name, *rest))
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("graphla.backends.compiled."):
+            if hasattr(module, "load"):
+                monkeypatch.setattr(module, "load", load)
+            if hasattr(module, "PARALLEL"):
+                monkeypatch.setattr(module, "PARALLEL", 0)
+    monkeypatch.setattr(parts, "GRAIN", 256)
+    monkeypatch.setattr(matrices, "ROOM", 64)
+    monkeypatch.setattr(many, "TOGETHER", 4)
+    monkeypatch.setattr(many, "LEAST", 4)
+    monkeypatch.setattr(threads, "LARGE", 0)
+    monkeypatch.setattr(traversals, "APART", 0)
+    monkeypatch.setattr(closures, "SMALL", 0)
+    before = signal.signal(signal.SIGINT, observer.handle)
+    with gl.config.set(compiled=True, threads=THREADS):
+        yield observer
+    signal.signal(signal.SIGINT, before)
+
+
+def graph(algorithm: Algorithm) -> gl.Matrix:
+    """A connected graph with lengths that are probabilities too."""
+    symmetric = algorithm.function not in ("strong_components", "negative_cycle")
+    return gl.generators.uniform(64, 300, seed=1, symmetric=symmetric, weights=(0.5, 1.0))
+
+
+def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
+    """A value for each parameter that needs one."""
+    values = {"source": 0, "target": A.nrows - 1, "k": 4, "sources": [0, 1], "n": 0}
+    values |= {"radius": 10, "alpha": 0.01}
+    values["communities"] = gl.Vector.from_dense(np.arange(A.nrows) % 4)
+    found = algorithm.fixed | algorithm.bench
+    for name, parameter in algorithm.parameters.items():
+        is_katz = algorithm.function == "katz" and name == "alpha"
+        if (parameter.default is parameter.empty or is_katz) and name not in found:
+            found[name] = values[name]
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results are equal, but for the order in which threads add up."""
+    if isinstance(one, gl.algorithms.Traversal):  # any parent will do
+        return one.levels.isequal(other.levels)
+    if isinstance(one, gl.Matrix | gl.Vector):
+        pairs = zip(one.to_coo(), other.to_coo(), strict=True)
+        return one.nvals == other.nvals and all(np.allclose(*pair) for pair in pairs)
+    if isinstance(one, tuple):
+        return all(map(same, one, other))
+    return bool(np.allclose(one, other))
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+def test_nothing_new_starts_after_a_stop_is_wanted(
+    algorithm: Algorithm, interrupter: Interrupter
+) -> None:
+    A = graph(algorithm)
+    kept, options = A.dup(), given(algorithm, A)
+
+    def run() -> Any:
+        return algorithm.run(A, **options)
+
+    run()  # makes what A keeps
+    interrupter.begin(None)
+    expected = run()
+    calls = interrupter.calls
+    if not calls:
+        pytest.skip("it calls no compiled loop")
+    for trigger in sorted({0, calls // 2}):
+        interrupter.begin(trigger)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        begun = interrupter.calls
+        assert begun <= trigger + 1 + SLACK
+        sleep(SOON / 4)
+        assert interrupter.calls == begun  # and no thread goes on alone
+        for name, status in interrupter.ended:
+            assert name not in STOPPED or status == STOPPED[name]
+    interrupter.begin(None)
+    assert same(run(), expected)
+    assert A.isequal(kept)
