@@ -1,85 +1,323 @@
-"""How soon Ctrl-C ends a traversal: from the signal until KeyboardInterrupt has arrived.
+"""How soon Ctrl-C ends each algorithm and each command: at most PROMISED seconds.
 
-python benchmarks/interrupt.py [LEVELS]
+python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
+python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
+
+Each algorithm of the table of the command line runs in a process of its own, on the first of its
+graphs on which it takes long enough. This process sends SIGINT at moments drawn at random and takes
+the time until that one reports KeyboardInterrupt; the next trial calls the function again on the
+same operands. With --commands, `graphla NAME GRAPH` is interrupted, from its first imports on: the
+time is that until the process has ended, which must be with status 130 and one line.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import random
+import selectors
 import signal
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from statistics import median
-from threading import Event, Thread
-from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 
 import graphla as gl
-from graphla.algorithms import bfs, sssp
+from graphla import generators
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
-TRIALS = 10
-PROMISED = 0.1  # seconds
-AFTER = 0.1  # seconds in which the traversal runs undisturbed
+PROMISED = 1.0  # seconds
+SOONEST, LATEST = 0.02, 3.0  # seconds from the begin of a call to the signal
+PATIENCE = 30.0  # seconds, then the process is killed
+LOADING = 300.0
+ENDED, SILENT = "ended", "silent"
+MESSAGE = "graphla: interrupted\n"
+
+ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
+GRAPHS: dict[str, Callable[[], gl.Matrix]] = {
+    ROADS: lambda: gl.datasets.load(ROADS),
+    LARGE: lambda: generators.kronecker(20, 8, seed=1, weights=(1, 64)),
+    ARCS: lambda: generators.kronecker(20, 8, seed=1, symmetric=False),
+    PATH: lambda: _path(5_000_000),
+    ODDS: lambda: _path(5_000_000).apply("minv").new(),
+}
+SLOW_ON: dict[str, tuple[str, ...]] = {
+    "average_path_length": (ROADS,),
+    "betweenness": (ROADS,),
+    "closeness": (ROADS,),
+    "edge_betweenness": (ROADS,),
+    "harmonic": (ROADS,),
+    "transitive_closure": (ROADS,),
+    "all_pairs_lengths": (ROADS,),
+    "bfs_levels": (ROADS,),
+    "bfs": (PATH,),
+    "sssp": (PATH,),
+    "layers": (PATH,),
+    "neighborhood": (PATH,),
+    "reachable": (PATH,),
+    "widest_path": (PATH,),
+    "minimax_path": (PATH,),
+    "most_reliable_path": (ODDS,),
+    "path_count": (PATH,),
+    "shortest_path": (PATH,),
+    "shortest_path_length": (PATH,),
+    "strong_components": (ARCS,),
+    "is_strongly_connected": (ARCS,),
+}
+"""The graphs to try in turn; LARGE, then PATH for an algorithm that is not named."""
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
 
 
-def path(n: int) -> tuple[gl.Matrix, int]:
-    """0 -> 1 -> 2 ... under names drawn at random; and the first of them."""
+def _path(n: int) -> gl.Matrix:
+    """0 -> 1 -> 2 ... under shuffled names."""
     order = np.random.default_rng(1).permutation(n)
-    weights = 1 + np.arange(n - 1) % 3
-    A = gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
-    return A, int(order[0])
+    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # from vertex 0 on
+    weights = 1.0 + np.arange(n - 1) % 3
+    return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 
 
-def delay(call: Callable[[], Any]) -> float | None:
-    """Seconds from the signal to the exception; None where the call had ended before."""
-    sent = [0.0]
+def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
+    return SLOW_ON.get(algorithm.function, (LARGE, PATH))
 
-    def interrupt() -> None:
-        Event().wait(AFTER)
-        sent[0] = perf_counter()
-        os.kill(os.getpid(), signal.SIGINT)
 
-    thread = Thread(target=interrupt)
-    late = None
-    try:
-        thread.start()
-        call()
-        thread.join()
-        sleep(1)  # where the signal arrives if the call has ended before
-    except KeyboardInterrupt as interrupted:
-        stopped = interrupted.__traceback__
-        late = perf_counter() - sent[0]
-        if stopped is not None and stopped.tb_next is None:  # not in the call
-            late = None
-    thread.join()
-    return late
+# --- the process that is interrupted ----------------------------------------------------------
+
+
+def serve(name: str, path: str) -> None:
+    """Call the algorithm for each line of the standard input, and report how each call ended."""
+    algorithm = {each.name: each for each in ALGORITHMS}[name]
+    small = generators.kronecker(10, 16, seed=1, weights=(1, 64))
+    with gl.config.set(compile_threshold=0), suppress(gl.exceptions.GraphblasException):
+        algorithm.run(small, **_given(algorithm, small))  # compiles its loops
+    A = gl.io.read(path)
+    given = _given(algorithm, A)
+    _say("ready")
+    for _ in sys.stdin:
+        try:
+            begin = time.monotonic()
+            _say("begun")
+            algorithm.run(A, **given)
+            _say(f"{ENDED} {time.monotonic() - begin}")
+            time.sleep(LOADING)  # the signal comes, too late
+        except KeyboardInterrupt:
+            _say(f"heard {time.monotonic()}")
+
+
+def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
+    """A value for each parameter that needs one."""
+    given = algorithm.fixed | algorithm.bench
+    values: dict[str, Callable[[], Any]] = {
+        "source": lambda: 0,
+        "target": lambda: A.nrows - 1,
+        "k": lambda: 4,
+        "sources": lambda: range(min(SIZES.get(algorithm.function, 1), A.nrows)),
+        "n": lambda: 0,
+        "radius": lambda: A.nrows,
+        "communities": lambda: gl.Vector.from_dense(np.arange(A.nrows) % 1000),
+    }
+    for name, parameter in algorithm.parameters.items():
+        is_needed = parameter.default is parameter.empty and name not in given
+        if is_needed or name == "radius" or (name == "sources" and algorithm.function in SIZES):
+            given[name] = values[name]()
+    return given
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+# --- the process that interrupts --------------------------------------------------------------
+
+
+class Child:
+    """A process that runs one algorithm again and again."""
+
+    def __init__(self, algorithm: Algorithm, path: str, options: argparse.Namespace) -> None:
+        words = [sys.executable, __file__, "--serve", algorithm.name, path]
+        words += ["--device", options.device] + ["--no-compile"] * options.no_compile
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._lines: list[bytes] = []
+        self._rest = b""
+        self.is_ready = self._read(LOADING) == ["ready"]
+
+    def _read(self, patience: float) -> list[str]:
+        """The words of the next line; none where it does not come."""
+        assert self._process.stdout is not None
+        while not self._lines:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._process.stdout, selectors.EVENT_READ)
+                more = selector.select(patience) and os.read(self._process.stdout.fileno(), 4096)
+            if not more:
+                return []
+            *self._lines, self._rest = (self._rest + more).split(b"\n")
+        return self._lines.pop(0).decode().split()
+
+    def interrupt(self, after: float) -> float | str:
+        """Seconds from a signal `after` the begin of a call to the exception."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"go\n")
+        self._process.stdin.flush()
+        if self._read(PATIENCE) != ["begun"]:
+            return SILENT
+        time.sleep(after)
+        sent = time.monotonic()
+        self._process.send_signal(signal.SIGINT)
+        answer = self._read(PATIENCE)
+        if answer and answer[0] == ENDED:
+            self._read(PATIENCE)  # of the signal
+            return ENDED
+        return float(answer[1]) - sent if answer else SILENT
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def interrupt_calls(
+    algorithm: Algorithm, files: Files, options: argparse.Namespace
+) -> tuple[str, list[float | str]]:
+    """The graph on which the algorithm takes long enough, and the delays there."""
+    draw, graph, delays = random.Random(1), "", list[float | str]()
+    for graph in graphs_of(algorithm):
+        child, latest, delays = Child(algorithm, files[graph], options), LATEST, []
+        if not child.is_ready:
+            delays = [SILENT]
+        while child.is_ready and len(delays) < options.trials:
+            delay = child.interrupt(draw.uniform(SOONEST, latest))
+            if delay == ENDED:
+                latest /= 2
+                if latest < 2 * SOONEST:
+                    break
+                continue
+            delays.append(delay)
+            if delay == SILENT:
+                break
+        child.end()
+        if delays:
+            break
+    return graph, delays
+
+
+def interrupt_commands(name: str, words: list[str], options: argparse.Namespace) -> list[Any]:
+    """Delays until the process has ended, or a word on what it did instead."""
+    draw, latest, delays = random.Random(1), LATEST, []
+    while len(delays) < options.trials and latest > SOONEST:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "graphla", name, *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(draw.uniform(SOONEST, latest))
+        if process.poll() is not None:
+            latest /= 2
+            continue
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            delays.append(SILENT)
+            continue
+        if process.returncode == 0:
+            latest /= 2
+        elif (process.returncode, said) == (128 + signal.SIGINT, MESSAGE):
+            delays.append(time.monotonic() - sent)
+        else:
+            last = said.strip().splitlines()[-1:] or [""]
+            delays.append(f"status {process.returncode}, {last[0]!r}")
+    return delays
+
+
+class Files(dict[str, str]):
+    """Each graph as a file, written when it is first wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def __missing__(self, name: str) -> str:
+        path = self._folder / f"{name}.npz"
+        if not path.exists():
+            with gl.config.set(device="cpu"):
+                gl.io.write(path, GRAPHS[name]())
+        self[name] = str(path)
+        return self[name]
+
+
+def report(name: str, graph: str, delays: list[Any]) -> None:
+    times = [each for each in delays if isinstance(each, float)]
+    faults = [each for each in delays if not isinstance(each, float)]
+    told = f"{median(times):9.3f} {max(times):9.3f}" if times else f"{'-':>9} {'-':>9}"
+    late = [f"more than {PATIENCE:g} s" if each == SILENT else each for each in faults]
+    if times and max(times) > PROMISED:
+        late.append(f"more than {PROMISED:g} s")
+    note = "  MISSED: " + "; ".join(dict.fromkeys(late)) if late else ""
+    note = note or ("" if times else "  too quick to interrupt")
+    print(f"{name:24} {graph:10} {len(delays):6} {told}{note}", flush=True)
+
+
+def commands(files: Files, folder: Path) -> dict[str, list[str]]:
+    """The words of each command after its name."""
+    values = {"target": "7", "k": "4", "n": "0", "communities": "communities.csv"}
+    parts = folder / "communities.csv"
+    found: dict[str, list[str]] = {}
+    for algorithm in ALGORITHMS:
+        words = [files[graphs_of(algorithm)[0]]]
+        for name, parameter in algorithm.parameters.items():
+            if parameter.default is parameter.empty and name in values:
+                value = str(parts) if name == "communities" else values[name]
+                words += [f"--{name.replace('_', '-')}", value]
+        found[algorithm.name] = words
+    found["bench"] = [files[ROADS]]
+    found["ladder"] = [files[ROADS]]
+    found["info"] = [files[LARGE]]
+    found["convert"] = [files[LARGE], str(folder / "converted.mtx")]
+    n = 1 << 20
+    parts.write_text("".join(f"{v},{v % 1000}\n" for v in range(n)), encoding="utf-8")
+    return found
 
 
 def main() -> None:
-    levels = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
-    small, start = path(20_000)
-    bfs(small, start, parents=False), sssp(small, start)  # compiles
-    A, source = path(levels)
-    calls: dict[str, Callable[[], Any]] = {
-        "bfs": lambda: bfs(A, source, parents=False),
-        "sssp": lambda: sssp(A, source),
-    }
-    for name, call in calls.items():
-        try:
-            delay(call)  # makes the plan
-            found = [late for _ in range(TRIALS) if (late := delay(call)) is not None]
-        except KeyboardInterrupt:
-            found = []
-        if len(found) < TRIALS:
-            sys.exit(f"{name} is too quick for this: a longer path, please")
-        print(
-            f"{name:6}{A.device:8}{levels:,} levels: interrupted after {1e3 * median(found):.1f} ms"
-            f" (median), {1e3 * max(found):.1f} (the most of {TRIALS})"
-            + ("  MISSED" if max(found) > PROMISED else "")
-        )
+    parser = argparse.ArgumentParser(description="How soon Ctrl-C ends each algorithm or command.")
+    parser.add_argument("--only", nargs="*", default=[], help="names of commands")
+    parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--commands", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--graphs", type=Path, help="keep the graphs in this folder")
+    parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    gl.config.device = options.device
+    if options.no_compile:
+        gl.config.compiled = False
+    if options.serve:
+        serve(*options.serve)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.graphs or Path(temporary)
+        files = Files(folder)
+        print(f"{'':24} {'graph':10} {'trials':>6} {'median s':>9} {'most s':>9}", flush=True)
+        if options.commands:
+            for name, words in commands(files, folder).items():
+                if not options.only or name in options.only:
+                    graph = Path(words[0]).stem
+                    report(name, graph, interrupt_commands(name, words, options))
+            return
+        for algorithm in ALGORITHMS:
+            if not options.only or algorithm.name in options.only:
+                report(algorithm.name, *interrupt_calls(algorithm, files, options))
 
 
 if __name__ == "__main__":
-    main()
+    with suppress(BrokenPipeError):
+        main()

@@ -65,7 +65,8 @@ def eccentricity(
     {0: 2, 1: 1, 2: 2}
     """
     one = v is not None and np.ndim(v) == 0
-    chosen = np.unique(arguments.vertices("v", [v] if one else v, A.nrows))
+    chosen = arguments.vertices("v", [v] if one else v, A.nrows)
+    chosen = chosen if v is None else np.unique(chosen)  # which is slow on many
     weighs = arguments.weighs("weight", weight)
     if sp is not None:
         if not isinstance(sp, Matrix):

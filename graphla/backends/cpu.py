@@ -479,6 +479,8 @@ def components(out: Csr, into: Csr | None) -> Array:
 
 def strong_components(out: Csr) -> Array:
     """The least vertex of each one's strong component."""
+    if _compiles(out.nvals, size=out.nrows):
+        return parts_of_graphs.strong_components(out)
     return csgraph.components(out, "strong")
 
 

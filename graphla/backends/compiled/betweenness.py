@@ -48,7 +48,7 @@ def dependencies(
 
     size = max(1, -(-count // (threads * PARTS)))
     parts = [(first, min(first + size, count)) for first in range(0, count, size)]
-    apart(lambda: run(some, parts, threads), stop, threads)
+    apart(lambda: run(some, parts, threads, stop), stop, threads)
     totals, edges, reached = (sum(each) for each in zip(*sums, strict=True))
     return Dependencies(totals, edges if of_edges else None, reached if reach else None, counts)
 

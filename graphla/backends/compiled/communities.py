@@ -7,7 +7,7 @@ import numpy as np
 from graphla.backends.compiled.parts import PARALLEL, cut, values_of
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
-from graphla.kernels.threads import apart, run
+from graphla.kernels.threads import abandonable, apart, run
 from graphla.storage import Array, Csr, is_iso
 
 
@@ -24,20 +24,21 @@ def propagated(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
     rows = (links.indptr, links.indices, values)
-    loop = load("communities.popular", (specialise.nothing,), (*rows, labels, labels, *scratch[0]))
+    loop = load(
+        "communities.popular", (specialise.nothing,), (*rows, labels, labels, *scratch[0], stop)
+    )
 
     def propagate() -> Array:
         now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
         for k in range(rounds):
             calls = [
-                (now, other, *own, step, *part) for own, part in zip(scratch, parts, strict=True)
+                (now, other, *own, stop, step, *part)
+                for own, part in zip(scratch, parts, strict=True)
             ]
-            differs = run(lambda *each: loop(*rows, *each), calls, threads)
+            differs = run(lambda *each: loop(*rows, *each), calls, threads, stop)
             if not any(each & 2 for each in differs):
                 return other if (rounds - k) % 2 else now
             now, other = other, now
-            if stop[0]:
-                break
         return now
 
     return apart(propagate, stop, threads) if n else labels
@@ -47,7 +48,7 @@ def moved(links: Csr, out: Array, into: Array, factor: float, words: Array) -> A
     """The community of each vertex once none gains by moving."""
     n = links.nrows
     community = np.arange(n, dtype=np.int32)
-    degrees, order = np.stack([out, into]), np.argsort(words).astype(np.int32)
+    degrees, order = np.stack([out, into]), abandonable(words.argsort, n).astype(np.int32)
     totals = np.ascontiguousarray(degrees.T)
     values, step = values_of(links.values)
     longest = int(np.diff(links.indptr).max(initial=0))

@@ -8,6 +8,7 @@ import numpy as np
 from graphla.backends.compiled.parts import values_of
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
+from graphla.kernels.threads import apart
 from graphla.storage import Array, Csr
 
 NOTHING = (specialise.nothing,)
@@ -22,8 +23,24 @@ def components(out: Csr, into: Csr | None) -> Array:
     labels = np.empty(n, np.int64)
     other = out if into is None else into
     rows = (out.indptr, out.indices, other.indptr, other.indices)
-    arrays = (*rows, parent, tally, labels)
-    load("components.weak", NOTHING, arrays)(*arrays, int(other is not out), int(into is not None))
+    stop = np.zeros(1, np.int64)
+    arrays = (*rows, parent, tally, labels, stop)
+    loop = load("components.weak", NOTHING, arrays)
+    apart(
+        lambda: loop(*arrays, int(other is not out), int(into is not None)), stop, 1, n + out.nvals
+    )
+    return labels
+
+
+def strong_components(out: Csr) -> Array:
+    """int64[n]: the least vertex of each one's strong component."""
+    n = out.nrows
+    labels, stop = np.empty(n, np.int64), np.zeros(1, np.int64)
+    order, path, stack = (np.empty(n, np.int32) for _ in range(3))
+    low, following = np.zeros(n, np.int32), np.empty(n, out.indptr.dtype)
+    arrays = (out.indptr, out.indices, labels, order, low, following, path, stack, stop)
+    loop = load("components.strong", NOTHING, arrays)
+    apart(lambda: loop(*arrays), stop, 1, n + out.nvals)
     return labels
 
 
@@ -37,12 +54,11 @@ def cores(out: Csr, into: Csr) -> Array:
     most = int(degrees.max(initial=0))
     bins = np.zeros(most + 2, np.int64)
     np.cumsum(np.bincount(degrees, minlength=most + 1), out=bins[1:])
-    order = np.argsort(degrees, kind="stable").astype(np.int32)
-    place = np.empty(n, np.int32)
-    place[order] = np.arange(n, dtype=np.int32)
+    order, place, stop = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(1, np.int64)
     rows = (out.indptr, out.indices, into.indptr, into.indices)
-    arrays = (*rows, degrees, bins, order, place)
-    load("cores.peel", NOTHING, arrays)(*arrays, int(both))
+    arrays = (*rows, degrees, bins, order, place, stop)
+    loop = load("cores.peel", NOTHING, arrays)
+    apart(lambda: loop(*arrays, int(both)), stop, 1, n + out.nvals)
     return degrees
 
 
@@ -51,10 +67,11 @@ def least_forest(upper: Csr, greatest: bool) -> Array:
     n, m = upper.nrows, upper.nvals
     values, step = values_of(upper.values)
     flags = np.zeros(m, np.bool_)
-    rows, places = np.empty(m, np.int32), np.empty(m, np.int64)
+    rows, places, stop = np.empty(m, np.int32), np.empty(m, np.int64), np.zeros(1, np.int64)
     arrays = (
         *(upper.indptr, upper.indices, values, flags, rows, places),
-        *(np.empty(n, np.int64), np.empty(n, np.int32), np.arange(n, dtype=np.int32)),
+        *(np.empty(n, np.int64), np.empty(n, np.int32), np.arange(n, dtype=np.int32), stop),
     )
-    load("forest.grow", NOTHING, arrays)(*arrays, step, int(greatest))
+    loop = load("forest.grow", NOTHING, arrays)
+    apart(lambda: loop(*arrays, step, int(greatest)), stop, 1, n + m)
     return flags

@@ -139,7 +139,7 @@ class _Many:
     def one_by_one(self, row: Callable[[int], None]) -> None:
         """row(k) for each start, by all threads."""
         parts = [(k,) for k in range(self.starts.size)]
-        apart(lambda: run(row, parts, self.threads), self.stop, self.threads)
+        apart(lambda: run(row, parts, self.threads, self.stop), self.stop, self.threads)
 
     def together(self, levels: Array | None, reach: Array | None) -> None:
         """64 searches at a time into the table of levels, or into their reach."""
@@ -171,7 +171,7 @@ class _Many:
 
         size = min(TOGETHER, max(LEAST, ceil(k / self.threads)))
         parts = [(first, min(first + size, k)) for first in range(0, k, size)]
-        ended = apart(lambda: run(search, parts, self.threads), self.stop, self.threads)
+        ended = apart(lambda: run(search, parts, self.threads, self.stop), self.stop, self.threads)
         ready.add(("many", out.indptr.dtype, into.indptr.dtype, self.levels))
         if TOO_DEEP in ended:
             check_level(BYTE_LEVELS, table.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.backends.compiled.parts import (
     PARALLEL,
-    PARTS,
+    count_parts,
     cut,
     even_parts,
     offsets,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROOM = 1 << 20
 """Columns that a part of the search for a pattern may find, beyond those of its last row."""
+PRODUCTS = 4
+"""Products that count as one such column: a part makes at most PRODUCTS * ROOM of them."""
 
 _word = np.dtype(np.uint64)
 _byte = np.dtype(np.uint8)
@@ -84,8 +86,10 @@ def _reached(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int
         scratch.give("columns", columns)
         return found
 
-    parts = cut(most, max(int(most.sum()) // ROOM, threads * PARTS))
-    found = run(find, parts, _worth(products, threads))
+    threads = _worth(products, threads)
+    weights = most + products // PRODUCTS
+    total = int(weights.sum())
+    found = run(find, cut(weights, max(total // ROOM, count_parts(total, threads))), threads)
     indices = np.concatenate(found) if found else np.empty(0, np.int32)
     return Csr(a.nrows, size, offsets(counts), indices, indices[:0])
 
@@ -147,7 +151,8 @@ def _compressed(
     """What `compute` finds at the entries of a pattern, without those that it does not find."""
     threads = _worth(products, threads)
     weights = products + np.diff(pattern.indptr)
-    found = sum(run(compute, cut(weights, threads * PARTS if threads > 1 else 1), threads))
+    parts = cut(weights, count_parts(int(weights.sum()), threads))
+    found = sum(run(compute, parts, threads))
     indptr, indices = pattern.indptr, pattern.indices
     if found < indices.size:
         before = np.concatenate(([0], np.cumsum(present, dtype=np.int64)))

@@ -17,6 +17,8 @@ PARALLEL = 1 << 15
 """Entries from which a loop is worth waking another thread for."""
 PARTS = 8
 """Parts a thread gets of a loop whose parts cannot be made equal beforehand."""
+GRAIN = 1 << 22
+"""Entries of a part at most, except where one row has more: Ctrl-C is heard between two parts."""
 
 Parts = list[tuple[int, int]]
 
@@ -63,9 +65,15 @@ def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: in
     return run(lambda *part: loop(*arrays, *integers, *part), parts, threads)
 
 
+def count_parts(work: int, threads: int) -> int:
+    """Return how many parts suit a loop over `work` entries."""
+    least = threads * PARTS if threads > 1 and work > PARALLEL else 1
+    return max(least, -(-work // GRAIN))
+
+
 def even_parts(size: int, work: int, threads: int) -> Parts:
     """0..size cut evenly, into one part if there is little work."""
-    parts = threads * PARTS if threads > 1 and work > PARALLEL else 1
+    parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)
 
@@ -73,11 +81,11 @@ def even_parts(size: int, work: int, threads: int) -> Parts:
 def row_parts(indptr: Array, threads: int) -> Parts:
     """Rows cut so that each part has about as many entries."""
     nrows, nvals = indptr.size - 1, int(indptr[-1])
-    if threads == 1 or nvals + nrows <= PARALLEL:
-        return [(0, nrows)]
     if nvals < nrows:
-        return even_parts(nrows, nrows, threads)
-    parts = threads * PARTS
+        return even_parts(nrows, nvals + nrows, threads)
+    parts = count_parts(nvals + nrows, threads)
+    if parts == 1:
+        return [(0, nrows)]
     shares = np.array([nvals * part // parts for part in range(1, parts)], indptr.dtype)
     cuts = [0, *np.searchsorted(indptr, shares).tolist(), nrows]
     return between(cuts)

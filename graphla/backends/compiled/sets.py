@@ -8,18 +8,19 @@ from graphla.backends.compiled.parts import values_of
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.loops.sets import FREE, NONE
-from graphla.kernels.threads import apart
+from graphla.kernels.threads import abandonable, apart
 from graphla.storage import Array, Csr
 
 
 def coloured(a: Csr, numbers: Array) -> Array:
     """The least colour that no neighbour of a greater number has, int32."""
-    order = np.argsort(-numbers).astype(np.int32)
+    order = abandonable(lambda: np.argsort(-numbers), a.nrows).astype(np.int32)
     colours = np.full(a.nrows, -1, np.int32)
     marks = np.zeros(int(np.diff(a.indptr).max(initial=0)) + 2, np.int32)
-    arrays = (a.indptr, a.indices, order, colours, marks)
+    stop = np.zeros(1, np.int64)
+    arrays = (a.indptr, a.indices, order, colours, marks, stop)
     loop = load("sets.colour", (specialise.nothing,), arrays)
-    apart(lambda: loop(*arrays), np.zeros(1, np.int64), 1)
+    apart(lambda: loop(*arrays), stop, 1, a.nvals)
     return colours
 
 
@@ -30,8 +31,9 @@ def matched(a: Csr, words: Array) -> Array:
     values, step = values_of(a.values)
     if not a.nvals:
         return mates
-    arrays = (a.indptr, a.indices, values, words, mates, wanted, path)
+    stop = np.zeros(1, np.int64)
+    arrays = (a.indptr, a.indices, values, words, mates, wanted, path, stop)
     loop = load("sets.match", (specialise.nothing,), arrays)
-    apart(lambda: loop(*arrays, step), np.zeros(1, np.int64), 1)
+    apart(lambda: loop(*arrays, step), stop, 1, a.nvals)
     mates[mates == NONE] = -1
     return mates

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.arrays.layout import index_dtype
-from graphla.backends.compiled.parts import PARALLEL, row_parts, spread
+from graphla.backends.compiled.parts import PARALLEL, Parts, row_parts
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
+from graphla.kernels.threads import apart, run
 from graphla.storage import Array
 from semirings.operators import TypedBinaryOp
 
@@ -21,13 +22,21 @@ def merge_sort(
     dtype = index_dtype(np, size)
     found = np.empty_like(values), np.empty(size, dtype)
     spare = np.empty_like(values), np.empty(size, dtype)
-    spec, arrays = (specialise.comparing, op), (bounds, values, *found, *spare)
-    loop = load("sort.segments", spec, arrays)
-    spread(loop, arrays, (), row_parts(bounds, threads), threads)
+    spec, stop = (specialise.comparing, op), np.zeros(1, np.int64)
+
+    def spread(name: str, parts: Parts, *arrays: Array) -> None:
+        loop = load(name, spec, (*arrays, stop))
+        apart(
+            lambda: run(lambda *part: loop(*arrays, stop, *part), parts, threads, stop),
+            stop,
+            threads,
+            size,
+        )
+
+    spread("sort.segments", row_parts(bounds, threads), bounds, values, *found, *spare)
     while indptr is None and bounds.size > 2:
-        arrays = (bounds, *found, *spare)
-        loop = load("sort.pairs", spec, arrays)
-        spread(loop, arrays, (), [(s, s + 1) for s in range(bounds.size // 2)], threads)
+        pairs = [(s, s + 1) for s in range(bounds.size // 2)]
+        spread("sort.pairs", pairs, bounds, *found, *spare)
         bounds, found, spare = bounds[::2].copy(), spare, found
     return found
 

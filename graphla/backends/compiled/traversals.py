@@ -182,7 +182,8 @@ class _Search:
         if threads == 1 or state[constants.LEFT] <= WIDE:
             return loop(*self.rows, *rule, 0, words)
         parts = between([words * part // PULLS for part in range(PULLS + 1)])
-        return sum(run(lambda *part: loop(*self.rows, *rule, *part), parts, threads))
+        stop = self.rows[-1]
+        return sum(run(lambda *part: loop(*self.rows, *rule, *part), parts, threads, stop))
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
         """One level, unless there was none left to run."""

@@ -14,6 +14,7 @@ import numpy as np
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
+BATCH = 1023
 FINISHED, STOPPED = range(2)
 
 
@@ -54,13 +55,18 @@ def sink(kept_heap, kept_place, distance, size):
     kept_place[v] = at
 
 
-def by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, source):
-    """How many vertices `source` reaches: queued, `place` being their level, paths counted."""
+def by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, kept_stop, source):
+    """How many vertices `source` reaches: queued, `place` being their level, paths counted.
+
+    It ends early, with some of them, once a stop is wanted; so does `by_distance`.
+    """
     kept_place[source] = 0
     kept_sigma[source] = 1.0
     kept_queue[0] = source
     head, tail = ZERO, ONE
     while head < tail:
+        if head & np.uint64(BATCH) == ZERO and kept_stop[0]:
+            break
         v = np.uint64(kept_queue[head])
         head += ONE
         ahead = kept_place[v] + 1
@@ -79,7 +85,17 @@ def by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, source):
 
 
 def by_distance(
-    indptr, indices, weights, step, kept_place, kept_sigma, kept_queue, kept_heap, distance, source
+    indptr,
+    indices,
+    weights,
+    step,
+    kept_place,
+    kept_sigma,
+    kept_queue,
+    kept_heap,
+    distance,
+    kept_stop,
+    source,
 ):
     """The same of weights, by Dijkstra: `place` is -2 - where in the queue."""
     distance[source] = 0.0
@@ -88,6 +104,8 @@ def by_distance(
     kept_place[source] = 0
     size, tail = 1, 0
     while size:
+        if tail & BATCH == 0 and kept_stop[0]:
+            break
         v = kept_heap[0]
         size -= 1
         last = kept_heap[size]
@@ -158,12 +176,17 @@ def dependencies(
                 kept_queue,
                 kept_heap,
                 kept_distance,
+                kept_stop,
                 source,
             )
         else:
-            count = by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, source)
+            count = by_levels(
+                indptr, indices, kept_place, kept_sigma, kept_queue, kept_stop, source
+            )
         out_counts[s] = count
         for t in range(count - 1, -1, -1):
+            if t & BATCH == 0 and kept_stop[0]:
+                return STOPPED
             v = np.uint64(kept_queue[t])
             at, sigma = kept_place[v], kept_sigma[v]
             total = 0.0

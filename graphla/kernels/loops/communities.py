@@ -8,7 +8,19 @@ STILL, MOVING = 0, 1
 MARGIN = 1e-12
 
 
-def popular(indptr, indices, values, labels, out_labels, kept_sums, kept_met, step, start, stop):
+def popular(
+    indptr,
+    indices,
+    values,
+    labels,
+    out_labels,
+    kept_sums,
+    kept_met,
+    kept_stop,
+    step,
+    start,
+    stop,
+):
     """The label of the greatest sum around each vertex from start to stop, of equal ones the least.
 
     The new labels take the place of older ones in `out_labels`. Which of bits 0 and 1 is set says
@@ -18,6 +30,8 @@ def popular(indptr, indices, values, labels, out_labels, kept_sums, kept_met, st
     step = np.uint64(step)
     differs = 0
     for v in range(np.uint64(start), np.uint64(stop)):
+        if v & np.uint64(BATCH) == np.uint64(0) and kept_stop[0]:
+            break
         count = 0
         for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
             label = labels[np.uint64(indices[p])]
@@ -83,9 +97,9 @@ def move(
         kept_waits[t] = True
     head, size, turns = 0, n, 0
     while size:
-        turns += 1
         if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
+        turns += 1
         v = np.int64(kept_queue[head])
         head += 1
         if head == n:

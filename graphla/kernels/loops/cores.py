@@ -6,6 +6,9 @@ The vertices lie in `order` by degree, v at order(place(v)); those of degree d b
 
 import numpy as np
 
+BATCH = 1023
+FINISHED, STOPPED = range(2)
+
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
     """u loses an edge: it changes places with the first of its degree."""
@@ -29,10 +32,22 @@ def peel(
     kept_bins,
     kept_order,
     kept_place,
+    kept_stop,
     both,
 ):
     """The degrees become core numbers; `both`: an edge is in the row of one end alone."""
-    for t in range(kept_order.size):
+    n = kept_order.size
+    for v in range(n):
+        degree = np.uint64(kept_degrees[v])
+        kept_place[v] = kept_bins[degree]
+        kept_order[np.uint64(kept_bins[degree])] = v
+        kept_bins[degree] += 1
+    for d in range(kept_bins.size - 1, 0, -1):  # each bin has moved to the end of its degree
+        kept_bins[d] = kept_bins[d - 1]
+    kept_bins[0] = 0
+    for t in range(n):
+        if t & BATCH == 0 and kept_stop[0]:
+            return STOPPED
         v = np.uint64(kept_order[t])
         core = kept_degrees[v]
         for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])):
@@ -44,3 +59,4 @@ def peel(
                 u = b_indices[p]
                 if kept_degrees[np.uint64(u)] > core:
                     lower(kept_degrees, kept_bins, kept_order, kept_place, u)
+    return FINISHED

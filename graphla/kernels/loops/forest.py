@@ -6,6 +6,9 @@ their rows, lie in `rows` and `places`; parent(v) <= v leads to the root of v's 
 
 import numpy as np
 
+BATCH = 1023
+FINISHED, STOPPED = range(2)
+
 
 def grow(
     a_indptr,
@@ -17,6 +20,7 @@ def grow(
     kept_best,
     kept_from,
     kept_parent,
+    kept_stop,
     step,
     greatest,
 ):
@@ -24,6 +28,8 @@ def grow(
     n = a_indptr.size - 1
     left = 0
     for v in range(n):
+        if v & BATCH == 0 and kept_stop[0]:
+            return STOPPED
         for p in range(a_indptr[v], a_indptr[v + 1]):
             kept_rows[left] = v
             kept_places[left] = p
@@ -33,6 +39,8 @@ def grow(
             kept_best[v] = -1
         kept = 0
         for e in range(left):
+            if e & BATCH == 0 and kept_stop[0]:
+                return STOPPED
             i, p = kept_rows[e], kept_places[e]
             u = kept_parent[np.uint64(i)]
             v = kept_parent[np.uint64(a_indices[np.uint64(p)])]
@@ -50,6 +58,8 @@ def grow(
                 u = v
         left = kept
         for r in range(n):
+            if r & BATCH == 0 and kept_stop[0]:
+                return STOPPED
             p = kept_best[r]
             if p < 0:
                 continue
@@ -63,3 +73,4 @@ def grow(
                 kept_parent[np.uint64(max(u, v))] = min(u, v)
         for v in range(n):  # parents come before their children
             kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
+    return FINISHED

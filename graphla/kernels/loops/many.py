@@ -96,6 +96,8 @@ def search(
             return TOO_DEEP
         level = out_levels.dtype.type(depth)
         for t in range(count):
+            if t & BATCH == ZERO and kept_stop[0]:
+                return STOPPED
             v = np.uint64(kept_queue[there + t])
             new = kept_next[v]
             kept_next[v] = ZERO

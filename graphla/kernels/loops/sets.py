@@ -4,14 +4,18 @@ import numpy as np
 
 ONE = np.uint64(1)
 FREE, NONE = -1, -2
+BATCH = 1023
+FINISHED, STOPPED = range(2)
 
 
-def colour(indptr, indices, order, out_colours, kept_marks):
+def colour(indptr, indices, order, out_colours, kept_marks, kept_stop):
     """Each vertex in order takes the least colour that no neighbour has yet; -1 is none.
 
     There are as many marks as a row has entries, and two more; none is above 0.
     """
     for t in range(order.size):
+        if t & BATCH == 0 and kept_stop[0]:
+            return STOPPED
         v = np.uint64(order[t])
         stamp = np.int32(t + 1)
         for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
@@ -22,7 +26,7 @@ def colour(indptr, indices, order, out_colours, kept_marks):
         while kept_marks[least] == stamp:
             least += 1
         out_colours[v] = least
-    return 0
+    return FINISHED
 
 
 def mix(x):
@@ -52,12 +56,13 @@ def dearest(indptr, indices, values, words, out_mates, step, v):
     return best
 
 
-def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, step):
+def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kept_stop, step):
     """Matches edges that are the dearest at both ends, along paths of ever dearer edges.
 
     FREE at first, `mates` ends with a mate for each vertex, or NONE where no neighbour is free.
     `wanted` has the dearest of each vertex on the path, of which each next one is that of the last.
     """
+    turns = 0
     for start in range(out_mates.size):
         if out_mates[start] != FREE:
             continue
@@ -65,6 +70,9 @@ def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, ste
         kept_path[0] = start
         kept_wanted[start] = dearest(indptr, indices, values, words, out_mates, step, start)
         while depth:
+            if turns & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            turns += 1
             v = np.int64(kept_path[depth - 1])
             u = np.int64(kept_wanted[v])
             if u == NONE:
@@ -80,4 +88,4 @@ def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, ste
                 kept_wanted[u] = dearest(indptr, indices, values, words, out_mates, step, u)
                 kept_path[depth] = u
                 depth += 1
-    return 0
+    return FINISHED

@@ -9,6 +9,8 @@ from graphla.kernels.loops.stand_in import before
 
 ONE = np.uint64(1)
 RUN = np.uint64(16)
+BATCH = np.uint64((1 << 16) - 1)
+ZERO = np.uint64(0)
 
 
 def sort_run(values, to_values, to_places, begin, end):
@@ -23,10 +25,15 @@ def sort_run(values, to_values, to_places, begin, end):
         to_places[k] = i
 
 
-def merge_runs(values, places, to_values, to_places, begin, middle, end):
-    """The runs begin..middle and middle..end as one; of equals the left one's first."""
+def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
+    """The runs begin..middle and middle..end as one; of equals the left one's first.
+
+    Merging ends early, with an unfinished result, once `stop_flag` is set.
+    """
     i, j = begin, middle
     for k in range(begin, end):
+        if k & BATCH == ZERO and stop_flag[0]:
+            break
         if j < end and (i >= middle or before(values[j], values[i])):
             to_values[k] = values[j]
             to_places[k] = places[j]
@@ -37,7 +44,9 @@ def merge_runs(values, places, to_values, to_places, begin, middle, end):
             i += ONE
 
 
-def segments(indptr, values, out_values, out_places, kept_values, kept_places, start, stop):
+def segments(
+    indptr, values, out_values, out_places, kept_values, kept_places, kept_stop, start, stop
+):
     """Segments start..stop in order, and the place that each element had; `kept_` is scratch."""
     for s in range(np.uint64(start), np.uint64(stop)):
         begin, end = np.uint64(indptr[s]), np.uint64(indptr[s + ONE])
@@ -49,21 +58,25 @@ def segments(indptr, values, out_values, out_places, kept_values, kept_places, s
             from_places, to_places = to_places, from_places
             width <<= ONE
         for b in range(begin, end, RUN):
+            if b & BATCH < RUN and kept_stop[0]:
+                return
             sort_run(values, from_values, from_places, b, min(b + RUN, end))
         width = RUN
         while width < end - begin:
             for b in range(begin, end, width << ONE):
                 middle = min(b + width, end)
                 stop_at = min(b + (width << ONE), end)
-                merge_runs(from_values, from_places, to_values, to_places, b, middle, stop_at)
+                merge_runs(
+                    from_values, from_places, to_values, to_places, kept_stop, b, middle, stop_at
+                )
             from_values, to_values = to_values, from_values
             from_places, to_places = to_places, from_places
             width <<= ONE
 
 
-def pairs(bounds, values, places, out_values, out_places, start, stop):
+def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
     """Each two runs, bounds[2s] to bounds[2s + 1] to bounds[2s + 2], as one."""
     for s in range(start, stop):
         begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
         end = np.uint64(bounds[2 * s + 2])
-        merge_runs(values, places, out_values, out_places, begin, middle, end)
+        merge_runs(values, places, out_values, out_places, kept_stop, begin, middle, end)

@@ -1,0 +1,304 @@
+"""No search, part or round starts after a stop is wanted: for every algorithm, by counting.
+
+A compiled loop is called once for each search, part or round. Here each call is counted, and one
+of them sends SIGINT and waits until the main thread has heard it. How soon a call ends is measured
+by benchmarks/interrupt.py.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from signal import SIGINT
+from threading import Event, Lock, current_thread, local, main_thread
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla.backends import cpu
+from graphla.backends.compiled import closures, many, matrices, parts, traversals
+from graphla.cli.catalogue import ALGORITHMS, Algorithm
+from graphla.kernels import compiled, threads
+from graphla.kernels.loops import betweenness as of_betweenness
+from graphla.kernels.loops import bfs as of_bfs
+from graphla.kernels.loops import closure as of_closure
+from graphla.kernels.loops import communities as of_communities
+from graphla.kernels.loops import components as of_components
+from graphla.kernels.loops import cores as of_cores
+from graphla.kernels.loops import forest as of_forest
+from graphla.kernels.loops import many as of_many
+from graphla.kernels.loops import sets as of_sets
+
+pthread_kill: Any = getattr(signal, "pthread_kill", None)
+if pthread_kill is None:
+    pytest.skip("needs signals for one thread", allow_module_level=True)
+PATIENCE = 10.0  # seconds in which a busy machine does what is waited for
+THREADS = 2
+SLACK = 2 * THREADS
+"""Calls of the parts that have begun when the stop is wanted: two for each thread at most."""
+STOPPED = {
+    "betweenness.dependencies": of_betweenness.STOPPED,
+    "bfs.search": int(of_bfs.STOPPED),
+    "closure.near_far": int(of_closure.STOPPED),
+    "closure.rounds": int(of_closure.STOPPED),
+    "communities.move": of_communities.MOVING,
+    "components.strong": of_components.STOPPED,
+    "components.weak": of_components.STOPPED,
+    "cores.peel": of_cores.STOPPED,
+    "forest.grow": of_forest.STOPPED,
+    "many.search": of_many.STOPPED,
+    "sets.colour": of_sets.STOPPED,
+    "sets.match": of_sets.STOPPED,
+}
+"""What each loop returns that reads the flag, where it finds it set."""
+
+
+def wait_for_interrupt() -> None:
+    """Sleep in the main thread until the signal comes, also if it is already there."""
+    for _ in range(int(PATIENCE / 0.01)):
+        sleep(0.01)
+
+
+class Interrupter:
+    """Counts the calls of loops; the one at `trigger` sends an interrupt.
+
+    That call, and any later one, waits until its job has been told to stop.
+    """
+
+    def __init__(self) -> None:
+        self._counting, self._here = Lock(), local()
+        self.begin(None)
+
+    def begin(self, trigger: int | None) -> None:
+        self.trigger = trigger
+        self.calls: list[str] = []
+        self.ended: list[tuple[str, Any]] = []
+        self.untold: list[str] = []
+
+    def wrap(self, name: str, loop: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            with self._counting:
+                at = len(self.calls)
+                self.calls.append(name)
+            if self.trigger is None or at < self.trigger:
+                return loop(*arguments)
+            if at == self.trigger:
+                pthread_kill(main_thread().ident, SIGINT)
+            if current_thread() is main_thread():
+                wait_for_interrupt()
+            deadline = monotonic() + PATIENCE
+            while not self._is_told() and not self.untold:
+                if monotonic() > deadline:
+                    self.untold.append(name)
+                sleep(0.001)
+            found = loop(*arguments)
+            self.ended.append((name, found))
+            return found
+
+        return call
+
+    def watch(self, may_start: Callable[[Any], bool]) -> Callable[[Any], bool]:
+        """`_Job._may_start`, which notes what job this thread works on."""
+
+        def watched(job: Any) -> bool:
+            self._here.job = job
+            return may_start(job)
+
+        return watched
+
+    def _is_told(self) -> bool:
+        job = self._here.job
+        return job._error is not None or (job._stop is not None and bool(job._stop[0]))
+
+
+@pytest.fixture
+def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
+    """Loops of many small parts, each call of which is counted."""
+    pytest.importorskip("numba")
+    observer = Interrupter()
+
+    def load(name: str, *rest: Any) -> Any:
+        return observer.wrap(name, compiled.load(name, *rest))
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("graphla.backends.compiled."):
+            if hasattr(module, "load"):
+                monkeypatch.setattr(module, "load", load)
+            if hasattr(module, "PARALLEL"):
+                monkeypatch.setattr(module, "PARALLEL", 0)
+    monkeypatch.setattr(parts, "GRAIN", 256)
+    monkeypatch.setattr(matrices, "ROOM", 64)
+    monkeypatch.setattr(many, "TOGETHER", 4)
+    monkeypatch.setattr(many, "LEAST", 4)
+    monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan is made by the time that a call took
+    monkeypatch.setattr(threads, "LARGE", 0)
+    monkeypatch.setattr(traversals, "APART", 0)
+    monkeypatch.setattr(closures, "SMALL", 0)
+    monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
+    with gl.config.set(compiled=True, threads=THREADS):
+        yield observer
+
+
+def graph(algorithm: Algorithm) -> gl.Matrix:
+    """A connected graph with lengths that are probabilities too."""
+    symmetric = algorithm.function not in ("strong_components", "negative_cycle")
+    return gl.generators.uniform(64, 300, seed=1, symmetric=symmetric, weights=(0.5, 1.0))
+
+
+def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
+    """A value for each parameter that needs one."""
+    values = {"source": 0, "target": A.nrows - 1, "k": 4, "sources": list(range(32)), "n": 0}
+    values |= {"radius": 10, "alpha": 0.01}
+    values["communities"] = gl.Vector.from_dense(np.arange(A.nrows) % 4)
+    found = algorithm.fixed | algorithm.bench
+    for name, parameter in algorithm.parameters.items():
+        is_katz = algorithm.function == "katz" and name == "alpha"
+        if (parameter.default is parameter.empty or is_katz) and name not in found:
+            found[name] = values[name]
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results are equal, but for the order in which threads add up."""
+    if isinstance(one, gl.algorithms.Traversal):  # any parent will do
+        return one.levels.isequal(other.levels)
+    if isinstance(one, gl.Matrix | gl.Vector):
+        pairs = zip(one.to_coo(), other.to_coo(), strict=True)
+        return one.nvals == other.nvals and all(np.allclose(*pair) for pair in pairs)
+    if isinstance(one, tuple):
+        return all(map(same, one, other))
+    if isinstance(one, list):  # any shortest path will do
+        return len(one) == len(other)
+    return one is other is None or bool(np.allclose(one, other))
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+def test_nothing_new_starts_after_a_stop_is_wanted(
+    algorithm: Algorithm, interrupter: Interrupter
+) -> None:
+    check(algorithm, interrupter)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
+def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
+    function: str, interrupter: Interrupter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "DEEP", 0)
+    check(next(each for each in ALGORITHMS if each.function == function), interrupter)
+
+
+def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
+    """Interrupt the algorithm in the middle of the calls of each loop; then call it again."""
+    A = graph(algorithm)
+    kept, options = A.dup(), given(algorithm, A)
+
+    def run() -> Any:
+        return algorithm.run(A, **options)
+
+    run()  # makes what A keeps
+    interrupter.begin(None)
+    expected = run()
+    calls = interrupter.calls
+    if not calls:
+        pytest.skip("it calls no compiled loop")
+    for loop in dict.fromkeys(calls):
+        those = [k for k, name in enumerate(calls) if name == loop]
+        trigger = those[len(those) // 2]
+        interrupter.begin(trigger)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        assert not interrupter.untold
+        assert len(interrupter.calls) <= trigger + 1 + SLACK
+        for name, status in interrupter.ended:
+            assert name not in STOPPED or status == STOPPED[name]
+    interrupter.begin(None)
+    assert same(run(), expected)
+    assert A.isequal(kept)
+
+
+# --- threads ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_no_part_starts_once_the_flag_is_set(count: int) -> None:
+    stop, begun = np.zeros(1, np.int64), []
+
+    def part(k: int) -> None:
+        begun.append(k)
+        if k == 5:
+            stop[0] = 1
+        while k > 5 and not stop[0]:
+            sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(part, [(k,) for k in range(100)], count, stop)
+    assert len(begun) <= 5 + 1 + count
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_an_interrupted_run_waits_for_the_parts_that_have_begun(count: int) -> None:
+    begun: list[int] = []
+    ended: list[int] = []
+    told = Event()
+
+    def part(k: int) -> None:
+        begun.append(k)
+        if k == count - 1:  # all threads have a part by now
+            pthread_kill(main_thread().ident, SIGINT)
+        if current_thread() is main_thread():
+            wait_for_interrupt()
+        assert told.wait(PATIENCE)
+        sleep(0.01)
+        ended.append(k)
+
+    def handle(*_: Any) -> None:
+        told.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(SIGINT, handle)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            threads.run(part, [(k,) for k in range(100)], count)
+    finally:
+        signal.signal(SIGINT, before)
+    assert len(begun) < 100
+    assert len(ended) >= len(begun) - 1  # that of the main thread was interrupted
+
+
+def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
+    begun: list[int] = []
+
+    def part(k: int) -> None:
+        begun.append(k)
+        raise ValueError(f"part {k}")
+
+    with pytest.raises(ValueError, match="part 0"):
+        threads.run(part, [(k,) for k in range(100)], 1)
+    assert begun == [0]
+    with pytest.raises(ValueError, match="part"):
+        threads.run(part, [(k,) for k in range(100)], 4)
+    assert len(begun) <= 1 + 4
+
+
+def test_an_abandoned_call_ends_by_itself() -> None:
+    may_end, ended = Event(), Event()
+
+    def call() -> None:
+        pthread_kill(main_thread().ident, SIGINT)
+        assert may_end.wait(10)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.abandonable(call, threads.LARGE)
+    assert not ended.is_set()
+    may_end.set()
+    assert ended.wait(10)
+    assert threads.abandonable(lambda: 7, threads.LARGE) == 7
+    with pytest.raises(ValueError, match="no"):
+        threads.abandonable(lambda: int("no"), threads.LARGE)
