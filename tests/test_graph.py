@@ -112,6 +112,37 @@ def test_what_is_no_graph_is_refused():
         Graph.from_edges([("a", ["b"])])
 
 
+def foreign_graphs() -> list[tuple[Any, str]]:
+    """The same graph as other libraries hold it, and the function that converts it."""
+    nx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
+
+    class Roads(nx.DiGraph):
+        pass
+
+    return [
+        (nx.Graph([(0, 1)]), "Graph.from_networkx"),
+        (Roads([(0, 1)]), "Graph.from_networkx"),
+        (sparse.csr_array(np.eye(2)), "Graph.from_scipy"),
+        (sparse.coo_matrix(np.eye(2)), "Graph.from_scipy"),
+        (np.eye(2), "Graph.from_numpy"),
+    ]
+
+
+def test_a_graph_of_another_library_is_refused_by_how_to_convert_it():
+    for foreign, convert in foreign_graphs():
+        problem = rf"A must be .* not a {type(foreign).__name__}; convert it by {convert}\(A\)"
+        for find in (algorithms.bfs, algorithms.sssp, gl.ladder.bfs):
+            with pytest.raises(TypeError, match=problem):
+                find(foreign, 0)
+        with pytest.raises(TypeError, match=problem):
+            algorithms.pagerank(foreign)
+        with pytest.raises(TypeError, match=rf"; convert it by {convert}\(matrix\)"):
+            Graph(foreign)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=r"; convert it by Graph.from_pandas\(A\)"):
+        algorithms.pagerank(pandas.DataFrame({"source": [0], "target": [1]}))
+
+
 def test_a_graph_does_not_change():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1, 1], nrows=2, ncols=2)
     G = Graph(A)
@@ -255,6 +286,117 @@ def test_what_depends_on_directions_asks_the_graph():
     once = algorithms.betweenness(Graph(A), normalized=False).to_dict()
     twice = algorithms.betweenness(Graph(A, directed=True), normalized=False).to_dict()
     assert (once[1], twice[1]) == (1.0, 2.0)
+
+
+# --- from arrays and tables -----------------------------------------------------------------------
+
+
+@st.composite
+def dense(draw: st.DrawFn) -> np.ndarray:
+    """Square arrays of up to 5 rows, most elements 0, of floats with NaN, integers or booleans."""
+    n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
+    some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
+    return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)
+
+
+def known(edges: Any) -> list[Any]:
+    """Edges with weights as text, as NaN differs from itself."""
+    return sorted((u, v, str(float(w))) for u, v, w in edges)
+
+
+@given(dense(), st.data())
+def test_a_graph_of_a_dense_array_is_that_of_networkx(array, data):
+    nx = pytest.importorskip("networkx")
+    names = [f"v{k}" for k in range(len(array))]
+    G = Graph.from_numpy(array, directed=True, labels=names)
+    there = nx.from_numpy_array(array, create_using=nx.DiGraph, nodelist=names)
+    assert list(G) == list(there) and G.matrix.dtype == gl.dtypes.lookup_dtype(array.dtype)
+    found = [
+        (u, v, w) for u, row in G.labelled(G.matrix).to_dicts().items() for v, w in row.items()
+    ]
+    assert known(found) == known(there.edges(data="weight"))
+    kept = data.draw(st.sampled_from([0, 1, -2, float("nan")]))
+    is_edge = array == array if kept != kept else array != kept
+    A = Graph.from_numpy(array, directed=True, nonedge=kept).matrix
+    assert sorted(A.to_dict()) == [tuple(place) for place in np.argwhere(is_edge).tolist()]
+
+
+@given(dense(), st.sampled_from(["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]))
+def test_the_stored_entries_of_a_sparse_array_are_edges(array, format):
+    sparse = pytest.importorskip("scipy.sparse")
+    i, j = (array != 0).nonzero()
+    S = sparse.coo_array((array[i, j] * 0, (i, j)), shape=array.shape)  # zeros are stored
+    S = S if format in ("lil", "dok", "dia", "bsr") else S.asformat(format)
+    G = Graph.from_scipy(S, directed=True)
+    assert sorted(G.matrix.to_dict()) == list(zip(i.tolist(), j.tolist(), strict=True))
+    T = sparse.csr_array(array).asformat(format)
+    assert known((i, j, w) for (i, j), w in Graph.from_scipy(T).matrix.to_dict().items()) == known(
+        (i, j, array[i, j]) for i, j in zip(*array.nonzero(), strict=True)
+    )
+
+
+def test_a_graph_of_a_sparse_array_does_not_change_with_it():
+    sparse = pytest.importorskip("scipy.sparse")
+    S = sparse.csr_array(np.array([[0.0, 1], [2, 0]]))
+    G = Graph.from_scipy(S, labels="ab")
+    S.data[:] = 7
+    assert G.labelled(G.matrix).to_dict() == {("a", "b"): 1.0, ("b", "a"): 2.0}
+    twice = sparse.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2))
+    with pytest.raises(gl.exceptions.DuplicateEntry, match="give dup_op"):
+        Graph.from_scipy(twice)
+    assert Graph.from_scipy(twice, dup_op="max").matrix.to_dict() == {(0, 1): 2}
+    with pytest.raises(InvalidValue, match="A has 1 dimensions, but an adjacency matrix has two"):
+        Graph.from_scipy(sparse.coo_array(np.array([0, 1])))
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="2 rows and 3 columns"):
+        Graph.from_scipy(sparse.csr_array((2, 3)))
+    with pytest.raises(InvalidValue, match="A is a list, but should be an array of scipy"):
+        Graph.from_scipy([[0]])
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="2 rows and 3 columns"):
+        Graph.from_numpy(np.ones((2, 3)))
+    with pytest.raises(InvalidValue, match="must have 2 dimensions"):
+        Graph.from_numpy(np.ones(3))
+
+
+mixed = st.one_of(st.integers(0, 4), st.sampled_from(["a", "b"]))
+
+
+@given(st.data(), st.booleans(), st.booleans())
+def test_a_graph_of_an_edge_table_is_that_of_networkx(data, directed, weighted):
+    nx, pd = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    ends = st.sampled_from([st.integers(0, 4), st.sampled_from("abc"), mixed])
+    sources, targets = data.draw(ends), data.draw(ends)
+    rows = data.draw(st.lists(st.tuples(sources, targets, st.integers(0, 8)), max_size=12))
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    table = pd.DataFrame({"u": columns[0], "v": columns[1], "w": columns[2]})
+    weight = "w" if weighted else None
+    G = Graph.from_pandas(table, "u", "v", weight, directed=directed, dtype=None if rows else int)
+    kind = nx.DiGraph if directed else nx.Graph
+    there = nx.from_pandas_edgelist(table, "u", "v", weight, create_using=kind)
+    assert G.directed == directed
+    expected = {*there} == {*range(len(there))} and {*map(type, there)} <= {int}
+    assert list(G) == (sorted(there) if expected else list(there))
+    assert {*map(type, G)} <= {int, str}
+    assert G.matrix.to_dense(0).tolist() == (
+        nx.to_numpy_array(there, nodelist=list(G), weight="w").tolist() if len(there) else []
+    )
+
+
+def test_what_is_no_edge_table_is_refused():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"source": [1, 2], "target": ["a", None], "w": ["x", "y"]})
+    with pytest.raises(InvalidValue, match="source is 'from', but the columns of the table are 's"):
+        Graph.from_pandas(table, "from")
+    with pytest.raises(InvalidValue, match="column 'target' has no label in row 1"):
+        Graph.from_pandas(table)
+    with pytest.raises(gl.exceptions.DomainMismatch, match="weight is 'w', a column of"):
+        Graph.from_pandas(table, target="source", weight="w")
+    with pytest.raises(TypeError, match=r"table must be a pandas\.DataFrame, not a list"):
+        Graph.from_pandas([(0, 1)])
+    G = Graph.from_pandas(table[:1], labels=["z"])
+    assert G.labels == ("z", 1, "a") and G.nedges == 1
+    days = pd.to_datetime(["2026-01-01", "2026-01-02"])
+    dates = Graph.from_pandas(pd.DataFrame({"source": days[:1], "target": days[1:]}))
+    assert dates.labels == tuple(days)
 
 
 # --- parallel edges -------------------------------------------------------------------------------

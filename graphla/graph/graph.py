@@ -9,10 +9,12 @@ import numpy as np
 
 from graphla import io
 from graphla.graph import facts
+from graphla.graph.edges import Edges, from_table, from_tuples
 from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
 from graphla.io.entries import assemble
 from graphla.sparse import Matrix
+from graphla.sparse.foreign import conversion
 from graphla.sparse.matrix import ReadableMatrix
 from semirings import binary
 from semirings.dtypes import lookup_dtype
@@ -48,7 +50,10 @@ class Graph:
         labels: Iterable[Hashable] | None = None,
     ):
         if not isinstance(matrix, ReadableMatrix):
-            raise TypeError(f"matrix must be a graphla.Matrix, not a {type(matrix).__name__}")
+            raise TypeError(
+                f"matrix must be a graphla.Matrix, not a {type(matrix).__name__}"
+                f"{conversion('matrix', matrix, to_graph=True)}"
+            )
         n = matrix.nrows
         if n != matrix.ncols:
             raise DimensionMismatch(
@@ -86,26 +91,142 @@ class Graph:
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
         """
-        edges, first = listed(edges), [] if labels is None else listed(labels)
-        width = len(edges[0]) if edges else 2
-        for k, edge in enumerate(edges):
-            if len(edge) != width or width not in (2, 3):
-                alike = f" as edge 0 has {width} parts" if width in (2, 3) else ""
-                raise InvalidValue(
-                    f"edge {k} is {edge!r}, but should be (u, v) or (u, v, weight){alike}"
-                )
-        names = numbered((*first, *(end for edge in edges for end in edge[:2])))
-        n, symmetry = len(names), "general" if directed else "symmetric"
-        order = range(n) if _are_vertices(names) else tuple(names)
-        number = dict(zip(order, range(n), strict=True))
-        i, j = (
-            np.fromiter((number[edge[k]] for edge in edges), np.int32, len(edges)) for k in (0, 1)
-        )
-        values = np.asarray([edge[2] for edge in edges]) if width == 3 else np.True_
-        wanted = lookup_dtype(values.dtype if dtype is None else dtype)
-        values = values.astype(wanted.np_type)
-        A = assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)
+        return cls._from_edges(from_tuples(edges), directed, labels, dtype, dup_op)
+
+    @classmethod
+    def _from_edges(
+        cls,
+        edges: Edges,
+        directed: bool,
+        labels: Iterable[Hashable] | None,
+        dtype: Any,
+        dup_op: Any,
+    ) -> Graph:
+        names = numbered((*([] if labels is None else listed(labels)), *edges.labels))
+        order = range(len(names)) if _are_vertices(names) else tuple(names)
+        A = _assembled(edges, order, dtype, directed, dup_op)
         return cls(A, directed=directed, labels=order)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        table: Any,
+        source: Any = "source",
+        target: Any = "target",
+        weight: Any = None,
+        *,
+        directed: bool = False,
+        labels: Iterable[Hashable] | None = None,
+        dtype: Any = None,
+        dup_op: Any = "second",
+    ) -> Graph:
+        """Return the graph of an edge table: a pandas DataFrame with a row for each edge.
+
+        The names of the columns are as in `networkx.from_pandas_edgelist`, and vertices are
+        numbered as there: row by row, the source before the target.
+
+        Args:
+            table: the DataFrame.
+            source: the column of labels that the edges lead from.
+            target: the column of labels that the edges lead to.
+            weight: the column of weights; None gives a graph without weights.
+            directed: True if an edge leads from source to target only.
+            labels: the labels of the first vertices, some of which may have no edge.
+            dtype: of the values; by default that of the column, or BOOL without weights.
+            dup_op: joins the weights of an edge that comes again; by default the last counts.
+
+        Returns:
+            The Graph.
+
+        Raises:
+            ImportError: pandas is not installed.
+            InvalidValue: the table lacks a column, or a row lacks a label.
+            DomainMismatch: the weights are not numbers.
+
+        >>> import pandas as pd
+        >>> from graphla import Graph
+        >>> table = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "km": [3.5, 2.0]})
+        >>> Graph.from_pandas(table, "from", "to", "km")
+        Graph of 3 vertices, 2 undirected edges, FP64
+        """
+        edges = from_table(table, source, target, weight)
+        return cls._from_edges(edges, directed, labels, dtype, dup_op)
+
+    @classmethod
+    def from_numpy(
+        cls,
+        array: Any,
+        *,
+        directed: bool | None = None,
+        labels: Iterable[Hashable] | None = None,
+        dtype: Any = None,
+        nonedge: Any = 0,
+    ) -> Graph:
+        """Return the graph of an adjacency matrix held as a dense array.
+
+        An edge is where the array differs from `nonedge`. A NaN is therefore an edge, as in
+        `networkx.from_numpy_array`, unless `nonedge` is NaN. (`Matrix.from_dense` without
+        `missing_value` makes an entry of every element, zeros as well.)
+
+        Args:
+            array: a square array, of NumPy, or of CuPy for a graph on the GPU.
+            directed: as in `Graph`.
+            labels: the label of each row; by default 0 to n - 1.
+            dtype: of the values; by default that of the array.
+            nonedge: the element that stands where there is no edge.
+
+        Returns:
+            The Graph, whose values are the elements.
+
+        Raises:
+            InvalidValue: the array does not have two dimensions.
+            DimensionMismatch: the array is not square.
+
+        >>> import numpy as np
+        >>> from graphla import Graph
+        >>> Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
+        Graph of 2 vertices, 1 undirected edge, INT64
+        """
+        A = Matrix.from_dense(array, nonedge, dtype=dtype)
+        return cls(A, directed=directed, labels=labels)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        A: Any,
+        *,
+        directed: bool | None = None,
+        labels: Iterable[Hashable] | None = None,
+        dup_op: Any = None,
+    ) -> Graph:
+        """Return the graph of an adjacency matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`.
+
+        Each stored entry is an edge, also one that stores a zero. The entries are copied.
+
+        Args:
+            A: a square sparse array or matrix of any format.
+            directed: as in `Graph`.
+            labels: the label of each row; by default 0 to n - 1.
+            dup_op: joins entries that are stored twice, which are refused otherwise.
+
+        Returns:
+            The Graph, whose values are the entries.
+
+        Raises:
+            InvalidValue: A is not a two-dimensional array of `scipy.sparse`.
+            DimensionMismatch: A is not square.
+            DuplicateEntry: an entry is stored twice, and there is no `dup_op`.
+
+        >>> from scipy.sparse import coo_array
+        >>> from graphla import Graph
+        >>> Graph.from_scipy(coo_array(([1, 2], ([0, 1], [1, 2])), shape=(3, 3)))
+        Graph of 3 vertices, 2 directed edges, INT64
+        """
+        if getattr(A, "ndim", 2) != 2:
+            raise InvalidValue(f"A has {A.ndim} dimensions, but an adjacency matrix has two")
+        if getattr(A, "format", None) in ("csr", "csc"):
+            A = A.copy()  # or the graph would change with A
+        return cls(io.from_scipy_sparse(A, dup_op=dup_op), directed=directed, labels=labels)
 
     @classmethod
     def from_networkx(
@@ -321,6 +442,18 @@ def _restored(
     graph = Graph(matrix, directed=directed, labels=names)
     graph._multigraph_weight = multigraph_weight
     return graph
+
+
+def _assembled(
+    edges: Edges, order: Sequence[Any], dtype: Any, directed: bool, dup_op: Any
+) -> Matrix:
+    """Return the Matrix of the edges, where vertex k has the label order[k]."""
+    n, symmetry = len(order), "general" if directed else "symmetric"
+    i, j = edges.places(dict(zip(order, range(n), strict=True)))
+    values = np.True_ if edges.weights is None else edges.weights
+    wanted = lookup_dtype(values.dtype if dtype is None else dtype)
+    values = values.astype(wanted.np_type)
+    return assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:
