@@ -399,6 +399,69 @@ def test_what_is_no_edge_table_is_refused():
     assert dates.labels == tuple(days)
 
 
+# --- vertices and edges ---------------------------------------------------------------------------
+
+
+def pairs_of(G: Graph, there: Any) -> set[Any]:
+    """Edges as NetworkX compares them: those of an undirected graph have no direction."""
+    return {(u, v) if G.directed else frozenset((u, v)) for u, v in there}
+
+
+@given(labelled())
+def test_vertices_and_edges_are_those_of_networkx(drawn):
+    nx = pytest.importorskip("networkx")
+    G, A = drawn
+    there = (nx.DiGraph if G.directed else nx.Graph)()
+    there.add_nodes_from(G.labels)
+    for (i, j), w in A.to_dict().items():
+        there.add_edge(G.labels[i], G.labels[j], weight=w)
+    assert list(G.nodes) == list(G.nodes()) == list(there.nodes) and len(G.nodes) == len(there)
+    assert len(G.edges) == len(list(G.edges)) == there.number_of_edges()
+    assert pairs_of(G, G.edges) == pairs_of(G, there.edges)
+    assert pairs_of(G, G.edges()) == pairs_of(G, ((u, v) for u, v, _ in G.edges(data=True)))
+    for u, v, w in G.edges(data="weight"):
+        assert there[u][v] == {"weight": w} and (u, v, w) in G.edges(data="weight")
+        assert (u, v, {"weight": w}) in G.edges(data=True) and (u, v, w + 1) not in G.edges("w")
+    assert all((u, v, there[u][v]) == (u, v, data) for u, v, data in G.edges(data=True))
+    for u in [*G.labels, "?", None, [0]]:
+        assert (u in G.nodes) == (u in G)
+        for v in [*G.labels, "?", None, [0]]:
+            known = u in G and v in G and there.has_edge(u, v)
+            assert G.has_edge(u, v) == ((u, v) in G.edges) == known
+    for v in G:
+        assert set(G.neighbors(v)) == set(there.neighbors(v))
+        assert G.neighbors(v) == sorted(G.neighbors(v), key=G.vertex)
+
+
+def test_views_of_a_graph_are_sets():
+    G = Graph.from_edges(FRIENDS)
+    assert G.nodes & {"ann", "zoe"} == {"ann"} and G.nodes - {"ann"} == {
+        "bob",
+        "eve",
+        "joe",
+        (1, 2),
+    }
+    assert ("bob", "ann") in G.edges and ["bob", "ann"] not in G.edges
+    assert ("ann", "bob", True) not in G.edges and ("ann", "bob", True) in G.edges(data="weight")
+    assert (repr(G.nodes), repr(G.edges)) == ("<NodeView of 5>", "<EdgeView of 4>")
+    with pytest.raises(IndexOutOfBound, match="label has 'zoe', which is no label of the graph"):
+        G.neighbors("zoe")
+    with pytest.raises(TypeError, match="data must be True, False or a name, not 1"):
+        G.edges(data=1)  # pyright: ignore[reportArgumentType]
+    empty = Graph.from_edges([])
+    assert list(empty.nodes) == list(empty.edges) == [] and len(empty.edges) == 0
+
+
+def test_edges_of_a_long_list_come_part_by_part(monkeypatch):
+    import graphla.graph.views as views
+
+    monkeypatch.setattr(views, "PART", 3)
+    edges = [(k, (k + 1) % 10, k) for k in range(10)]
+    G = Graph.from_edges(edges, directed=True)
+    assert sorted(G.edges(data="weight")) == edges
+    assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
+
+
 # --- parallel edges -------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from graphla.graph import facts
 from graphla.graph.edges import Edges, from_table, from_tuples
 from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
+from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
 from graphla.sparse import Matrix
 from graphla.sparse.foreign import conversion
@@ -356,6 +357,65 @@ class Graph:
     def vertex(self, label: Any) -> int:
         """The number of the vertex with this label."""
         return self._labels.number("label", label)
+
+    @property
+    def nodes(self) -> NodeView:
+        """The labels of the vertices: a view with a length, an order, and `in`.
+
+        >>> from graphla import Graph
+        >>> list(Graph.from_edges([("a", "b")]).nodes)
+        ['a', 'b']
+        """
+        return NodeView(self)
+
+    @property
+    def edges(self) -> EdgeView:
+        """The edges (u, v), each once: a view with a length, an order, and `in`.
+
+        `G.edges(data=True)` has edges (u, v, {"weight": w}), `G.edges(data="weight")` (u, v, w).
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
+        >>> list(G.edges), ("b", "a") in G.edges
+        ([('a', 'b'), ('b', 'c')], True)
+        >>> list(G.edges(data="weight"))
+        [('a', 'b', 3), ('b', 'c', 5)]
+        """
+        return EdgeView(self)
+
+    def neighbors(self, label: Any) -> list[Any]:
+        """Return the labels of the vertices that edges from a vertex lead to.
+
+        Args:
+            label: of the vertex.
+
+        Returns:
+            A list in the order of the vertices; in a directed graph these are the successors.
+
+        Raises:
+            IndexOutOfBound: no vertex has this label.
+
+        >>> from graphla import Graph
+        >>> Graph.from_edges([("a", "b"), ("b", "c")]).neighbors("b")
+        ['a', 'c']
+        """
+        row = self._matrix[self.vertex(label), :].new()
+        return self._labels.of(row.to_coo(values=False)[0].tolist())
+
+    def has_edge(self, u: Any, v: Any) -> bool:
+        """Return whether an edge leads from u to v; False where either is not a label.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b")], directed=True)
+        >>> G.has_edge("a", "b"), G.has_edge("b", "a"), G.has_edge("a", "z")
+        (True, False, False)
+        """
+        return self._value(u, v) is not None
+
+    def _value(self, u: Any, v: Any) -> Any:
+        """Return the value of an edge between labels, or None."""
+        i, j = self._labels.find(u), self._labels.find(v)
+        return None if i is None or j is None else self._matrix.get(i, j)
 
     def labelled(self, values: Any) -> Any:
         """A Vector or Matrix by vertices, as one whose dicts are under the labels."""
