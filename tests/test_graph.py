@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import inspect
 import pickle
 import subprocess
@@ -460,6 +461,127 @@ def test_edges_of_a_long_list_come_part_by_part(monkeypatch):
     G = Graph.from_edges(edges, directed=True)
     assert sorted(G.edges(data="weight")) == edges
     assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
+
+
+# --- graphs made of graphs ------------------------------------------------------------------------
+
+
+def same_as_networkx(G: Graph, there: Any) -> None:
+    """Assert that both have the same vertices, directions, edges and weights."""
+    assert (set(G), G.directed) == (set(there), there.is_directed())
+    found = {(u, v): w for u, v, w in G.edges(data="weight")}
+    assert len(found) == there.number_of_edges()
+    assert all(there[u][v]["weight"] == w for (u, v), w in found.items())
+    if not G.directed:
+        assert G.matrix.isequal(G.matrix.T.new())
+
+
+@given(labelled(), st.data())
+def test_a_subgraph_is_that_of_networkx(drawn, data):
+    pytest.importorskip("networkx")
+    G, _ = drawn
+    chosen = data.draw(st.lists(st.sampled_from(G.labels), max_size=8))
+    H = G.subgraph(chosen)
+    assert list(H) == [v for v in G if v in chosen]
+    same_as_networkx(H, G.to_networkx().subgraph(chosen))
+    whole = G.subgraph(x for x in G)
+    assert whole.labels == G.labels and whole.matrix.isequal(G.matrix)
+
+
+@given(labelled(), st.data(), st.booleans())
+def test_a_graph_with_more_edges_is_that_of_networkx(drawn, data, weighted):
+    pytest.importorskip("networkx")
+    G, before = drawn
+    ends = st.sampled_from([*G.labels, "new", ("n", "e", "w")])
+    weights = st.integers(-8, 8).map(lambda k: k / 4)
+    edges = data.draw(st.lists(st.tuples(ends, ends, weights), max_size=8))
+    there = G.to_networkx()
+    if weighted:
+        there.add_weighted_edges_from(edges)
+    else:
+        edges = [edge[:2] for edge in edges]
+        there.add_edges_from(edges)
+        for _, _, of_edge in there.edges(data=True):
+            of_edge.setdefault("weight", 1)
+    H = G.add_edges(iter(edges))
+    assert list(H) == list(there) and G.matrix.isequal(before)
+    same_as_networkx(H, there)
+
+
+@given(labelled(), st.data())
+def test_a_graph_with_fewer_edges_is_that_of_networkx(drawn, data):
+    pytest.importorskip("networkx")
+    G, before = drawn
+    there = G.to_networkx()
+    edges = data.draw(st.lists(st.sampled_from(list(G.edges)), max_size=8)) if G.nedges else []
+    if not G.directed:
+        edges = [edge[::-1] if data.draw(st.booleans()) else edge for edge in edges]
+    there.remove_edges_from(edges)
+    H = G.remove_edges(edges)
+    assert list(H) == list(G) and G.matrix.isequal(before)
+    same_as_networkx(H, there)
+
+
+def test_a_graph_made_of_another_keeps_what_it_is():
+    G = Graph.from_edges([(0, 1), (1, 2)], directed=True)
+    assert G.subgraph([1, 2]).labels == (1, 2) and G.subgraph(2).labels == (2,)
+    assert G.subgraph([]).labels == range(0) and G.subgraph(np.array([0, 1])).labels == range(2)
+    assert G.add_edges([(3, 4)]).labels == range(5) and G.add_edges([]).labels == range(3)
+    assert G.add_edges([(0, "a")]).labels == (0, 1, 2, "a")
+    assert G.add_edges([(0, 2, 0.5)]).matrix.to_dict() == {(0, 1): 1, (0, 2): 0.5, (1, 2): 1}
+    assert G.add_edges([(0, 2)]).matrix.dtype == "BOOL"
+    assert Graph.from_edges([(True, 0)], labels=[0, 1]).labels == range(2)
+    nx = pytest.importorskip("networkx")
+    summed = Graph.from_networkx(nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "c")]))
+    for made in (
+        summed.subgraph("ab"),
+        summed.add_edges([("c", "d")]),
+        summed.remove_edges([("b", "c")]),
+    ):
+        assert made.multigraph_weight == "sum"
+
+
+def test_edges_and_vertices_that_are_not_there_are_refused():
+    G = Graph.from_edges(FRIENDS, directed=True)
+    with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is no label of the graph"):
+        G.subgraph(["ann", "zoe"])
+    with pytest.raises(InvalidValue, match=r"edges has \('bob', 'ann'\), which is not an edge"):
+        G.remove_edges([("ann", "bob"), ("bob", "ann")])
+    with pytest.raises(IndexOutOfBound, match="edges has 'zoe', which is no label of the graph"):
+        G.remove_edges([("ann", "zoe")])
+    with pytest.raises(InvalidValue, match="edge 1 is"):
+        G.add_edges([("a", "b"), ("a", "b", 1)])
+    with pytest.raises(InvalidValue, match="None"):
+        G.add_edges([("a", None)])
+    with pytest.raises(TypeError, match="not hashable"):
+        G.add_edges([("a", ["b"])])
+
+
+def test_a_graph_shows_itself_as_a_table_under_its_labels():
+    G = Graph.from_edges([("<a>", "b", 3)])
+    shown = G._repr_html_()
+    assert shown.startswith("<div>Graph of 2 vertices, 1 undirected edge, INT64<table>")
+    assert "<td>&lt;a&gt;</td><td></td><td>3</td>" in shown
+    assert Graph.from_edges([])._repr_html_().startswith("<div>Graph of 0 vertices")
+    large = Graph(gl.Matrix(bool, 1000, 1000))
+    assert "<td>..</td>" in large._repr_html_()
+
+
+DOCUMENTED = {"Graph": Graph.__doc__} | {
+    name: member.__doc__ for name, member in vars(Graph).items() if ">>>" in str(member.__doc__)
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_example_of_a_method_is_what_comes_out(name):
+    text = DOCUMENTED[name] or ""
+    for library in ("networkx", "pandas", "scipy"):
+        if f"import {library}" in text or f"from {library}" in text:
+            pytest.importorskip(library)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said: list[str] = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
 
 
 # --- parallel edges -------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,9 @@ class Edges:
     targets: np.ndarray
     weights: np.ndarray | None
 
-    def places(self, numbers: dict[Any, int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sources and the targets by these numbers of the labels."""
-        position = np.fromiter((numbers[x] for x in self.labels), np.int32, len(self.labels))
+    def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sources and the targets by the numbers of their labels."""
+        position = np.fromiter(map(number, self.labels), np.int32, len(self.labels))
         return position[self.sources], position[self.targets]
 
 

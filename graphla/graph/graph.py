@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
 from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
+from graphla.settings import config
 from graphla.sparse import Matrix
 from graphla.sparse.foreign import conversion
 from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.printing import html
 from semirings import binary
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch, InvalidValue
 
 
@@ -104,8 +107,10 @@ class Graph:
         dup_op: Any,
     ) -> Graph:
         names = numbered((*([] if labels is None else listed(labels)), *edges.labels))
-        order = range(len(names)) if _are_vertices(names) else tuple(names)
-        A = _assembled(edges, order, dtype, directed, dup_op)
+        order, number = range(len(names)), int
+        if not _are_vertices(names):
+            order, number = tuple(names), names.__getitem__
+        A = _assembled(edges, len(names), number, dtype, directed, dup_op)
         return cls(A, directed=directed, labels=order)
 
     @classmethod
@@ -439,6 +444,9 @@ class Graph:
         place = "" if A.device == "cpu" else f", on {A.device}"
         return f"Graph of {n} vert{'ex' if n == 1 else 'ices'}, {m} {edges}, {A.dtype}{place}"
 
+    def _repr_html_(self) -> str:
+        return html(self.labelled(self._matrix), repr(self))
+
     # --- found once, and kept with the Matrix -----------------------------------------------------
 
     @property
@@ -485,9 +493,96 @@ class Graph:
         """The same graph on a device, as "cpu", "cuda" or "cuda:1"; no copy if it is there."""
         return self._like(self._matrix.to(device), self.directed)
 
-    def _like(self, A: Matrix, directed: bool) -> Graph:
+    def subgraph(self, labels: Any) -> Graph:
+        """Return the graph of some vertices and of all edges between them.
+
+        Args:
+            labels: an iterable of labels, or one label; a label may come more than once.
+
+        Returns:
+            A Graph whose vertices keep their labels and their order.
+
+        Raises:
+            IndexOutOfBound: no vertex has one of the labels.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+        >>> list(G.subgraph(["d", "c", "b"]).edges)
+        [('b', 'c'), ('c', 'd')]
+        """
+        wanted = [labels] if labels in self else listed(labels)
+        chosen = np.array(sorted({self._labels.number("labels", x) for x in wanted}), np.int64)
+        kept = Labels(self._labels.of(chosen.tolist()), chosen.size)
+        return self._like(self._matrix[chosen, chosen].new(), self.directed, kept)
+
+    def add_edges(self, edges: Iterable[Any]) -> Graph:
+        """Return a Graph that has these edges as well; this one does not change.
+
+        Args:
+            edges: tuples (u, v), or (u, v, weight), between labels. New labels become vertices
+                after those of this graph. In an undirected graph each edge leads both ways. An edge
+                that the graph already has takes the new weight, and without a weight keeps its own;
+                a new edge without a weight weighs 1.
+
+        Returns:
+            A Graph whose dtype holds the weights of this graph and the new ones.
+
+        Raises:
+            InvalidValue: the tuples differ in length, or a label is None.
+            TypeError: a label is not hashable.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b", 3)])
+        >>> list(G.add_edges([("b", "a", 5), ("b", "c", 1)]).edges(data="weight"))
+        [('a', 'b', 5), ('b', 'c', 1)]
+        """
+        added = from_tuples(edges)
+        new = [label for label in added.labels if self._labels.find(label) is None]
+        labels = Labels((*self.labels, *new), len(self) + len(new)) if new else self._labels
+        given = added.weights
+        dtype = self._matrix.dtype if given is None else unify(self._matrix.dtype, given.dtype)
+        join = binary.first if given is None else binary.second
+        with config.set(device=self.device):
+            A = self._matrix.dup(dtype)
+            A.resize(len(labels), len(labels))
+            B = _assembled(added, len(labels), labels.find, dtype, self.directed, "second")
+            return self._like(join(A | B).new(), self.directed, labels)
+
+    def remove_edges(self, edges: Iterable[Any]) -> Graph:
+        """Return a Graph without these edges; this one does not change.
+
+        Args:
+            edges: tuples (u, v) of labels. An edge of an undirected graph may come as (v, u). A
+                third part of a tuple is ignored, as in NetworkX.
+
+        Returns:
+            A Graph with the same vertices.
+
+        Raises:
+            InvalidValue: an edge is not in the graph, or the tuples differ in length.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b"), ("b", "c")])
+        >>> list(G.remove_edges([("b", "a")]).edges)
+        [('b', 'c')]
+        """
+        removed = from_tuples(edges)
+        for label in removed.labels:
+            self._labels.number("edges", label)
+        with config.set(device=self.device):
+            removed, number = replace(removed, weights=None), self._labels.find
+            B = _assembled(removed, len(self), number, None, self.directed, "any")
+            absent = B.dup(mask=~self._matrix.S)
+            if absent.nvals:
+                rows, columns, _ = absent.to_coo(values=False)
+                u, v = self._labels.of([int(rows[0]), int(columns[0])])
+                raise InvalidValue(f"edges has ({u!r}, {v!r}), which is not an edge of the graph")
+            return self._like(self._matrix.dup(mask=~B.S), self.directed)
+
+    def _like(self, A: Matrix, directed: bool, labels: Labels | None = None) -> Graph:
         graph = object.__new__(Graph)
-        graph._matrix, graph._directed, graph._labels = A, directed, self._labels
+        graph._matrix, graph._directed = A, directed
+        graph._labels = self._labels if labels is None else labels
         graph._multigraph_weight = self._multigraph_weight
         return graph
 
@@ -505,11 +600,11 @@ def _restored(
 
 
 def _assembled(
-    edges: Edges, order: Sequence[Any], dtype: Any, directed: bool, dup_op: Any
+    edges: Edges, n: int, number: Callable[[Any], Any], dtype: Any, directed: bool, dup_op: Any
 ) -> Matrix:
-    """Return the Matrix of the edges, where vertex k has the label order[k]."""
-    n, symmetry = len(order), "general" if directed else "symmetric"
-    i, j = edges.places(dict(zip(order, range(n), strict=True)))
+    """Return the Matrix of the edges between n vertices; `number` gives the vertex of a label."""
+    symmetry = "general" if directed else "symmetric"
+    i, j = edges.places(number)
     values = np.True_ if edges.weights is None else edges.weights
     wanted = lookup_dtype(values.dtype if dtype is None else dtype)
     values = values.astype(wanted.np_type)
