@@ -560,7 +560,7 @@ def test_edges_and_vertices_that_are_not_there_are_refused():
 def test_a_graph_shows_itself_as_a_table_under_its_labels():
     G = Graph.from_edges([("<a>", "b", 3)])
     shown = G._repr_html_()
-    assert shown.startswith("<div>Graph of 2 vertices, 1 undirected edge, INT64<table>")
+    assert shown.startswith("<div>Graph of 2 vertices, 1 undirected edge, INT64")
     assert "<td>&lt;a&gt;</td><td></td><td>3</td>" in shown
     assert Graph.from_edges([])._repr_html_().startswith("<div>Graph of 0 vertices")
     large = Graph(gl.Matrix(bool, 1000, 1000))

@@ -152,8 +152,9 @@ class Graph:
         >>> import pandas as pd
         >>> from graphla import Graph
         >>> table = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "km": [3.5, 2.0]})
-        >>> Graph.from_pandas(table, "from", "to", "km")
-        Graph of 3 vertices, 2 undirected edges, FP64
+        >>> G = Graph.from_pandas(table, "from", "to", "km")
+        >>> G.nvertices, G.nedges, G.directed
+        (3, 2, False)
         """
         edges = from_table(table, source, target, weight)
         return cls._from_edges(edges, directed, labels, dtype, dup_op)
@@ -190,8 +191,9 @@ class Graph:
 
         >>> import numpy as np
         >>> from graphla import Graph
-        >>> Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
-        Graph of 2 vertices, 1 undirected edge, INT64
+        >>> G = Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
+        >>> list(G.edges(data="weight"))
+        [('a', 'b', 5)]
         """
         A = Matrix.from_dense(array, nonedge, dtype=dtype)
         return cls(A, directed=directed, labels=labels)
@@ -225,8 +227,8 @@ class Graph:
 
         >>> from scipy.sparse import coo_array
         >>> from graphla import Graph
-        >>> Graph.from_scipy(coo_array(([1, 2], ([0, 1], [1, 2])), shape=(3, 3)))
-        Graph of 3 vertices, 2 directed edges, INT64
+        >>> list(Graph.from_scipy(coo_array(([1, 0], ([0, 1], [1, 2])), shape=(3, 3))).edges)
+        [(0, 1), (1, 2)]
         """
         if getattr(A, "ndim", 2) != 2:
             raise InvalidValue(f"A has {A.ndim} dimensions, but an adjacency matrix has two")

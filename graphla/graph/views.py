@@ -51,8 +51,8 @@ class NodeView(_View):
 class EdgeView(_View):
     """The edges (u, v) between labels, each once; called with `data`, their weights as well.
 
-    They come row by row. An edge (u, v) of an undirected graph comes as (u, v) where u is the first
-    of the two vertices, and (v, u) is in the view as well.
+    They come row by row. An edge of an undirected graph comes as (u, v), where u is the first of
+    the two vertices, with the weight A(u, v); (v, u) is in the view as well.
     """
 
     __slots__ = ("_data",)
