@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import inspect
 import pickle
 import subprocess
@@ -110,6 +111,37 @@ def test_what_is_no_graph_is_refused():
         Graph.from_edges([("a", "b", 1), ("b", "c")])
     with pytest.raises(TypeError, match="not hashable"):
         Graph.from_edges([("a", ["b"])])
+
+
+def foreign_graphs() -> list[tuple[Any, str]]:
+    """The same graph as other libraries hold it, and the function that converts it."""
+    nx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
+
+    class Roads(nx.DiGraph):
+        pass
+
+    return [
+        (nx.Graph([(0, 1)]), "Graph.from_networkx"),
+        (Roads([(0, 1)]), "Graph.from_networkx"),
+        (sparse.csr_array(np.eye(2)), "Graph.from_scipy"),
+        (sparse.coo_matrix(np.eye(2)), "Graph.from_scipy"),
+        (np.eye(2), "Graph.from_numpy"),
+    ]
+
+
+def test_a_graph_of_another_library_is_refused_by_how_to_convert_it():
+    for foreign, convert in foreign_graphs():
+        problem = rf"A must be .* not a {type(foreign).__name__}; convert it by {convert}\(A\)"
+        for find in (algorithms.bfs, algorithms.sssp, gl.ladder.bfs):
+            with pytest.raises(TypeError, match=problem):
+                find(foreign, 0)
+        with pytest.raises(TypeError, match=problem):
+            algorithms.pagerank(foreign)
+        with pytest.raises(TypeError, match=rf"; convert it by {convert}\(matrix\)"):
+            Graph(foreign)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=r"; convert it by Graph.from_pandas\(A\)"):
+        algorithms.pagerank(pandas.DataFrame({"source": [0], "target": [1]}))
 
 
 def test_a_graph_does_not_change():
@@ -255,6 +287,303 @@ def test_what_depends_on_directions_asks_the_graph():
     once = algorithms.betweenness(Graph(A), normalized=False).to_dict()
     twice = algorithms.betweenness(Graph(A, directed=True), normalized=False).to_dict()
     assert (once[1], twice[1]) == (1.0, 2.0)
+
+
+# --- from arrays and tables -----------------------------------------------------------------------
+
+
+@st.composite
+def dense(draw: st.DrawFn) -> np.ndarray:
+    """Square arrays of up to 5 rows, most elements 0, of floats with NaN, integers or booleans."""
+    n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
+    some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
+    return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)
+
+
+def known(edges: Any) -> list[Any]:
+    """Edges with weights as text, as NaN differs from itself."""
+    return sorted((u, v, str(float(w))) for u, v, w in edges)
+
+
+@given(dense(), st.data())
+def test_a_graph_of_a_dense_array_is_that_of_networkx(array, data):
+    nx = pytest.importorskip("networkx")
+    names = [f"v{k}" for k in range(len(array))]
+    G = Graph.from_numpy(array, directed=True, labels=names)
+    there = nx.from_numpy_array(array, create_using=nx.DiGraph, nodelist=names)
+    assert list(G) == list(there) and G.matrix.dtype == gl.dtypes.lookup_dtype(array.dtype)
+    found = [
+        (u, v, w) for u, row in G.labelled(G.matrix).to_dicts().items() for v, w in row.items()
+    ]
+    assert known(found) == known(there.edges(data="weight"))
+    kept = data.draw(st.sampled_from([0, 1, -2, float("nan")]))
+    is_edge = array == array if kept != kept else array != kept
+    A = Graph.from_numpy(array, directed=True, nonedge=kept).matrix
+    assert sorted(A.to_dict()) == [tuple(place) for place in np.argwhere(is_edge).tolist()]
+
+
+@given(dense(), st.sampled_from(["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]))
+def test_the_stored_entries_of_a_sparse_array_are_edges(array, format):
+    sparse = pytest.importorskip("scipy.sparse")
+    i, j = (array != 0).nonzero()
+    S = sparse.coo_array((array[i, j] * 0, (i, j)), shape=array.shape)  # zeros are stored
+    S = S if format in ("lil", "dok", "dia", "bsr") else S.asformat(format)
+    G = Graph.from_scipy(S, directed=True)
+    assert sorted(G.matrix.to_dict()) == list(zip(i.tolist(), j.tolist(), strict=True))
+    T = sparse.csr_array(array).asformat(format)
+    stored = T.tocoo()  # "bsr" stores the zeros of its blocks, too
+    found = Graph.from_scipy(T).matrix.to_dict()
+    assert known((i, j, w) for (i, j), w in found.items()) == known(
+        zip(stored.row.tolist(), stored.col.tolist(), stored.data.tolist(), strict=True)
+    )
+
+
+def test_a_graph_of_a_sparse_array_does_not_change_with_it():
+    sparse = pytest.importorskip("scipy.sparse")
+    S = sparse.csr_array(np.array([[0.0, 1], [2, 0]]))
+    G = Graph.from_scipy(S, labels="ab")
+    S.data[:] = 7
+    assert G.labelled(G.matrix).to_dict() == {("a", "b"): 1.0, ("b", "a"): 2.0}
+    twice = sparse.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2))
+    with pytest.raises(gl.exceptions.DuplicateEntry, match="give dup_op"):
+        Graph.from_scipy(twice)
+    assert Graph.from_scipy(twice, dup_op="max").matrix.to_dict() == {(0, 1): 2}
+    with pytest.raises(InvalidValue, match="A has 1 dimensions, but an adjacency matrix has two"):
+        Graph.from_scipy(sparse.coo_array(np.array([0, 1])))
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="2 rows and 3 columns"):
+        Graph.from_scipy(sparse.csr_array((2, 3)))
+    with pytest.raises(InvalidValue, match="A is a list, but should be an array of scipy"):
+        Graph.from_scipy([[0]])
+    with pytest.raises(gl.exceptions.DimensionMismatch, match="2 rows and 3 columns"):
+        Graph.from_numpy(np.ones((2, 3)))
+    with pytest.raises(InvalidValue, match="must have 2 dimensions"):
+        Graph.from_numpy(np.ones(3))
+
+
+mixed = st.one_of(st.integers(0, 4), st.sampled_from(["a", "b"]))
+
+
+@given(st.data(), st.booleans(), st.booleans())
+def test_a_graph_of_an_edge_table_is_that_of_networkx(data, directed, weighted):
+    nx, pd = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    ends = st.sampled_from([st.integers(0, 4), st.sampled_from("abc"), mixed])
+    sources, targets = data.draw(ends), data.draw(ends)
+    rows = data.draw(st.lists(st.tuples(sources, targets, st.integers(0, 8)), max_size=12))
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    table = pd.DataFrame({"u": columns[0], "v": columns[1], "w": columns[2]})
+    weight = "w" if weighted else None
+    G = Graph.from_pandas(table, "u", "v", weight, directed=directed, dtype=None if rows else int)
+    kind = nx.DiGraph if directed else nx.Graph
+    there = nx.from_pandas_edgelist(table, "u", "v", weight, create_using=kind)
+    assert G.directed == directed
+    expected = {*there} == {*range(len(there))} and {*map(type, there)} <= {int}
+    assert list(G) == (sorted(there) if expected else list(there))
+    assert {*map(type, G)} <= {int, str}
+    assert G.matrix.to_dense(0).tolist() == (
+        nx.to_numpy_array(there, nodelist=list(G), weight="w").tolist() if len(there) else []
+    )
+
+
+def test_what_is_no_edge_table_is_refused():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"source": [1, 2], "target": ["a", None], "w": ["x", "y"]})
+    with pytest.raises(InvalidValue, match="source is 'from', but the columns of the table are 's"):
+        Graph.from_pandas(table, "from")
+    with pytest.raises(InvalidValue, match="column 'target' has no label in row 1"):
+        Graph.from_pandas(table)
+    with pytest.raises(gl.exceptions.DomainMismatch, match="weight is 'w', a column of"):
+        Graph.from_pandas(table, target="source", weight="w")
+    with pytest.raises(TypeError, match=r"table must be a pandas\.DataFrame, not a list"):
+        Graph.from_pandas([(0, 1)])
+    G = Graph.from_pandas(table[:1], labels=["z"])
+    assert G.labels == ("z", 1, "a") and G.nedges == 1
+    days = pd.to_datetime(["2026-01-01", "2026-01-02"])
+    dates = Graph.from_pandas(pd.DataFrame({"source": days[:1], "target": days[1:]}))
+    assert dates.labels == tuple(days)
+
+
+# --- vertices and edges ---------------------------------------------------------------------------
+
+
+def pairs_of(G: Graph, there: Any) -> set[Any]:
+    """Edges as NetworkX compares them: those of an undirected graph have no direction."""
+    return {(u, v) if G.directed else frozenset((u, v)) for u, v in there}
+
+
+@given(labelled())
+def test_vertices_and_edges_are_those_of_networkx(drawn):
+    nx = pytest.importorskip("networkx")
+    G, A = drawn
+    there = (nx.DiGraph if G.directed else nx.Graph)()
+    there.add_nodes_from(G.labels)
+    for (i, j), w in A.to_dict().items():
+        there.add_edge(G.labels[i], G.labels[j], weight=w)
+    assert list(G.nodes) == list(G.nodes()) == list(there.nodes) and len(G.nodes) == len(there)
+    assert len(G.edges) == len(list(G.edges)) == there.number_of_edges()
+    assert pairs_of(G, G.edges) == pairs_of(G, there.edges)
+    assert pairs_of(G, G.edges()) == pairs_of(G, ((u, v) for u, v, _ in G.edges(data=True)))
+    for u, v, w in G.edges(data="weight"):
+        assert there[u][v] == {"weight": w} and (u, v, w) in G.edges(data="weight")
+        assert (u, v, {"weight": w}) in G.edges(data=True) and (u, v, w + 1) not in G.edges("w")
+    assert all((u, v, there[u][v]) == (u, v, data) for u, v, data in G.edges(data=True))
+    for u in [*G.labels, "?", None, [0]]:
+        assert (u in G.nodes) == (u in G)
+        for v in [*G.labels, "?", None, [0]]:
+            known = u in G and v in G and there.has_edge(u, v)
+            assert G.has_edge(u, v) == ((u, v) in G.edges) == known
+    for v in G:
+        assert set(G.neighbors(v)) == set(there.neighbors(v))
+        assert G.neighbors(v) == sorted(G.neighbors(v), key=G.vertex)
+
+
+def test_views_of_a_graph_are_sets():
+    G = Graph.from_edges(FRIENDS)
+    assert G.nodes & {"ann", "zoe"} == {"ann"} and G.nodes - {"ann"} == {
+        "bob",
+        "eve",
+        "joe",
+        (1, 2),
+    }
+    assert ("bob", "ann") in G.edges and ["bob", "ann"] not in G.edges
+    assert ("ann", "bob", True) not in G.edges and ("ann", "bob", True) in G.edges(data="weight")
+    assert (repr(G.nodes), repr(G.edges)) == ("<NodeView of 5>", "<EdgeView of 4>")
+    with pytest.raises(IndexOutOfBound, match="label has 'zoe', which is no label of the graph"):
+        G.neighbors("zoe")
+    with pytest.raises(TypeError, match="data must be True, False or a name, not 1"):
+        G.edges(data=1)  # pyright: ignore[reportArgumentType]
+    empty = Graph.from_edges([])
+    assert list(empty.nodes) == list(empty.edges) == [] and len(empty.edges) == 0
+
+
+def test_edges_of_a_long_list_come_part_by_part(monkeypatch):
+    import graphla.graph.views as views
+
+    monkeypatch.setattr(views, "PART", 3)
+    edges = [(k, (k + 1) % 10, k) for k in range(10)]
+    G = Graph.from_edges(edges, directed=True)
+    assert sorted(G.edges(data="weight")) == edges
+    assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
+
+
+# --- graphs made of graphs ------------------------------------------------------------------------
+
+
+def same_as_networkx(G: Graph, there: Any) -> None:
+    """Assert that both have the same vertices, directions, edges and weights."""
+    assert (set(G), G.directed) == (set(there), there.is_directed())
+    found = {(u, v): w for u, v, w in G.edges(data="weight")}
+    assert len(found) == there.number_of_edges()
+    assert all(there[u][v]["weight"] == w for (u, v), w in found.items())
+    if not G.directed:
+        assert G.matrix.isequal(G.matrix.T.new())
+
+
+@given(labelled(), st.data())
+def test_a_subgraph_is_that_of_networkx(drawn, data):
+    pytest.importorskip("networkx")
+    G, _ = drawn
+    chosen = data.draw(st.lists(st.sampled_from(G.labels), max_size=8))
+    H = G.subgraph(chosen)
+    assert list(H) == [v for v in G if v in chosen]
+    same_as_networkx(H, G.to_networkx().subgraph(chosen))
+    whole = G.subgraph(x for x in G)
+    assert whole.labels == G.labels and whole.matrix.isequal(G.matrix)
+
+
+@given(labelled(), st.data(), st.booleans())
+def test_a_graph_with_more_edges_is_that_of_networkx(drawn, data, weighted):
+    pytest.importorskip("networkx")
+    G, before = drawn
+    ends = st.sampled_from([*G.labels, "new", ("n", "e", "w")])
+    weights = st.integers(-8, 8).map(lambda k: k / 4)
+    edges = data.draw(st.lists(st.tuples(ends, ends, weights), max_size=8))
+    there = G.to_networkx()
+    if weighted:
+        there.add_weighted_edges_from(edges)
+    else:
+        edges = [edge[:2] for edge in edges]
+        there.add_edges_from(edges)
+        for _, _, of_edge in there.edges(data=True):
+            of_edge.setdefault("weight", 1)
+    H = G.add_edges(iter(edges))
+    assert list(H) == list(there) and G.matrix.isequal(before)
+    same_as_networkx(H, there)
+
+
+@given(labelled(), st.data())
+def test_a_graph_with_fewer_edges_is_that_of_networkx(drawn, data):
+    pytest.importorskip("networkx")
+    G, before = drawn
+    there = G.to_networkx()
+    edges = data.draw(st.lists(st.sampled_from(list(G.edges)), max_size=8)) if G.nedges else []
+    if not G.directed:
+        edges = [edge[::-1] if data.draw(st.booleans()) else edge for edge in edges]
+    there.remove_edges_from(edges)
+    H = G.remove_edges(edges)
+    assert list(H) == list(G) and G.matrix.isequal(before)
+    same_as_networkx(H, there)
+
+
+def test_a_graph_made_of_another_keeps_what_it_is():
+    G = Graph.from_edges([(0, 1), (1, 2)], directed=True)
+    assert G.subgraph([1, 2]).labels == (1, 2) and G.subgraph(2).labels == (2,)
+    assert G.subgraph([]).labels == range(0) and G.subgraph(np.array([0, 1])).labels == range(2)
+    assert G.add_edges([(3, 4)]).labels == range(5) and G.add_edges([]).labels == range(3)
+    assert G.add_edges([(0, "a")]).labels == (0, 1, 2, "a")
+    assert G.add_edges([(0, 2, 0.5)]).matrix.to_dict() == {(0, 1): 1, (0, 2): 0.5, (1, 2): 1}
+    assert G.add_edges([(0, 2)]).matrix.dtype == "BOOL"
+    assert Graph.from_edges([(True, 0)], labels=[0, 1]).labels == range(2)
+    nx = pytest.importorskip("networkx")
+    summed = Graph.from_networkx(nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "c")]))
+    for made in (
+        summed.subgraph("ab"),
+        summed.add_edges([("c", "d")]),
+        summed.remove_edges([("b", "c")]),
+    ):
+        assert made.multigraph_weight == "sum"
+
+
+def test_edges_and_vertices_that_are_not_there_are_refused():
+    G = Graph.from_edges(FRIENDS, directed=True)
+    with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is no label of the graph"):
+        G.subgraph(["ann", "zoe"])
+    with pytest.raises(InvalidValue, match=r"edges has \('bob', 'ann'\), which is not an edge"):
+        G.remove_edges([("ann", "bob"), ("bob", "ann")])
+    with pytest.raises(IndexOutOfBound, match="edges has 'zoe', which is no label of the graph"):
+        G.remove_edges([("ann", "zoe")])
+    with pytest.raises(InvalidValue, match="edge 1 is"):
+        G.add_edges([("a", "b"), ("a", "b", 1)])
+    with pytest.raises(InvalidValue, match="None"):
+        G.add_edges([("a", None)])
+    with pytest.raises(TypeError, match="not hashable"):
+        G.add_edges([("a", ["b"])])
+
+
+def test_a_graph_shows_itself_as_a_table_under_its_labels():
+    G = Graph.from_edges([("<a>", "b", 3)])
+    shown = G._repr_html_()
+    assert shown.startswith("<div>Graph of 2 vertices, 1 undirected edge, INT64")
+    assert "<td>&lt;a&gt;</td><td></td><td>3</td>" in shown
+    assert Graph.from_edges([])._repr_html_().startswith("<div>Graph of 0 vertices")
+    large = Graph(gl.Matrix(bool, 1000, 1000))
+    assert "<td>..</td>" in large._repr_html_()
+
+
+DOCUMENTED = {"Graph": Graph.__doc__} | {
+    name: member.__doc__ for name, member in vars(Graph).items() if ">>>" in str(member.__doc__)
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_example_of_a_method_is_what_comes_out(name):
+    text = DOCUMENTED[name] or ""
+    for library in ("networkx", "pandas", "scipy"):
+        if f"import {library}" in text or f"from {library}" in text:
+            pytest.importorskip(library)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said: list[str] = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
 
 
 # --- parallel edges -------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from graphla.operations.operation import perform, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
+from graphla.sparse.foreign import conversion
 from graphla.sparse.placing import found
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
@@ -155,7 +156,10 @@ def adjacency(A: Any) -> Matrix:
     """A, or what it computes, as the adjacency matrix of a graph, which is square."""
     if not isinstance(A, Matrix):
         if not isinstance(A, MatrixExpression):
-            raise TypeError(f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}")
+            raise TypeError(
+                f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}"
+                f"{conversion('A', A, to_graph=True)}"
+            )
         A = A.new()
     nrows, ncols = A.shape
     if nrows != ncols:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphla import io
 from graphla.graph import facts
+from graphla.graph.edges import Edges, from_table, from_tuples
 from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
+from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
-from graphla.operations.values import array_of
+from graphla.settings import config
 from graphla.sparse import Matrix
+from graphla.sparse.foreign import conversion
 from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.printing import html
 from semirings import binary
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch, InvalidValue
 
 
@@ -49,7 +54,10 @@ class Graph:
         labels: Iterable[Hashable] | None = None,
     ):
         if not isinstance(matrix, ReadableMatrix):
-            raise TypeError(f"matrix must be a graphla.Matrix, not a {type(matrix).__name__}")
+            raise TypeError(
+                f"matrix must be a graphla.Matrix, not a {type(matrix).__name__}"
+                f"{conversion('matrix', matrix, to_graph=True)}"
+            )
         n = matrix.nrows
         if n != matrix.ncols:
             raise DimensionMismatch(
@@ -87,26 +95,146 @@ class Graph:
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
         """
-        edges, first = listed(edges), [] if labels is None else listed(labels)
-        width = len(edges[0]) if edges else 2
-        for k, edge in enumerate(edges):
-            if len(edge) != width or width not in (2, 3):
-                alike = f" as edge 0 has {width} parts" if width in (2, 3) else ""
-                raise InvalidValue(
-                    f"edge {k} is {edge!r}, but should be (u, v) or (u, v, weight){alike}"
-                )
-        names = numbered((*first, *(end for edge in edges for end in edge[:2])))
-        n, symmetry = len(names), "general" if directed else "symmetric"
-        order = range(n) if _are_vertices(names) else tuple(names)
-        number = dict(zip(order, range(n), strict=True))
-        i, j = (
-            np.fromiter((number[edge[k]] for edge in edges), np.int32, len(edges)) for k in (0, 1)
-        )
-        values = np.asarray(True) if width == 2 else array_of([edge[2] for edge in edges])[0]
-        wanted = lookup_dtype(values.dtype if dtype is None else dtype)
-        values = values.astype(wanted.np_type)
-        A = assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)
+        return cls._from_edges(from_tuples(edges), directed, labels, dtype, dup_op)
+
+    @classmethod
+    def _from_edges(
+        cls,
+        edges: Edges,
+        directed: bool,
+        labels: Iterable[Hashable] | None,
+        dtype: Any,
+        dup_op: Any,
+    ) -> Graph:
+        names = numbered((*([] if labels is None else listed(labels)), *edges.labels))
+        order, number = range(len(names)), int
+        if not _are_vertices(names):
+            order, number = tuple(names), names.__getitem__
+        A = _assembled(edges, len(names), number, dtype, directed, dup_op)
         return cls(A, directed=directed, labels=order)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        table: Any,
+        source: Any = "source",
+        target: Any = "target",
+        weight: Any = None,
+        *,
+        directed: bool = False,
+        labels: Iterable[Hashable] | None = None,
+        dtype: Any = None,
+        dup_op: Any = "second",
+    ) -> Graph:
+        """Return the graph of an edge table: a pandas DataFrame with a row for each edge.
+
+        The names of the columns are as in `networkx.from_pandas_edgelist`, and vertices are
+        numbered as there: row by row, the source before the target.
+
+        Args:
+            table: the DataFrame.
+            source: the column of labels that the edges lead from.
+            target: the column of labels that the edges lead to.
+            weight: the column of weights; None gives a graph without weights.
+            directed: True if an edge leads from source to target only.
+            labels: the labels of the first vertices, some of which may have no edge.
+            dtype: of the values; by default that of the column, or BOOL without weights.
+            dup_op: joins the weights of an edge that comes again; by default the last counts.
+
+        Returns:
+            The Graph.
+
+        Raises:
+            ImportError: pandas is not installed.
+            InvalidValue: the table lacks a column, or a row lacks a label.
+            DomainMismatch: the weights are not numbers.
+
+        >>> import pandas as pd
+        >>> from graphla import Graph
+        >>> table = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "km": [3.5, 2.0]})
+        >>> G = Graph.from_pandas(table, "from", "to", "km")
+        >>> G.nvertices, G.nedges, G.directed
+        (3, 2, False)
+        """
+        edges = from_table(table, source, target, weight)
+        return cls._from_edges(edges, directed, labels, dtype, dup_op)
+
+    @classmethod
+    def from_numpy(
+        cls,
+        array: Any,
+        *,
+        directed: bool | None = None,
+        labels: Iterable[Hashable] | None = None,
+        dtype: Any = None,
+        nonedge: Any = 0,
+    ) -> Graph:
+        """Return the graph of an adjacency matrix held as a dense array.
+
+        An edge is where the array differs from `nonedge`. A NaN is therefore an edge, as in
+        `networkx.from_numpy_array`, unless `nonedge` is NaN. (`Matrix.from_dense` without
+        `missing_value` makes an entry of every element, zeros as well.)
+
+        Args:
+            array: a square array, of NumPy, or of CuPy for a graph on the GPU.
+            directed: as in `Graph`.
+            labels: the label of each row; by default 0 to n - 1.
+            dtype: of the values; by default that of the array.
+            nonedge: the element that stands where there is no edge.
+
+        Returns:
+            The Graph, whose values are the elements.
+
+        Raises:
+            InvalidValue: the array does not have two dimensions.
+            DimensionMismatch: the array is not square.
+
+        >>> import numpy as np
+        >>> from graphla import Graph
+        >>> G = Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
+        >>> list(G.edges(data="weight"))
+        [('a', 'b', 5)]
+        """
+        A = Matrix.from_dense(array, nonedge, dtype=dtype)
+        return cls(A, directed=directed, labels=labels)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        A: Any,
+        *,
+        directed: bool | None = None,
+        labels: Iterable[Hashable] | None = None,
+        dup_op: Any = None,
+    ) -> Graph:
+        """Return the graph of an adjacency matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`.
+
+        Each stored entry is an edge, also one that stores a zero. The entries are copied.
+
+        Args:
+            A: a square sparse array or matrix of any format.
+            directed: as in `Graph`.
+            labels: the label of each row; by default 0 to n - 1.
+            dup_op: joins entries that are stored twice, which are refused otherwise.
+
+        Returns:
+            The Graph, whose values are the entries.
+
+        Raises:
+            InvalidValue: A is not a two-dimensional array of `scipy.sparse`.
+            DimensionMismatch: A is not square.
+            DuplicateEntry: an entry is stored twice, and there is no `dup_op`.
+
+        >>> from scipy.sparse import coo_array
+        >>> from graphla import Graph
+        >>> list(Graph.from_scipy(coo_array(([1, 0], ([0, 1], [1, 2])), shape=(3, 3))).edges)
+        [(0, 1), (1, 2)]
+        """
+        if getattr(A, "ndim", 2) != 2:
+            raise InvalidValue(f"A has {A.ndim} dimensions, but an adjacency matrix has two")
+        if getattr(A, "format", None) in ("csr", "csc"):
+            A = A.copy()  # or the graph would change with A
+        return cls(io.from_scipy_sparse(A, dup_op=dup_op), directed=directed, labels=labels)
 
     @classmethod
     def from_networkx(
@@ -237,6 +365,65 @@ class Graph:
         """The number of the vertex with this label."""
         return self._labels.number("label", label)
 
+    @property
+    def nodes(self) -> NodeView:
+        """The labels of the vertices: a view with a length, an order, and `in`.
+
+        >>> from graphla import Graph
+        >>> list(Graph.from_edges([("a", "b")]).nodes)
+        ['a', 'b']
+        """
+        return NodeView(self)
+
+    @property
+    def edges(self) -> EdgeView:
+        """The edges (u, v), each once: a view with a length, an order, and `in`.
+
+        `G.edges(data=True)` has edges (u, v, {"weight": w}), `G.edges(data="weight")` (u, v, w).
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
+        >>> list(G.edges), ("b", "a") in G.edges
+        ([('a', 'b'), ('b', 'c')], True)
+        >>> list(G.edges(data="weight"))
+        [('a', 'b', 3), ('b', 'c', 5)]
+        """
+        return EdgeView(self)
+
+    def neighbors(self, label: Any) -> list[Any]:
+        """Return the labels of the vertices that edges from a vertex lead to.
+
+        Args:
+            label: of the vertex.
+
+        Returns:
+            A list in the order of the vertices; in a directed graph these are the successors.
+
+        Raises:
+            IndexOutOfBound: no vertex has this label.
+
+        >>> from graphla import Graph
+        >>> Graph.from_edges([("a", "b"), ("b", "c")]).neighbors("b")
+        ['a', 'c']
+        """
+        row = self._matrix[self.vertex(label), :].new()
+        return self._labels.of(row.to_coo(values=False)[0].tolist())
+
+    def has_edge(self, u: Any, v: Any) -> bool:
+        """Return whether an edge leads from u to v; False where either is not a label.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b")], directed=True)
+        >>> G.has_edge("a", "b"), G.has_edge("b", "a"), G.has_edge("a", "z")
+        (True, False, False)
+        """
+        return self._value(u, v) is not None
+
+    def _value(self, u: Any, v: Any) -> Any:
+        """Return the value of an edge between labels, or None."""
+        i, j = self._labels.find(u), self._labels.find(v)
+        return None if i is None or j is None else self._matrix.get(i, j)
+
     def labelled(self, values: Any) -> Any:
         """A Vector or Matrix by vertices, as one whose dicts are under the labels."""
         return labelled(values, self._labels)
@@ -258,6 +445,9 @@ class Graph:
         edges = f"{'' if self.directed else 'un'}directed edge{'' if m == 1 else 's'}"
         place = "" if A.device == "cpu" else f", on {A.device}"
         return f"Graph of {n} vert{'ex' if n == 1 else 'ices'}, {m} {edges}, {A.dtype}{place}"
+
+    def _repr_html_(self) -> str:
+        return html(self.labelled(self._matrix), repr(self))
 
     # --- found once, and kept with the Matrix -----------------------------------------------------
 
@@ -305,9 +495,96 @@ class Graph:
         """The same graph on a device, as "cpu", "cuda" or "cuda:1"; no copy if it is there."""
         return self._like(self._matrix.to(device), self.directed)
 
-    def _like(self, A: Matrix, directed: bool) -> Graph:
+    def subgraph(self, labels: Any) -> Graph:
+        """Return the graph of some vertices and of all edges between them.
+
+        Args:
+            labels: an iterable of labels, or one label; a label may come more than once.
+
+        Returns:
+            A Graph whose vertices keep their labels and their order.
+
+        Raises:
+            IndexOutOfBound: no vertex has one of the labels.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+        >>> list(G.subgraph(["d", "c", "b"]).edges)
+        [('b', 'c'), ('c', 'd')]
+        """
+        wanted = [labels] if labels in self else listed(labels)
+        chosen = np.array(sorted({self._labels.number("labels", x) for x in wanted}), np.int64)
+        kept = Labels(self._labels.of(chosen.tolist()), chosen.size)
+        return self._like(self._matrix[chosen, chosen].new(), self.directed, kept)
+
+    def add_edges(self, edges: Iterable[Any]) -> Graph:
+        """Return a Graph that has these edges as well; this one does not change.
+
+        Args:
+            edges: tuples (u, v), or (u, v, weight), between labels. New labels become vertices
+                after those of this graph. In an undirected graph each edge leads both ways. An edge
+                that the graph already has takes the new weight, and without a weight keeps its own;
+                a new edge without a weight weighs 1.
+
+        Returns:
+            A Graph whose dtype holds the weights of this graph and the new ones.
+
+        Raises:
+            InvalidValue: the tuples differ in length, or a label is None.
+            TypeError: a label is not hashable.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b", 3)])
+        >>> list(G.add_edges([("b", "a", 5), ("b", "c", 1)]).edges(data="weight"))
+        [('a', 'b', 5), ('b', 'c', 1)]
+        """
+        added = from_tuples(edges)
+        new = [label for label in added.labels if self._labels.find(label) is None]
+        labels = Labels((*self.labels, *new), len(self) + len(new)) if new else self._labels
+        given = added.weights
+        dtype = self._matrix.dtype if given is None else unify(self._matrix.dtype, given.dtype)
+        join = binary.first if given is None else binary.second
+        with config.set(device=self.device):
+            A = self._matrix.dup(dtype)
+            A.resize(len(labels), len(labels))
+            B = _assembled(added, len(labels), labels.find, dtype, self.directed, "second")
+            return self._like(join(A | B).new(), self.directed, labels)
+
+    def remove_edges(self, edges: Iterable[Any]) -> Graph:
+        """Return a Graph without these edges; this one does not change.
+
+        Args:
+            edges: tuples (u, v) of labels. An edge of an undirected graph may come as (v, u). A
+                third part of a tuple is ignored, as in NetworkX.
+
+        Returns:
+            A Graph with the same vertices.
+
+        Raises:
+            InvalidValue: an edge is not in the graph, or the tuples differ in length.
+
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b"), ("b", "c")])
+        >>> list(G.remove_edges([("b", "a")]).edges)
+        [('b', 'c')]
+        """
+        removed = from_tuples(edges)
+        for label in removed.labels:
+            self._labels.number("edges", label)
+        with config.set(device=self.device):
+            removed, number = replace(removed, weights=None), self._labels.find
+            B = _assembled(removed, len(self), number, None, self.directed, "any")
+            absent = B.dup(mask=~self._matrix.S)
+            if absent.nvals:
+                rows, columns, _ = absent.to_coo(values=False)
+                u, v = self._labels.of([int(rows[0]), int(columns[0])])
+                raise InvalidValue(f"edges has ({u!r}, {v!r}), which is not an edge of the graph")
+            return self._like(self._matrix.dup(mask=~B.S), self.directed)
+
+    def _like(self, A: Matrix, directed: bool, labels: Labels | None = None) -> Graph:
         graph = object.__new__(Graph)
-        graph._matrix, graph._directed, graph._labels = A, directed, self._labels
+        graph._matrix, graph._directed = A, directed
+        graph._labels = self._labels if labels is None else labels
         graph._multigraph_weight = self._multigraph_weight
         return graph
 
@@ -322,6 +599,18 @@ def _restored(
     graph = Graph(matrix, directed=directed, labels=names)
     graph._multigraph_weight = multigraph_weight
     return graph
+
+
+def _assembled(
+    edges: Edges, n: int, number: Callable[[Any], Any], dtype: Any, directed: bool, dup_op: Any
+) -> Matrix:
+    """Return the Matrix of the edges between n vertices; `number` gives the vertex of a label."""
+    symmetry = "general" if directed else "symmetric"
+    i, j = edges.places(number)
+    values = np.True_ if edges.weights is None else edges.weights
+    wanted = lookup_dtype(values.dtype if dtype is None else dtype)
+    values = values.astype(wanted.np_type)
+    return assemble(i, j, values, wanted, (n, n), symmetry=symmetry, dup_op=dup_op)
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:

@@ -411,7 +411,11 @@ class Matrix(ReadableMatrix, Indexed):
         dtype: Any = None,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, j) = values[i][j], except where that is `missing_value`."""
+        """A(i, j) = values[i][j], except where that is `missing_value`.
+
+        Without a `missing_value` every element becomes an entry, and a zero as well: for an
+        adjacency matrix give 0, or use `Graph.from_numpy`.
+        """
         return cls._of(building.matrix_dense(values, missing_value, dtype), name)
 
     @property

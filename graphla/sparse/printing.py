@@ -28,14 +28,14 @@ def text(x: Any) -> str:
     return "\n".join([head, *("  " + line for line in lines)])
 
 
-def html(x: Any) -> str:
-    """The same as a table for a notebook."""
+def html(x: Any, title: str | None = None) -> str:
+    """Return the same as a table for a notebook, under the title or the line of `text`."""
     if isinstance(x, Expression) and not x._is_computed:
         return f"<div>{escape(x._described())}</div>"
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in _cells(x)
     )
-    return f"<div>{escape(_headline(x))}<table>{body}</table></div>"
+    return f"<div>{escape(title or _headline(x))}<table>{body}</table></div>"
 
 
 def _headline(x: Any) -> str:

@@ -6,7 +6,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from graphs import Edges, edges_of, graphs, halves, integers, with_order, with_source
+from graphs import (
+    Edges,
+    edges_of,
+    graphs,
+    halves,
+    integers,
+    magnitudes,
+    tenths,
+    with_order,
+    with_source,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,6 +126,27 @@ def test_a_cutoff_keeps_the_distances_up_to_it(rooted, cutoff):
     assert distances.to_dict().keys() == parents.to_dict().keys() == expected.keys()
     expected = nx.single_source_shortest_path_length(G, source, cutoff)
     assert sssp(A, source, weight=None, cutoff=cutoff).to_dict() == expected
+
+
+rounded = st.sampled_from([tenths, magnitudes]).flatmap(lambda w: graphs(weights=w, dtype="FP64"))
+
+
+@few
+@given(with_source(rounded))
+def test_rounded_lengths_are_those_of_networkx_to_the_bit_and_parents_lead_back(drawn):
+    nx = pytest.importorskip("networkx")
+    graph, source = drawn
+    A = graph.matrix()
+    expected = nx.single_source_dijkstra_path_length(graph.networkx(), source)
+    for find in (sssp, bellman_ford):
+        distances, parents = find(A, source, parents=True)
+        assert distances.to_dict() == expected
+    assert all_pairs_lengths(A, [source], weight=True).to_dicts().get(0, {}) == expected
+    for target, length in expected.items():
+        path = shortest_path(A, source, target, weight=True)
+        assert (path[0], path[-1]) == (source, target) and len(set(path)) == len(path)
+        assert length_along(graph, path) == length
+    assert parents.nvals == len(expected)
 
 
 # --- weights below zero ---------------------------------------------------------------------------

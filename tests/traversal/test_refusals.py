@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from devices import DEVICE
+from scipy import sparse
 
 import graphla as gl
 from graphla.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
@@ -34,6 +35,9 @@ def test_what_is_no_vector_and_what_is_no_matrix():
     refused(TypeError, "x must be a graphla.Vector, not a list", [0], A, "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a ndarray", x, np.eye(3), "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a Vector", x, x, "min_plus")
+    refused(TypeError, "convert it by Matrix.from_dense", x, np.eye(3), "min_plus")
+    refused(TypeError, "convert it by graphla.io.from_sci", x, sparse.eye_array(3), "min_plus")
+    refused(TypeError, "not a Graph; A.matrix is one", x, gl.Graph(A), "min_plus")
 
 
 def test_what_is_no_semiring():

@@ -1,0 +1,106 @@
+"""Views of the vertices and edges of a Graph, as NetworkX has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from typing import TYPE_CHECKING, Any
+
+from graphla.io.entries import by_rows
+
+if TYPE_CHECKING:
+    from graphla.graph.graph import Graph
+
+PART = 1 << 16
+"""Entries that become Python's objects at a time."""
+
+
+class _View(Set[Any]):
+    """A set that is read from the graph; sets that are computed from it are Python's."""
+
+    __slots__ = ("_graph",)
+
+    def __init__(self, graph: Graph):
+        self._graph = graph
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> Any:
+        return set(it)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)}>"
+
+
+class NodeView(_View):
+    """The labels of the vertices, in the order of their numbers."""
+
+    __slots__ = ()
+
+    def __call__(self) -> NodeView:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._graph)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._graph)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._graph
+
+
+class EdgeView(_View):
+    """The edges (u, v) between labels, each once; called with `data`, their weights as well.
+
+    They come row by row. An edge of an undirected graph comes as (u, v), where u is the first of
+    the two vertices, with the weight A(u, v); (v, u) is in the view as well.
+    """
+
+    __slots__ = ("_data",)
+
+    def __init__(self, graph: Graph, data: bool | str = False):
+        super().__init__(graph)
+        self._data = data
+
+    def __call__(self, data: bool | str = False) -> EdgeView:
+        """Return the same edges with their weights.
+
+        Args:
+            data: True for edges (u, v, {"weight": w}), a name for edges (u, v, w), and False for
+                edges (u, v).
+
+        Returns:
+            A view.
+        """
+        if not isinstance(data, bool | str):
+            raise TypeError(f"data must be True, False or a name, not {data!r}")
+        return EdgeView(self._graph, data)
+
+    def __len__(self) -> int:
+        return self._graph.nedges
+
+    def __contains__(self, edge: object) -> bool:
+        width = 2 if self._data is False else 3
+        if not isinstance(edge, tuple) or len(edge) != width:
+            return False
+        value = self._graph._value(edge[0], edge[1])
+        return value is not None and (width == 2 or edge[2] == self._shown(value))
+
+    def __iter__(self) -> Iterator[Any]:
+        graph = self._graph
+        rows, labels = by_rows(graph._matrix), graph._labels
+        for first in range(0, rows.columns.size, PART):
+            part = slice(first, min(first + PART, rows.columns.size))
+            u, v, values = rows.numbers(part), rows.columns[part], rows.values[part]
+            if not graph.directed:
+                once = u <= v
+                u, v, values = u[once], v[once], values[once]
+            ends = [
+                end.tolist() if labels.are_numbers else labels.of(end.tolist()) for end in (u, v)
+            ]
+            if self._data is False:
+                yield from zip(*ends, strict=True)
+            else:
+                yield from zip(*ends, map(self._shown, values.tolist()), strict=True)
+
+    def _shown(self, value: Any) -> Any:
+        return {"weight": value} if self._data is True else value
