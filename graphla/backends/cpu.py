@@ -488,7 +488,7 @@ def strong_components(out: Csr) -> Array:
     return csgraph.components(out, "strong")
 
 
-def cores(out: Csr, into: Csr) -> Array | None:
+def cores(out: Csr, into: Csr | None) -> Array | None:
     """The core number of each vertex; None without a compiled loop."""
     return parts_of_graphs.cores(out, into) if _compiles(out.nvals, size=out.nrows) else None
 

@@ -39,7 +39,7 @@ def cores(A: Matrix, directed: bool) -> Vector | None:
     """The core number of each vertex."""
 
     def found(a: MatrixForms) -> VectorForms | None:
-        return _labels(a, backend(a.device).cores(a.csr, a.csc if directed else a.csr))
+        return _labels(a, backend(a.device).cores(a.csr, a.csc if directed else None))
 
     return _vector(perform("cores", found, A._read()))
 

@@ -27,12 +27,11 @@ def components(out: Csr, into: Csr | None) -> Array:
     return labels
 
 
-def cores(out: Csr, into: Csr) -> Array:
+def cores(out: Csr, into: Csr | None) -> Array:
     """int64[n]: the core number of each vertex."""
     n = out.nrows
     degrees = np.diff(out.indptr).astype(np.int64)
-    both = into is not out
-    if both:
+    if into is not None:
         degrees += np.diff(into.indptr)
     most = int(degrees.max(initial=0))
     bins = np.zeros(most + 2, np.int64)
@@ -40,9 +39,10 @@ def cores(out: Csr, into: Csr) -> Array:
     order = np.argsort(degrees, kind="stable").astype(np.int32)
     place = np.empty(n, np.int32)
     place[order] = np.arange(n, dtype=np.int32)
-    rows = (out.indptr, out.indices, into.indptr, into.indices)
+    other = out if into is None else into
+    rows = (out.indptr, out.indices, other.indptr, other.indices)
     arrays = (*rows, degrees, bins, order, place)
-    load("cores.peel", NOTHING, arrays)(*arrays, int(both))
+    load("cores.peel", NOTHING, arrays)(*arrays, int(into is not None))
     return degrees
 
 
