@@ -61,24 +61,25 @@ def test_the_fingerprint_is_the_sum_of_the_hashes(data):
     entries = {**upper, **{(j, i): data.draw(st.integers(0, most)) for i, j in upper}}
     words = tuple(data.draw(st.integers(0, (1 << 64) - 1)) for _ in range(3))
     key, low, high = ((x & WORD, x >> 32) for x in words)
-    expected = [0, 0]
+    expected = [0] * 5
     for (i, j), value in entries.items():
-        counter = (min(i, j), max(i, j), value & WORD, value >> 32)
-        x = philox(tuple(a ^ b for a, b in zip(counter, (*low, *high), strict=True)), key)
+        alone = (min(i, j), max(i, j), 0, 0)
+        with_value = (alone[0], alone[1] | 1 << 31, value & WORD, value >> 32)
         sign = (i < j) - (i > j)
-        expected[0] += sign * (x[1] << 32 | x[0])
-        expected[1] += sign * (x[3] << 32 | x[2])
+        for first, counter in ((0, alone), (2, with_value)):
+            x = philox(tuple(a ^ b for a, b in zip(counter, (*low, *high), strict=True)), key)
+            expected[first] += sign * (x[1] << 32 | x[0])
+            expected[first + 1] += sign * (x[3] << 32 | x[2])
     a = matrix_of(entries, n, dtype)
-    sums = counters(3)
+    sums = counters(5)
     kernel = load("symmetry.cu", "compare_transposed", NOTHING, a.indptr.dtype, dtype, 2)
-    no_nan, keys = (np.uint64(0), np.uint64(0)), map(np.uint64, words)
+    no_nan, keys = (np.uint64(0), np.uint64(0)), [np.uint64(x) for x in words]
     for blocks in (1, 3):
         sums[:] = 0
         operands = (a.indptr, a.indices, a.values, size(n), size(a.nvals))
         kernel(blocks, 64, *operands, *no_nan, *keys, sums)
-        keys = map(np.uint64, words)
         found = [int(x) % (1 << 64) for x in on_host(sums)]
-        assert found == [expected[0] % (1 << 64), expected[1] % (1 << 64), 0]
+        assert found == [x % (1 << 64) for x in expected]
 
 
 @fewer(4)

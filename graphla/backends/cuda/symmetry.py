@@ -1,6 +1,6 @@
-"""Whether a matrix equals its transpose, by a fingerprint of 128 bits. Kernel: symmetry.cu.
+"""Whether a matrix equals its transpose, by fingerprints of 128 bits. Kernel: symmetry.cu.
 
-Waits: once for the fingerprint; once more if the values, but not necessarily the patterns, differ.
+Waits: once, for the fingerprint.
 """
 
 from __future__ import annotations
@@ -33,20 +33,12 @@ def find_symmetry(a: Csr) -> Symmetry:
     if not a.nvals:
         return Symmetry(True, True)
     reads = not is_iso(a.values)
-    same, is_refuted = _compare(a, reads)
-    if same or is_refuted or not reads:
-        return Symmetry(same, same)
-    return Symmetry(_compare(a, False)[0], False)
-
-
-def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
-    """Return whether the fingerprint is zero, and whether an entry without counterpart was seen."""
-    sums = counters(3)
     bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
-    dtype = bits.dtype if reads else np.dtype(np.uint8)
-    kept = EACH if reads else UNREAD
+    dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)
     kernel = load("symmetry.cu", "compare_transposed", NOTHING, a.indptr.dtype, dtype, kept)
     numbers = size(a.nrows), size(a.nvals), *map(np.uint64, nan_bits(a.values.dtype))
+    sums = counters(5)
     kernel(tiles(a.nvals), BLOCK, a.indptr, a.indices, bits, *numbers, *_key, sums)
-    low, high, missing = to_numbers(sums)
-    return not (low or high or missing), bool(missing)
+    *fingerprints, is_missing = to_numbers(sums)
+    of_pattern = not (is_missing or any(fingerprints[:2]))
+    return Symmetry(of_pattern, of_pattern and not any(fingerprints[2:]))
