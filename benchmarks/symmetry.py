@@ -2,9 +2,9 @@
 
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
-The same symmetric R-MAT graph is searched with `symmetric=True` and without. Printed are the wall
-time of the first searches, and time and bytes of the full plan; then the pass alone, on matrices
-with equal weights, with other weights, and with one entry removed. Levels are compared.
+The same symmetric R-MAT graph is searched with `symmetric=True` and without, each time as a new
+matrix. Printed are the wall time of the first searches, time and bytes of the full plan, and then
+the pass alone: on matrices with equal and with other values, symmetric or not. Levels are compared.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import graphla as gl
 from graphla.backends import backend
 
 SEARCHES = 8
+TRIALS = 5
 
 
 def timed(call: Callable[[], Any], device: str) -> tuple[float, Any]:
@@ -77,27 +78,36 @@ def search(A: gl.Matrix, source: int) -> Any:
 
 
 def searches(A: gl.Matrix, sources: list[int]) -> None:
-    """Print the first searches, and the full plan, with and without the flag."""
-    device = A.device
-    print(f"\n{A.nrows:,} vertices, {A.nvals:,} entries; milliseconds of searches 1 to {SEARCHES}")
-    found: dict[str, list[Any]] = {}
-    for name, make in {"symmetric=True": with_flag, "not declared": without_flag}.items():
-        B = make(A)
-        times = []
-        for source in sources[:SEARCHES]:
-            took, levels = timed(lambda B=B, s=source: search(B, s), device)
-            times.append(took)
-            found.setdefault(name, []).append(levels)
-        took, _ = timed(B.optimize, device)
-        rest = [timed(lambda B=B, s=s: search(B, s), device)[0] for s in sources]
-        words = " ".join(f"{x:8.3f}" for x in times)
-        print(f"  {name:<16}{words}")
-        print(
-            f"  {'':<16}full plan {took:8.2f} ms, {held(B) / 1e6:10.1f} MB in all, "
-            f"then {median(rest):8.3f} ms a search"
-        )
-    declared, undeclared = found.values()
-    assert all(x.isequal(y) for x, y in zip(declared, undeclared, strict=True))
+    """Print the first searches of a fresh matrix, and its full plan, with and without the flag."""
+    makers = {"symmetric=True": with_flag, "not declared": without_flag}
+    times: dict[str, list[list[float]]] = {name: [] for name in makers}
+    plans: dict[str, list[float]] = {name: [] for name in makers}
+    rest: dict[str, list[float]] = {name: [] for name in makers}
+    light, full = {}, {}
+    for trial in range(TRIALS + 1):  # kernels may be compiled in the first, which does not count
+        levels = {}
+        for name, make in makers.items():
+            B = make(A)
+            runs = [timed(lambda B=B, s=s: search(B, s), A.device) for s in sources[:SEARCHES]]
+            light[name] = held(B)
+            planned, _ = timed(B.optimize, A.device)
+            full[name] = held(B)
+            later = [timed(lambda B=B, s=s: search(B, s), A.device)[0] for s in sources]
+            levels[name] = [found for _, found in runs]
+            if trial:
+                times[name].append([took for took, _ in runs])
+                plans[name].append(planned)
+                rest[name] += later
+        assert all(x.isequal(y) for x, y in zip(*levels.values(), strict=True))
+    print(f"\n{A.nrows:,} vertices, {A.nvals:,} entries; milliseconds (medians of {TRIALS} runs)")
+    print(f"  {'searches':<18}" + "".join(f"{k:9d}" for k in range(1, SEARCHES + 1)))
+    for name in makers:
+        row = [median(each) for each in zip(*times[name], strict=True)]
+        print(f"  {name:<18}" + "".join(f"{x:9.3f}" for x in row))
+    print("  with a full plan:   making it    a search    MB with a light plan, with the full one")
+    for name in makers:
+        row = f"{median(plans[name]):9.3f}   {median(rest[name]):9.3f}"
+        print(f"  {name:<18}{row}   {light[name] / 1e6:9.1f}   {full[name] / 1e6:9.1f}")
 
 
 def passes(A: gl.Matrix) -> None:
