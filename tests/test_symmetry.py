@@ -294,7 +294,9 @@ def test_a_moved_or_pickled_or_cast_matrix_says_the_same(table, dtype):
     A = matrix(table)
     A._forms.find_symmetry()
     A.T.new()._forms.csr
+    shares = A._forms.csr.indices is A._forms.csc.indices
     for B in (A.to("cpu"), pickle.loads(pickle.dumps(A)), A.dup()):
+        assert not shares or B._forms.csr.indices is B._forms.csc.indices
         assert tuple(backend(B.device).find_symmetry(B._forms.csr)) == oracle(table)
         assert B._forms.is_symmetric in (False, oracle(table)[1])
         same(B, table)
