@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Table, transpose
-from strategies import LAYOUTS, agrees, dtypes, matrix, numbers, read, same, symmetric, tables
+from strategies import LAYOUTS, agrees, matrix, numbers, read, same, symmetric, tables
 
 import graphla as gl
 from graphla.backends import backend
@@ -198,6 +199,7 @@ def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_colu
 
     declared, found = made(symmetric=True), made()
     assert held(found) == held(declared)
+    assert found.plan is not None and declared.plan is not None
     assert found.plan.tier == declared.plan.tier
     assert found._forms.csr is found._forms.csc
 
@@ -287,22 +289,16 @@ def test_writing_into_a_matrix_leaves_its_transpose_alone(table, data):
     same(B, transpose(table))
 
 
-@given(squares, dtypes)
-def test_a_moved_or_pickled_or_cast_matrix_says_the_same(table, dtype):
-    import pickle
-
+@given(squares)
+def test_a_moved_or_pickled_matrix_shares_what_the_first_did(table):
     A = matrix(table)
     A._forms.find_symmetry()
-    A.T.new()._forms.csr
     shares = A._forms.csr.indices is A._forms.csc.indices
     for B in (A.to("cpu"), pickle.loads(pickle.dumps(A)), A.dup()):
         assert not shares or B._forms.csr.indices is B._forms.csc.indices
         assert tuple(backend(B.device).find_symmetry(B._forms.csr)) == oracle(table)
         assert B._forms.is_symmetric in (False, oracle(table)[1])
         same(B, table)
-    flags = A.apply(gl.unary.one).new()
-    if flags._forms.is_symmetric:
-        assert oracle(table)[1]
 
 
 def test_a_neighborhood_without_directions_takes_the_weights_of_both():

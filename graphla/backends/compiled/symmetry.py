@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.compiled.parts import PARALLEL, UNREAD, between, spread
+from graphla.backends.compiled.traversals import APART
 from graphla.backends.traversals import Symmetry, nan_bits
 from graphla.kernels import specialise
 from graphla.kernels.compiled import load
 from graphla.kernels.loops.symmetry import DIFFERENT, SAME
+from graphla.kernels.threads import apart
 from graphla.storage import Csr, is_iso
 
 
@@ -25,5 +27,10 @@ def find_symmetry(a: Csr, threads: int) -> Symmetry:
     shares = [a.nvals * part // count for part in range(1, count)]
     cuts = [0, *np.searchsorted(a.indptr, np.array(shares, a.indptr.dtype)).tolist(), n]
     integers = (int(reads), *nan_bits(values.dtype))
-    found = min(spread(loop, arrays, integers, between(cuts) or [(0, 0)], threads))
+    parts = between(cuts) or [(0, 0)]
+
+    def compare() -> int:
+        return min(spread(loop, arrays, integers, parts, threads))
+
+    found = apart(compare, stop, threads) if n + a.nvals >= APART else compare()
     return Symmetry(found != DIFFERENT, found == SAME)
