@@ -14,6 +14,7 @@
 namespace graphla {
 
 constexpr int ROUNDS = 10;
+constexpr int EACH_LANE = 16;  // entries that a lane takes before the warp looks for its rows again
 
 /// Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
 DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
@@ -61,30 +62,28 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 
                                    const Word *__restrict__ bits, i64 nrows, i64 count, u64 mask, u64 infinity,
                                    u64 key, u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
-  SHARED(i64, span, 2);
-  SHARED(i32, stop, 2);  // for the tiles alternately: all threads read one before it is written again
-  const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
-  const i64 from = tiles * blockIdx.x / gridDim.x * tile, to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
+  const i64 part = i64(blockDim.x) * EACH_LANE, parts = (count + part - 1) / part;
+  const i64 from = parts * blockIdx.x / gridDim.x * part, to = least(parts * (blockIdx.x + 1) / gridDim.x * part, count);
   if (from >= to) return;
   find_rows(indptr, nrows, from, to, range);
-  const i64 first = range[0], rows_here = range[1] - first + 1;
+  i64 first = range[0];
+  const i64 last = range[1];
   if (warp_in_block() == 0) {
     const i64 k = from + (to - from) * lane() / WARP;
-    const i64 i = row_among(indptr, first, range[1], k), j = indices[k];
+    const i64 i = row_among(indptr, first, last, k), j = indices[k];
     if (!has_entry(indptr, indices, j, i)) store_relaxed(sums + 4, i64(1));
   }
   u64 pattern[2] = {0, 0}, values[2] = {0, 0};
-  int turn = 0;
-  for (i64 begin = from; begin < to; begin += tile, turn ^= 1) {
-    if (threadIdx.x == 0) stop[turn] = i32(load_relaxed(sums + 4));
-    const i64 end = least(begin + tile, to);
-    const i32 *rows = spread_rows(indptr + first, rows_here, begin, end, span);
-    if (stop[turn]) return;
-#pragma unroll
-    for (int step = 0; step < STEPS; step++) {
-      const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
+  const i64 strip = i64(WARP) * EACH_LANE;
+  for (i64 begin = from + warp_in_block() * strip; begin < to; begin += part) {
+    const i64 stop = load_relaxed(sums + 4), end = least(begin + strip, to);
+    first = warp_bound<false>(indptr, first + 1, last + 1, Offset(begin)) - 1;
+    const i64 final_row = warp_bound<false>(indptr, first + 1, last + 1, Offset(end - 1)) - 1;
+#pragma unroll 4
+    for (int step = 0; step < EACH_LANE; step++) {
+      const i64 k = begin + step * WARP + lane();
       if (k >= end) continue;
-      const u32 i = u32(first + span[0]) + u32(rows[k - begin]), j = u32(load_once(&indices[k]));
+      const u32 j = u32(load_once(&indices[k])), i = u32(row_among(indptr, first, final_row, k));
       if (i == j) continue;
       const u32 a = least(i, j) ^ u32(low_pad), b = greatest(i, j) ^ u32(low_pad >> 32);
       const u32 c = u32(high_pad), d = u32(high_pad >> 32);
@@ -96,6 +95,7 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 
         add_hash(values, a, b ^ 0x80000000u, c ^ u32(value), d ^ u32(value >> 32), key, j < i);
       }
     }
+    if (shuffle(stop, 0)) return;
   }
   add_sums(pattern, sums);
   if constexpr (KEPT == EACH) add_sums(values, sums + 2);
