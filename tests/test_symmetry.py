@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from devices import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Table, transpose
@@ -32,9 +33,9 @@ def oracle(table: Table) -> tuple[bool, bool]:
 
 
 @st.composite
-def nearly_symmetric(draw: st.DrawFn, dtype: Any = None) -> Table:
+def nearly_symmetric(draw: st.DrawFn, dtype: Any = None, *, wild: bool = True) -> Table:
     """Symmetric tables of which one entry may have been removed, changed or moved."""
-    table = draw(symmetric(dtype))
+    table = draw(symmetric(dtype, wild=wild))
     entries, n = dict(table.entries), table.shape[0]
     change = draw(st.sampled_from(["nothing", "remove", "change", "move"]))
     if entries and change != "nothing":
@@ -42,7 +43,7 @@ def nearly_symmetric(draw: st.DrawFn, dtype: Any = None) -> Table:
         value = entries.pop(key)
         place = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
         if change == "change":
-            entries[key] = draw(numbers(table.dtype))
+            entries[key] = draw(numbers(table.dtype, wild=wild))
         elif change == "move":
             entries[draw(place)] = value
     return Table(table.shape, table.dtype, dict(sorted(entries.items())))
@@ -51,8 +52,10 @@ def nearly_symmetric(draw: st.DrawFn, dtype: Any = None) -> Table:
 squares = st.one_of(
     nearly_symmetric(), st.integers(0, 6).flatmap(lambda n: tables(st.just((n, n))))
 )
-few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(nearly_symmetric)
-"""For operations that are compiled for each dtype."""
+few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
+    lambda dtype: nearly_symmetric(dtype, wild=False)
+)
+"""For operations that are compiled for each dtype; sums are exact in any order."""
 
 
 def held(A: gl.Matrix) -> int:
@@ -221,6 +224,7 @@ def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
 # --- what it leaves as it was ---------------------------------------------------------------------
 
 
+@fewer(4)
 @given(few_types, LAYOUTS["matrix"], st.data())
 def test_results_are_the_same_before_and_after(table, how, data):
     A, B = matrix(table, how), matrix(table, how)
