@@ -1,20 +1,18 @@
 // Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
 //
-// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j}: entries
-// above the diagonal add it, entries below subtract it. The sum is zero if the pattern equals its
-// transpose. Otherwise it is zero with probability 2^-128, as far as the hash, under a key that each
-// process draws at random, is a random function (docs/decisions/021-symmetry.md). Additions commute,
-// so the order of the atomics does not matter. If values are read, a second hash of pair and value
-// gives a second sum in the same pass.
+// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and, if
+// values are read, of its value: entries above the diagonal add it, entries below subtract it. The sum
+// is zero if the matrix equals its transpose. Otherwise it is zero with probability 2^-128, as far as
+// the hash, under a key that each process draws at random, is a random function
+// (docs/decisions/021-symmetry.md). Additions commute, so the order of the atomics does not matter.
 //
 // Before that, the first warp of each block looks for the counterpart of 32 entries by binary search.
-// An entry without a counterpart stops all blocks at their next tile.
+// An entry without a counterpart, or with another value, stops all blocks at their next tile.
 #include "rows.cuh"
 
 namespace graphla {
 
 constexpr int ROUNDS = 10;
-constexpr int EACH_LANE = 16;  // entries that a lane takes before the warp looks for its rows again
 
 /// Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
 DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
@@ -27,78 +25,73 @@ DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
   }
 }
 
-/// Adds the hash of (a, b, c, d), negated if asked, to 128 bits held as two sums of 64 bits.
-DEVICE void add_hash(u64 sums[2], u32 a, u32 b, u32 c, u32 d, u64 key, bool is_negated) {
-  philox(a, b, c, d, u32(key), u32(key >> 32));
-  const u64 low = u64(b) << 32 | a, high = u64(d) << 32 | c;
-  sums[0] += is_negated ? u64(0) - low : low;
-  sums[1] += is_negated ? u64(0) - high : high;
-}
-
-/// Adds a thread's two sums to those of the grid. A warp calls together.
-DEVICE void add_sums(const u64 mine[2], i64 *sums) {
-#pragma unroll
-  for (int word = 0; word < 2; word++) {
-    const u64 sum = warp_inclusive_sum(mine[word]);
-    if (lane() == WARP - 1) atomicAdd((u64 *)(sums + word), sum);
-  }
-}
-
-/// Whether row j has an entry in column i.
+/// The place of row j's entry in column i, or -1.
 template <class Offset>
-DEVICE bool has_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j, i64 i) {
+DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j, i64 i) {
   const i64 end = i64(indptr[j + 1]);
   const i64 place = lower_bound<i32, i64>(indices, i64(indptr[j]), end, i32(i));
-  return place < end && indices[place] == i32(i);
+  return place < end && indices[place] == i32(i) ? place : -1;
 }
 
-/// Adds the fingerprint of the pattern to sums[0..1], and that of pattern and values to sums[2..3];
-/// sums[4] = 1 if an entry without counterpart is seen, and then the fingerprints mean nothing.
-/// `bits` are the values as unsigned integers; those whose bits under `mask` exceed `infinity`, the
-/// NaNs, count as one value (both numbers are 0 for integers). The key has 192 bits: `key`, and two
-/// words that are added bit by bit to what is hashed.
+/// The bits of a value; all NaNs, whose bits under `mask` exceed `infinity`, get the same ones.
+template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
+  return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
+}
+
+/// Adds the fingerprint to sums[0] and sums[1]. sums[2] = 1 if an entry without counterpart is seen,
+/// sums[3] = 1 if one with another value is seen; then the fingerprint means nothing. `bits` are the
+/// values as unsigned integers; `mask` and `infinity` are as in `canonical`, and 0 for integers. The key
+/// has 192 bits: `key`, and two words that are added bit by bit to what is hashed.
 template <class Op, class Offset, class Word, int KEPT>
 __global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                    const Word *__restrict__ bits, i64 nrows, i64 count, u64 mask, u64 infinity,
                                    u64 key, u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
-  const i64 part = i64(blockDim.x) * EACH_LANE, parts = (count + part - 1) / part;
-  const i64 from = parts * blockIdx.x / gridDim.x * part, to = least(parts * (blockIdx.x + 1) / gridDim.x * part, count);
+  SHARED(i64, span, 2);
+  SHARED(i32, stop, 2);  // for the tiles alternately: all threads read one before it is written again
+  const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
+  const i64 from = tiles * blockIdx.x / gridDim.x * tile, to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
   if (from >= to) return;
   find_rows(indptr, nrows, from, to, range);
-  i64 first = range[0];
-  const i64 last = range[1];
+  const i64 first = range[0], rows_here = range[1] - first + 1;
   if (warp_in_block() == 0) {
     const i64 k = from + (to - from) * lane() / WARP;
-    const i64 i = row_among(indptr, first, last, k), j = indices[k];
-    if (!has_entry(indptr, indices, j, i)) store_relaxed(sums + 4, i64(1));
-  }
-  u64 pattern[2] = {0, 0}, values[2] = {0, 0};
-  const i64 strip = i64(WARP) * EACH_LANE;
-  for (i64 begin = from + warp_in_block() * strip; begin < to; begin += part) {
-    const i64 stop = load_relaxed(sums + 4), end = least(begin + strip, to);
-    first = warp_bound<false>(indptr, first + 1, last + 1, Offset(begin)) - 1;
-    const i64 final_row = warp_bound<false>(indptr, first + 1, last + 1, Offset(end - 1)) - 1;
-#pragma unroll 4
-    for (int step = 0; step < EACH_LANE; step++) {
-      const i64 k = begin + step * WARP + lane();
-      if (k >= end) continue;
-      const u32 j = u32(load_once(&indices[k])), i = u32(row_among(indptr, first, final_row, k));
-      if (i == j) continue;
-      const u32 a = least(i, j) ^ u32(low_pad), b = greatest(i, j) ^ u32(low_pad >> 32);
-      const u32 c = u32(high_pad), d = u32(high_pad >> 32);
-      add_hash(pattern, a, b, c, d, key, j < i);
-      if constexpr (KEPT == EACH) {
-        u64 value = u64(load_once(&bits[k]));
-        if ((value & mask) > infinity) value = infinity + 1;
-        // Below 2^31, a vertex leaves the top bit to tell the second hash from the first.
-        add_hash(values, a, b ^ 0x80000000u, c ^ u32(value), d ^ u32(value >> 32), key, j < i);
-      }
+    const i64 i = row_among(indptr, first, range[1], k), j = indices[k];
+    const i64 place = find_entry(indptr, indices, j, i);
+    if (place < 0) {
+      store_relaxed(sums + 2, i64(1));
+    } else if constexpr (KEPT == EACH) {
+      if (canonical(bits[k], mask, infinity) != canonical(bits[place], mask, infinity)) store_relaxed(sums + 3, i64(1));
     }
-    if (shuffle(stop, 0)) return;
   }
-  add_sums(pattern, sums);
-  if constexpr (KEPT == EACH) add_sums(values, sums + 2);
+  u64 low = 0, high = 0;
+  int turn = 0;
+  for (i64 begin = from; begin < to; begin += tile, turn ^= 1) {
+    if (threadIdx.x == 0) stop[turn] = i32(load_relaxed(sums + 2) | load_relaxed(sums + 3));
+    const i64 end = least(begin + tile, to);
+    const i32 *rows = spread_rows(indptr + first, rows_here, begin, end, span);
+    if (stop[turn]) return;
+#pragma unroll
+    for (int step = 0; step < STEPS; step++) {
+      const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
+      if (k >= end) continue;
+      const u32 i = u32(first + span[0]) + u32(rows[k - begin]), j = u32(load_once(&indices[k]));
+      if (i == j) continue;
+      u64 value = 0;
+      if constexpr (KEPT == EACH) value = canonical(load_once(&bits[k]), mask, infinity);
+      u32 a = least(i, j) ^ u32(low_pad), b = greatest(i, j) ^ u32(low_pad >> 32);
+      u32 c = u32(value) ^ u32(high_pad), d = u32(value >> 32) ^ u32(high_pad >> 32);
+      philox(a, b, c, d, u32(key), u32(key >> 32));
+      const u64 x = u64(b) << 32 | a, y = u64(d) << 32 | c;
+      low += i < j ? x : u64(0) - x;
+      high += i < j ? y : u64(0) - y;
+    }
+  }
+  low = warp_inclusive_sum(low), high = warp_inclusive_sum(high);
+  if (lane() == WARP - 1) {
+    atomicAdd((u64 *)sums, low);
+    atomicAdd((u64 *)(sums + 1), high);
+  }
 }
 
 }  // namespace graphla
