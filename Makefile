@@ -24,7 +24,7 @@ test-full: $(VENV)/test-full.stamp
 # The tests that run once more with every matrix and vector on CUDA: simulated, or on a card.
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
   test_operations test_assign test_aggregators test_construction test_expression test_notation \
-  test_identities test_programs test_forms test_larger test_sorting test_docs)) tests/algorithms \
+  test_identities test_programs test_forms test_larger test_sorting test_symmetry test_docs)) tests/algorithms \
   tests/ladder tests/traversal
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 

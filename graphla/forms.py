@@ -10,6 +10,7 @@ for: so the stamp of a form is there before the form is, and a form is read befo
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -243,7 +244,8 @@ class VectorForms:
 class MatrixForms:
     """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
 
-    The two are one object where the matrix is known to be symmetric.
+    The two are one object where the matrix is known to be symmetric. If only its pattern is known
+    to be, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
     __slots__ = ("_flipped", "_pair", "device", "dtype")
@@ -277,9 +279,31 @@ class MatrixForms:
     def _form(self, by_columns: bool) -> Csr:
         pair = self._pair
         form = pair.form(by_columns) or pair.make(by_columns)
-        if pair.stamps:
-            streams(self.device).arrive(pair.stamps)
+        pair.arrive_at(form)
         return form
+
+    def find_symmetry(self) -> bool:
+        """Return whether the pattern equals its transpose, whatever the values.
+
+        The first call takes one pass over the entries, which ends early if it can; the answer is
+        kept. If the values are the same as well, CSR and CSC become one object, and a copy is
+        freed.
+        """
+        found = self._pair.has_symmetric_pattern
+        return self._pair.find_symmetry() if found is None else found
+
+    def patterns(self) -> tuple[Csr, Csr | None]:
+        """Return the matrix by rows and by columns, for readers of the pattern alone.
+
+        They are one object if the pattern is known to be symmetric. The second is None if it is
+        missing otherwise.
+        """
+        pair = self._pair
+        if pair.has_symmetric_pattern:
+            form = pair.by_rows or pair.by_columns
+            pair.arrive_at(form)
+            return form, form  # pyright: ignore[reportReturnType]
+        return self.csr, self.csc if self.has_csc else None
 
     @property
     def stamps(self) -> tuple[Any, ...]:
@@ -366,10 +390,12 @@ class MatrixForms:
     def plan_now(self) -> Plan | None:
         """For a traversal that begins: light at first, full once those before it have paid for it.
 
-        None while a form is missing, of which none is made here: then there is nothing to pull by.
+        None while a form is missing, unless the pattern is symmetric: no form is made here, and
+        there is nothing to pull by.
         """
         pair, way = self._pair, int(self._flipped)
-        if pair.by_rows is None or pair.by_columns is None:
+        is_symmetric = self.find_symmetry()
+        if not is_symmetric and (pair.by_rows is None or pair.by_columns is None):
             return None
         plans, plan = pair.plans, pair.plans.ways[way]
         if plan is None or not plans.is_settled:
@@ -380,6 +406,7 @@ class MatrixForms:
 
     def make_full_plan(self) -> None:
         """The full plan, and the form that is missing; light where it would not fit or pay."""
+        self.find_symmetry()
         self._form(False), self._form(True)
         if not self._pair.plans.is_full:
             self._pair.plans.is_settled = False  # memory may be less short by now
@@ -397,7 +424,7 @@ class MatrixForms:
 
     def _price(self) -> float:
         """Seconds that a full plan would take; infinite where there is to be none."""
-        return backend(self.device).price_of_plan(self.csr, self.csc)
+        return backend(self.device).price_of_plan(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _arrived(self, plan: Plan) -> Plan:
         if self._pair.stamps:
@@ -438,7 +465,18 @@ class ScalarForms:
 class _Pair:
     """The two forms of a matrix and of its transpose."""
 
-    __slots__ = ("by_columns", "by_rows", "device", "facts", "lock", "owed", "plans", "stamps")
+    __slots__ = (
+        "abroad",
+        "by_columns",
+        "by_rows",
+        "device",
+        "facts",
+        "has_symmetric_pattern",
+        "lock",
+        "owed",
+        "plans",
+        "stamps",
+    )
 
     def __init__(self, device: str, by_rows: Csr | None, by_columns: Csr | None) -> None:
         if by_rows is None and by_columns is None:
@@ -451,6 +489,41 @@ class _Pair:
         self.owed = 0.0
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
+        self.abroad: tuple[Csr, ...] = ()
+        # None until it is found out
+        self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
+
+    def arrive_at(self, form: Any) -> None:
+        """Make the current stream wait until the form is made.
+
+        A form that another stream than its own reads is kept as long as the matrix, even if the
+        matrix no longer needs it: its memory may be freed only once its stream waits for the
+        reader.
+        """
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            with self.lock:
+                if all(form is not each for each in self.abroad):
+                    self.abroad = (*self.abroad, form)
+
+    def find_symmetry(self) -> bool:
+        """Compare the matrix with its transpose, once; let both forms share what is the same."""
+        with self.lock:
+            if self.has_symmetric_pattern is not None:
+                return self.has_symmetric_pattern
+            form: Any = self.by_rows or self.by_columns
+            other = self.by_columns if form is self.by_rows else None
+            if form.nrows != form.ncols:
+                self.has_symmetric_pattern = False
+                return False
+            if self.stamps:
+                streams(self.device).arrive(self.stamps)
+            found = backend(self.device).find_symmetry(form)
+            if found.of_values:
+                self.by_rows = self.by_columns = form
+            elif found.of_pattern and other is not None:
+                self.by_columns = replace(other, indptr=form.indptr, indices=form.indices)
+            self.has_symmetric_pattern = found.of_pattern
+            return found.of_pattern
 
     def form(self, by_columns: bool) -> Csr | None:
         return self.by_columns if by_columns else self.by_rows
@@ -463,6 +536,8 @@ class _Pair:
                 if self.stamps:  # none on the CPU, which knows no streams
                     streams(self.device).arrive(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
+                if self.has_symmetric_pattern:
+                    made = replace(made, indptr=other.indptr, indices=other.indices)  # pyright: ignore[reportOptionalMemberAccess]
                 if self.stamps:
                     self.stamps = streams(self.device).added(self.stamps)
                 if by_columns:
@@ -473,9 +548,11 @@ class _Pair:
 
     def make_plan(self, way: int, full: bool) -> Plan:
         """The plan of the matrix (way 0) or of its transpose (1), full if that is wanted and fits;
-        both forms are there."""
+        both forms are there, unless the pattern is symmetric."""
         plans: Plans = self.plans
         forms: Any = (self.by_rows, self.by_columns)
+        if self.has_symmetric_pattern:
+            forms = (self.by_rows or self.by_columns,) * 2
         out, into = forms[way], forms[1 - way]
         with self.lock:
             plan, other = plans.ways[way], plans.ways[1 - way]
@@ -496,6 +573,12 @@ class _Pair:
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)
         return plan
+
+
+def _share_pattern(a: Csr | None, b: Csr | None) -> bool:
+    if a is None or b is None:
+        return False
+    return a is b or (a.indptr is b.indptr and a.indices is b.indices)
 
 
 def _stamps(device: str) -> tuple[Any, ...]:

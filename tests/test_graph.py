@@ -228,8 +228,7 @@ def test_the_header_of_a_file_decides_on_directions(tmp_path):
 def test_symmetry_is_found_once_for_all_who_ask_the_same_matrix():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     algorithms.triangle_count(A)
-    assert ("symmetric", False) in A._forms._pair.facts
-    assert A.T.new()._forms._pair is A._forms._pair
+    assert A._forms.is_symmetric and A.T.new()._forms.is_symmetric
 
 
 # --- labels in, labels out ------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 from graphla.algorithms import arguments
 from graphla.algorithms.reachable import reachable
 from graphla.algorithms.sssp import sssp
+from graphla.graph import facts
 from graphla.sparse import Matrix, Vector
 from semirings import binary, unary
 
@@ -43,7 +44,8 @@ def neighborhood(
     arguments.sources(n, A, "n")
     radius = arguments.real("radius", radius, low=0)
     weighs = arguments.weighs("distance", distance)
-    if undirected and not A._forms.is_symmetric:
+    # Distances need the same weights both ways; otherwise the same pattern is enough.
+    if undirected and not (facts.is_symmetric(A) and (not weighs or A._forms.is_symmetric)):
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:

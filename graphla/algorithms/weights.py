@@ -19,10 +19,11 @@ EXACT = 52
 
 def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """The values of A, or ones, FP64; and whether they are the same in both directions."""
+    is_symmetric = facts.is_symmetric(A)  # first: W is then known to be what A is
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    if A._forms.is_symmetric:  # known to equal its transpose, values too
+    if A._forms.is_symmetric:  # values too
         return W, True
-    return W, facts.is_symmetric(A) and (not weight or A.isequal(A.T.new()))
+    return W, is_symmetric and (not weight or A.isequal(A.T.new()))
 
 
 def both_ways(W: Matrix) -> Matrix:

@@ -27,10 +27,10 @@ class Components(Protocol):
         """int64[n]: the least vertex that each reaches and is reached by."""
         ...
 
-    def cores(self, out: Csr, into: Csr) -> Array | None:
+    def cores(self, out: Csr, into: Csr | None) -> Array | None:
         """int64[n]: the greatest k with a set of vertices, this one among them, that have each at
-        least k edges within it: entries of its row, and, where `into` is another object, of its
-        column as well. There are no self-loops."""
+        least k edges within it: entries of its row and, unless `into` is None, of its column as
+        well. There are no self-loops."""
         ...
 
     def least_forest(self, upper: Csr, greatest: bool) -> Array | None:

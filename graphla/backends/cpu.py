@@ -26,6 +26,7 @@ from graphla.backends.arrays import communities as moves
 from graphla.backends.arrays import (
     mxm as products_of_matrices,
 )
+from graphla.backends.arrays import symmetry as symmetry_in_numpy
 from graphla.backends.compiled import betweenness as brandes
 from graphla.backends.compiled import (
     closures,
@@ -41,6 +42,7 @@ from graphla.backends.compiled import components as parts_of_graphs
 from graphla.backends.compiled import products as loops
 from graphla.backends.compiled import ranks as rounds_of_ranks
 from graphla.backends.compiled import sorting as sorts
+from graphla.backends.compiled import symmetry as symmetry_by_loop
 from graphla.backends.compiled import traversals as searches
 from graphla.kernels.compiled import installed
 from graphla.settings import config
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
         How,
         Meanwhile,
         Ranks,
+        Symmetry,
         Towards,
         Tree,
     )
@@ -325,6 +328,13 @@ def _searches(entries: int, size: int, *key: Any, op: TypedOp | None = None) -> 
     return config.compiled == "auto" and size <= WIDE and searches.is_ready(*key)
 
 
+def find_symmetry(a: Csr) -> Symmetry:
+    """Return whether a square matrix has the pattern, and the values, of its transpose."""
+    if _compiles(a.nvals, size=a.nrows):
+        return symmetry_by_loop.find_symmetry(a, config.threads)
+    return symmetry_in_numpy.find_symmetry(a)
+
+
 def bfs(
     out: Csr,
     into: Csr | None,
@@ -484,7 +494,7 @@ def strong_components(out: Csr) -> Array:
     return csgraph.components(out, "strong")
 
 
-def cores(out: Csr, into: Csr) -> Array | None:
+def cores(out: Csr, into: Csr | None) -> Array | None:
     """The core number of each vertex; None without a compiled loop."""
     return parts_of_graphs.cores(out, into) if _compiles(out.nvals, size=out.nrows) else None
 

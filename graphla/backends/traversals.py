@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,6 +21,24 @@ if TYPE_CHECKING:
 Towards: TypeAlias = Literal["auto", "push", "pull"]
 Meanwhile: TypeAlias = "Callable[[Array | None, Array | None, Array], None]"
 How: TypeAlias = Literal["improving", "near_far", "rounds"]
+
+
+class Symmetry(NamedTuple):
+    """Whether a square matrix has the pattern, and also the values, of its transpose.
+
+    Two values are the same if their bits are, or if both are NaN.
+    """
+
+    of_pattern: bool
+    of_values: bool  # False if the patterns differ
+
+
+def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Return (mask, infinity): bits b hold a NaN of this dtype if b & mask > infinity."""
+    if dtype.kind != "f":
+        return 0, 0
+    mask = (1 << (8 * dtype.itemsize - 1)) - 1
+    return mask, int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}"))
 
 
 class Level(NamedTuple):
@@ -100,6 +120,13 @@ class Ranks(NamedTuple):
 
 class Traversals(Protocol):
     """The part of a backend that is for whole traversals."""
+
+    def find_symmetry(self, a: Csr) -> Symmetry:
+        """Return whether a square matrix has the pattern, and the values, of its transpose.
+
+        This takes about one pass over the entries, which ends early if a counterpart is missing.
+        """
+        ...
 
     def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
         """What traversals of a square matrix need beside its two forms, of its pattern alone.

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphla import cards, datasets
 from graphla.cli.answers import number
+from graphla.graph.facts import is_symmetric
 from graphla.kernels import compiled
 from graphla.kernels.cache import cache_folder
 from graphla.settings import config
@@ -78,8 +79,8 @@ def graph(A: Matrix) -> list[tuple[str, str]]:
 
 
 def _is_symmetric(A: Matrix) -> bool:
-    by_rows, by_columns = A.to_csr(), A.to_csc()
-    return all(np.array_equal(x, y) for x, y in zip(by_rows, by_columns, strict=True))
+    """Return whether A equals its transpose, values included."""
+    return is_symmetric(A) and A._forms.is_symmetric
 
 
 def _spread(values: np.ndarray) -> str:

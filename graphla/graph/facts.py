@@ -21,10 +21,7 @@ from semirings import binary, unary
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether each edge i -> j has its j -> i, whatever their weights."""
-    forms = A._forms
-    if forms.is_symmetric:
-        return True
-    return forms.fact("symmetric", lambda: perform("symmetric", _is_mirrored, forms))
+    return perform("symmetric", MatrixForms.find_symmetry, A._forms)
 
 
 def degrees(A: Matrix) -> Vector:
@@ -53,11 +50,6 @@ def both_ways(A: Matrix) -> Matrix:
         mirrored = MatrixForms(A.device, forms.dtype, both, both)
         mirrored.owe_to(forms.stamps)
         return Matrix._of(mirrored)
-
-
-def _is_mirrored(forms: MatrixForms) -> bool:
-    rows, columns = forms.csr, forms.csc
-    return bool((rows.indptr == columns.indptr).all() and (rows.indices == columns.indices).all())
 
 
 def _degrees(A: Matrix) -> Any:

@@ -28,7 +28,11 @@ def moved(forms: Any, device: str) -> Any:
         csr = _storage(forms.csr, device) if forms.has_csr else None
         csc = csr if forms.is_symmetric else None
         if csc is None and forms.has_csc:
-            csc = _storage(forms.csc, device)
+            given = forms.csc
+            if csr is not None and given.indices is forms.csr.indices:  # of a symmetric pattern
+                csc = replace(csr, values=sent(given.values, device))
+            else:
+                csc = _storage(given, device)
         with Running("to", (), device):
             return MatrixForms(device, forms.dtype, csr, csc)
 

@@ -40,9 +40,9 @@ def levels(
     """
     wanted = lookup_dtype(dtype).np_type
 
-    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Array:
+    def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Array:
         found = backend(a.device).levels_of_many(
-            a.csr,
+            out,
             into,
             _on_device(a, starts),
             mask=lowered,
@@ -62,10 +62,10 @@ def levels(
 def reach(A: Matrix, starts: np.ndarray, *, mask: Any = None, limit: int | None = None) -> Reach:
     """What the levels of each search add up to; of the levels none is kept."""
 
-    def search(a: MatrixForms, into: Csr | None, lowered: VectorMask | None) -> Reach:
+    def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
         do = backend(a.device)
         found = do.reach_of_many(
-            a.csr,
+            out,
             into,
             _on_device(a, starts),
             mask=lowered,
@@ -124,18 +124,21 @@ def run(
     A: Matrix,
     count: int,
     mask: Any,
-    search: Callable[[MatrixForms, Csr | None, VectorMask | None], T],
+    search: Callable[[MatrixForms, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """The search on A's forms under the mask, its time noted, and what it adds to the trace."""
+    """The search on A's patterns under the mask, its time noted, and what it adds to the trace."""
     a = A._read()
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, a.nrows, a.device)
     operands = (a,) if noun is None else (a, noun.parent._read())
     with Running(name, operands):
-        into = a.csc if a.has_csc or _is_worth_columns(count) else None
+        a.find_symmetry()
+        out, into = a.patterns()
+        if into is None and _is_worth_columns(count):
+            into = a.csc
         begin = perf_counter()
-        found = search(a, into, lowered)
+        found = search(a, out, into, lowered)
         seconds = perf_counter() - begin
         if into is not None:
             a.spend(seconds)

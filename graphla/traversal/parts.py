@@ -19,8 +19,8 @@ def components(A: Matrix) -> Vector | None:
     """The least vertex of each one's weak component."""
 
     def found(a: MatrixForms) -> VectorForms | None:
-        out = a.csr if a.has_csr else a.csc
-        into = a.csc if a.has_csr and a.has_csc else None
+        a.find_symmetry()
+        out, into = a.patterns() if a.has_csr else a.T.patterns()
         return _labels(a, backend(a.device).components(out, into))
 
     return _vector(perform("components", found, A._read()))
@@ -39,7 +39,7 @@ def cores(A: Matrix, directed: bool) -> Vector | None:
     """The core number of each vertex."""
 
     def found(a: MatrixForms) -> VectorForms | None:
-        return _labels(a, backend(a.device).cores(a.csr, a.csc if directed else a.csr))
+        return _labels(a, backend(a.device).cores(a.csr, a.csc if directed else None))
 
     return _vector(perform("cores", found, A._read()))
 

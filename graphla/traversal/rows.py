@@ -99,9 +99,9 @@ def _searched(task: Task, starts: Csr) -> Matrix:
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
     start = do.to_host(starts.values[:1])[0]
 
-    def search(a: MatrixForms, into: Csr | None, mask: Any) -> Array:
+    def search(a: MatrixForms, out: Csr, into: Csr | None, mask: Any) -> Array:
         found = do.levels_of_many(
-            a.csr,
+            out,
             into,
             starts.indices,
             mask=task.mask,

@@ -1,7 +1,9 @@
 """A breadth-first search: which forms of the matrix and which plan it gets, and what is told of it.
 
-Pull reads the matrix by columns. Where that form is not there (a directed graph), a search pushes;
-its account grows by what pull might have spared, and the form is made once that would have paid.
+Pull reads the matrix by columns. If the pattern is symmetric, which the first search of a matrix
+finds out, that is the matrix by rows. Otherwise, while that form is missing (a directed graph), a
+search pushes; its account grows by what pull might have spared, and the form is made once that
+would have paid.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Literal
 
-from graphla.backends import Costs, Level, Tree, backend
+from graphla.backends import Level, Tree, backend
 from graphla.backends.traversals import Meanwhile
 from graphla.forms import MatrixForms
 from graphla.settings import Event, config, forced_direction, record, recorders
@@ -38,13 +40,14 @@ def search(
 ) -> Tree:
     """The levels and parents of all that edges lead to from `starts`, of which there is one."""
     do, towards = backend(a.device), forced_direction()
-    into = _columns(a, towards)
+    a.find_symmetry()
+    out, into = _patterns(a, towards)
     plan = None if into is None else a.plan_now()
     if parents == "any" and config.deterministic:
         parents = "least"
     begin = perf_counter()
     tree = do.bfs(
-        a.csr,
+        out,
         into,
         starts,
         mask=mask,
@@ -75,17 +78,18 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
     return mask._lower((size,), device)
 
 
-def _columns(a: MatrixForms, towards: str) -> Csr | None:
-    """The matrix by columns, if it is there, or wanted, or paid for."""
-    if towards == "push":
-        return a.csc if a.has_csc else None
-    if a.has_csc or towards == "pull" or a.owe(0.0) >= _price(backend(a.device).costs, a):
-        return a.csc
-    return None
+def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
+    """The matrix by rows, and by columns if that form is there, or wanted, or paid for."""
+    out, into = a.patterns()
+    if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
+        into = a.csc
+    return out, into
 
 
-def _price(costs: Costs, a: MatrixForms) -> float:
-    return costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
+def _has_paid(a: MatrixForms) -> bool:
+    """Return whether searches have lost as much for want of the missing form as it costs."""
+    costs = backend(a.device).costs
+    return a.owe(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 
 
 def _tell(trace: list[Level], seconds: float) -> None:

@@ -55,9 +55,10 @@ def test_relabelled_vertices_keep_their_numbers_and_so_does_the_reverse_graph(or
 
 def test_a_symmetric_matrix_is_an_undirected_graph_unless_it_is_said_to_be_directed():
     ends = [0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]
-    A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3)
-    assert core_numbers(A).to_dense().tolist() == [2, 2, 2]
-    assert core_numbers(A, directed=True).to_dense().tolist() == [4, 4, 4]
+    for symmetric in (False, True):
+        A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3, symmetric=symmetric)
+        assert core_numbers(A).to_dense().tolist() == [2, 2, 2]
+        assert core_numbers(A, directed=True).to_dense().tolist() == [4, 4, 4]
     with pytest.raises(ValueError, match="A has an edge 0 -> 1 but none 1 -> 0"):
         core_numbers(gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2), directed=False)
 

@@ -44,21 +44,21 @@ def strong_components(out: Csr) -> Array:
     return labels
 
 
-def cores(out: Csr, into: Csr) -> Array:
+def cores(out: Csr, into: Csr | None) -> Array:
     """int64[n]: the core number of each vertex."""
     n = out.nrows
     degrees = np.diff(out.indptr).astype(np.int64)
-    both = into is not out
-    if both:
+    if into is not None:
         degrees += np.diff(into.indptr)
     most = int(degrees.max(initial=0))
     bins = np.zeros(most + 2, np.int64)
     np.cumsum(np.bincount(degrees, minlength=most + 1), out=bins[1:])
     order, place, stop = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(1, np.int64)
-    rows = (out.indptr, out.indices, into.indptr, into.indices)
+    other = out if into is None else into
+    rows = (out.indptr, out.indices, other.indptr, other.indices)
     arrays = (*rows, degrees, bins, order, place, stop)
     loop = load("cores.peel", NOTHING, arrays)
-    apart(lambda: loop(*arrays, int(both)), stop, 1, n + out.nvals)
+    apart(lambda: loop(*arrays, int(into is not None)), stop, 1, n + out.nvals)
     return degrees
 
 

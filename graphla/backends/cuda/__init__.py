@@ -38,6 +38,7 @@ from graphla.backends.cuda.reductions import reduce, reduce_rows
 from graphla.backends.cuda.searching import bfs
 from graphla.backends.cuda.sets import coloured, matched
 from graphla.backends.cuda.sorting import ordered
+from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transposing import transpose
 from graphla.backends.cuda.writing import one_entry, set_element, write_matrix, write_vector
 from graphla.storage import Array
@@ -63,6 +64,7 @@ __all__ = [
     "extract_vector",
     "filled",
     "find",
+    "find_symmetry",
     "intersection",
     "keep",
     "kronecker",

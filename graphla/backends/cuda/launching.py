@@ -112,7 +112,8 @@ def counters(count: int) -> Array:
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if left < count:
-        zeros, left = xp.zeros(COUNTERS, xp.int64), COUNTERS
+        left = max(COUNTERS, count)
+        zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - count
     return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
 

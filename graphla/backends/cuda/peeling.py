@@ -19,18 +19,18 @@ ALONE_EDGES = 1024
 """Entries of a round that one block takes by itself."""
 
 
-def cores(out: Csr, into: Csr) -> Array | None:
+def cores(out: Csr, into: Csr | None) -> Array | None:
     """int64[n]: the core number of each vertex; None where entries are too many to be counted."""
-    n, both = out.nrows, into is not out
+    n, both = out.nrows, into is not None
     if out.nvals >= INT32_END - 1024:
         return None
     left = xp.diff(out.indptr).astype(np.int32)
-    if both:
+    if into is not None:
         left += xp.diff(into.indptr).astype(np.int32)
     if not n:
         return left.astype(np.int64)
     rows: tuple[Any, ...] = (out.indptr, out.indices)
-    rows += (into.indptr, into.indices) if both else (NULL, NULL)
+    rows += (NULL, NULL) if into is None else (into.indptr, into.indices)
     lists, queue = xp.empty(2 * n, np.int32), xp.empty(n << both, np.uint64)
     kernel = load("cores.cu", "peel_cores", NOTHING, out.indptr.dtype)
     wanted = max(out.nvals // (8 * BLOCK), n // (8 * BLOCK), 1)

@@ -1,0 +1,176 @@
+"""What it costs to find symmetry, and what it saves, on the CPU or on a GPU.
+
+    python benchmarks/symmetry.py [--device cuda] [--scale 18]
+
+The same symmetric R-MAT graph is searched with `symmetric=True` and without, each time as a new
+matrix. Printed are the wall time of the first searches, time and bytes of the full plan, and then
+the pass alone: on matrices with equal and with other values, symmetric or not. Levels are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+from graphla.backends import backend
+
+SEARCHES = 8
+TRIALS = 5
+
+
+def timed(call: Callable[[], Any], device: str) -> tuple[float, Any]:
+    """Return the milliseconds of a call until the device is idle, and its result."""
+    synchronize(device)
+    begin = perf_counter()
+    result = call()
+    synchronize(device)
+    return 1e3 * (perf_counter() - begin), result
+
+
+def synchronize(device: str) -> None:
+    """Wait for the device."""
+    if device != "cpu":
+        backend(device).xp.cuda.Device().synchronize()
+
+
+def held(A: gl.Matrix) -> int:
+    """Return the bytes of the forms of a matrix and of its plan, each array counted once."""
+    forms = A._forms
+    present = [forms.csr] if forms.has_csr else []
+    present += [forms.csc] if forms.has_csc else []
+    arrays = {id(x): x for form in present for x in (form.indptr, form.indices)}
+    values = {id(form.values): form.values for form in present}
+    bytes_of_values = sum(x[:1].nbytes if not x.strides[0] else x.nbytes for x in values.values())
+    plan = A.plan.nbytes if A.plan else 0
+    return sum(x.nbytes for x in arrays.values()) + bytes_of_values + plan
+
+
+def with_flag(A: gl.Matrix, values: Any = True) -> gl.Matrix:
+    """Return a matrix of the same arrays that is declared symmetric."""
+    indptr, indices, _ = A.to_csr(copy=False)
+    return gl.Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=True, copy=False)
+
+
+def without_flag(A: gl.Matrix, values: Any = True) -> gl.Matrix:
+    """Return a matrix of the same arrays whose symmetry is not declared."""
+    indptr, indices, _ = A.to_csr(copy=False)
+    return gl.Matrix.from_csr(indptr, indices, values, ncols=A.ncols, copy=False)
+
+
+def graph(scale: int, device: str) -> gl.Matrix:
+    """Return the symmetric R-MAT graph."""
+    if device == "cpu":
+        return gl.generators.kronecker(scale, 16, seed=1)
+    from gpu_graphs import kron
+
+    return kron(scale)
+
+
+def search(A: gl.Matrix, source: int) -> Any:
+    """Return the levels of a search."""
+    return gl.algorithms.bfs(A, source, parents=False).levels
+
+
+def searches(A: gl.Matrix, sources: list[int]) -> None:
+    """Print the first searches of a fresh matrix, and its full plan, with and without the flag."""
+    makers = {"symmetric=True": with_flag, "not declared": without_flag}
+    times: dict[str, list[list[float]]] = {name: [] for name in makers}
+    plans: dict[str, list[float]] = {name: [] for name in makers}
+    rest: dict[str, list[float]] = {name: [] for name in makers}
+    light, full = {}, {}
+    for trial in range(TRIALS + 1):  # kernels may be compiled in the first, which does not count
+        levels = {}
+        for name, make in makers.items():
+            B = make(A)
+            runs = [timed(lambda B=B, s=s: search(B, s), A.device) for s in sources[:SEARCHES]]
+            light[name] = held(B)
+            planned, _ = timed(B.optimize, A.device)
+            full[name] = held(B)
+            later = [timed(lambda B=B, s=s: search(B, s), A.device)[0] for s in sources]
+            levels[name] = [found for _, found in runs]
+            if trial:
+                times[name].append([took for took, _ in runs])
+                plans[name].append(planned)
+                rest[name] += later
+        assert all(x.isequal(y) for x, y in zip(*levels.values(), strict=True))
+    print(f"\n{A.nrows:,} vertices, {A.nvals:,} entries; milliseconds (medians of {TRIALS} runs)")
+    print(f"  {'searches':<18}" + "".join(f"{k:9d}" for k in range(1, SEARCHES + 1)))
+    for name in makers:
+        row = [median(each) for each in zip(*times[name], strict=True)]
+        print(f"  {name:<18}" + "".join(f"{x:9.3f}" for x in row))
+    print("  with a full plan:   making it    a search    MB with a light plan, with the full one")
+    for name in makers:
+        row = f"{median(plans[name]):9.3f}   {median(rest[name]):9.3f}"
+        print(f"  {name:<18}{row}   {light[name] / 1e6:9.1f}   {full[name] / 1e6:9.1f}")
+
+
+def passes(A: gl.Matrix) -> None:
+    """Print what the pass alone takes."""
+    device, do = A.device, backend(A.device)
+    xp, indices = do.xp, A._forms.csr.indices
+    rows = do.row_of_entry(A._forms.csr)
+    mirrored = xp.minimum(rows, indices) % 1000 + xp.maximum(rows, indices) % 1000
+    print("\nThe pass alone, milliseconds (median of 5); the transposition for comparison")
+    cases = {
+        "equal values, symmetric": without_flag(A),
+        "int32 values, symmetric": without_flag(A, mirrored.astype(np.int32)),
+        "int32 values, symmetric pattern": without_flag(A, (rows % 1000).astype(np.int32)),
+    }
+    del mirrored
+    keep = xp.ones(A.nvals, bool)
+    keep[-1] = False
+    cases["equal values, last entry removed"] = gl.Matrix._of(
+        type(A._forms)(device, A.dtype, do.keep(A._forms.csr, keep))
+    )
+    cases["equal values, upper triangle"] = gl.select.triu(A).new()
+    shifted = do.keep(A._forms.csr, xp.arange(A.nvals) % 3 != 0)
+    cases["equal values, two thirds of them"] = gl.Matrix._of(
+        type(A._forms)(device, A.dtype, shifted)
+    )
+    for name, B in cases.items():
+        csr = B._forms.csr
+        do.find_symmetry(csr)
+        runs = [timed(lambda csr=csr: do.find_symmetry(csr), device) for _ in range(5)]
+        print(f"  {name:<36}{median(t for t, _ in runs):9.3f}   {tuple(runs[0][1])}")
+    took, _ = timed(lambda: do.transpose(A._forms.csr), device)
+    print(f"  {'transposition':<36}{took:9.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--scale", type=int, help="vertices: 2^scale (18 on the CPU, 24 on a GPU)")
+    options = parser.parse_args()
+    gl.config.device = options.device
+    scale = options.scale or (18 if options.device == "cpu" else 24)
+    if options.device == "cpu":
+        from cpu_timing import machine
+
+        gl.config.compiled = True
+        print(machine("NumPy", "SciPy", "Numba"))
+    else:
+        from gpu_timing import machine
+
+        print(machine())
+    warm = graph(12, options.device)
+    for make in (with_flag, without_flag):
+        B = make(warm)
+        for _ in range(3):
+            search(B, 0)
+        search(B.optimize(), 0)
+    A = graph(scale, options.device)
+    degrees = A.reduce_rowwise(gl.agg.count).new().to_dense(fill_value=0)
+    candidates = np.flatnonzero(np.asarray(degrees) > 0)
+    sources = np.random.default_rng(1).choice(candidates, 32).tolist()
+    searches(A, sources)
+    passes(A)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Whether a matrix equals its transpose, by a fingerprint of 128 bits. Kernel: symmetry.cu.
+
+Waits: once for the fingerprint; once more if values differ, for that of the pattern.
+"""
+
+from __future__ import annotations
+
+from secrets import randbits
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cuda.launching import (
+    BLOCK,
+    EACH,
+    NULL,
+    UNREAD,
+    counters,
+    size,
+    tiles,
+    to_numbers,
+)
+from graphla.backends.traversals import Symmetry, nan_bits
+from graphla.kernels.cuda import NOTHING, load
+from graphla.storage import Csr, is_iso
+
+_key = tuple(np.uint64(randbits(64)) for _ in range(3))
+"""The key of this process: nobody can construct a matrix that deceives an unknown key."""
+
+
+def find_symmetry(a: Csr) -> Symmetry:
+    """Return whether a square matrix has the pattern, and the values, of its transpose."""
+    if not a.nvals:
+        return Symmetry(True, True)
+    has_values = not is_iso(a.values)
+    is_same, is_missing = _compare(a, has_values)
+    if is_same or is_missing or not has_values:
+        return Symmetry(is_same, is_same)
+    return Symmetry(_compare(a, False)[0], False)
+
+
+def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
+    """Return whether the matrix equals its transpose, and whether some entry has no counterpart.
+
+    Where the first is False, the second may be False by chance.
+    """
+    bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
+    dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)
+    kernel = load("symmetry.cu", "compare_transposed", NOTHING, a.indptr.dtype, dtype, kept)
+    numbers = size(a.nrows), size(a.nvals), *map(np.uint64, nan_bits(a.values.dtype))
+    sums = counters(4)
+    kernel(tiles(a.nvals), BLOCK, a.indptr, a.indices, bits, *numbers, *_key, sums)
+    found = to_numbers(sums)
+    return not any(found), bool(found[2])

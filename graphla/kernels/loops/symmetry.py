@@ -1,0 +1,80 @@
+"""Compare a square matrix with its transpose in one pass over its entries.
+
+Rows are walked in order. The entries (j, i) of row j with i > j are met in the order of i, so a
+cursor per row is enough: for each entry (i, j) with j < i, the next entry of row j must be in
+column i. The pass ends after the first row with an entry whose counterpart is missing.
+
+One part of the loop takes the columns start..stop of the lower triangle, and so the rows
+start..stop of the upper one. Parts share nothing except a flag that stops them all.
+"""
+
+import numpy as np
+
+ONE = np.uint64(1)
+
+DIFFERENT, SAME_PATTERN, SAME = 0, 1, 2
+
+
+def first_from(indices, begin, end, column):
+    """Return the first place of begin..end whose index is not below `column`."""
+    while begin < end:
+        middle = begin + ((end - begin) >> ONE)
+        if indices[middle] < column:
+            begin = middle + ONE
+        else:
+            end = middle
+    return begin
+
+
+def is_nan(bits, mask, infinity):
+    """Return whether these are the bits of a NaN; for integers both numbers are 0."""
+    return (np.uint64(bits) & np.uint64(mask)) > np.uint64(infinity)
+
+
+def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
+    """Return DIFFERENT, SAME_PATTERN (but not the same values) or SAME.
+
+    Values are given as the integers of their bits, and read only if `reads` is not 0.
+    """
+    n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
+    has_same_values = True
+    for row in range(start, n):
+        if kept_stop[0]:
+            return DIFFERENT
+        i = np.uint64(row)
+        begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
+        if start > 0:
+            begin = first_from(indices, begin, end, start)
+        lower_end, limit = begin, min(row, stop)
+        while lower_end < end and indices[lower_end] < limit:
+            lower_end += ONE
+        # A cursor may run on past the end of its row, which the loop at the end detects.
+        difference = 0
+        if reads and has_same_values:
+            differences = 0
+            for k in range(begin, lower_end):
+                j = np.uint64(indices[k])
+                place = min(np.uint64(kept_cursor[j]), last_place)
+                difference |= indices[place] ^ row
+                kept_cursor[j] = place + ONE
+                x, y = bits[k], bits[place]
+                if x != y and not (is_nan(x, mask, infinity) and is_nan(y, mask, infinity)):
+                    differences += 1
+            has_same_values = differences == 0
+        else:
+            for k in range(begin, lower_end):
+                j = np.uint64(indices[k])
+                place = min(np.uint64(kept_cursor[j]), last_place)
+                difference |= indices[place] ^ row
+                kept_cursor[j] = place + ONE
+        if difference:
+            kept_stop[0] = 1
+            return DIFFERENT
+        if row < stop:
+            if lower_end < end and indices[lower_end] == row:
+                lower_end += ONE
+            kept_cursor[i] = lower_end
+    for row in range(start, stop):
+        if kept_cursor[np.uint64(row)] != indptr[np.uint64(row) + ONE]:
+            return DIFFERENT
+    return SAME if has_same_values else SAME_PATTERN

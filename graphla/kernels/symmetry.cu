@@ -1,0 +1,97 @@
+// Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
+//
+// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and, if
+// values are read, of its value: entries above the diagonal add it, entries below subtract it. The sum
+// is zero if the matrix equals its transpose. Otherwise it is zero with probability 2^-128, as far as
+// the hash, under a key that each process draws at random, is a random function
+// (docs/decisions/021-symmetry.md). Additions commute, so the order of the atomics does not matter.
+//
+// Before that, the first warp of each block looks for the counterpart of 32 entries by binary search.
+// An entry without a counterpart, or with another value, stops all blocks at their next tile.
+#include "rows.cuh"
+
+namespace graphla {
+
+constexpr int ROUNDS = 10;
+
+/// Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
+DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
+#pragma unroll
+  for (int round = 0; round < ROUNDS; round++) {
+    const u64 first = u64(0xd2511f53u) * a, second = u64(0xcd9e8d57u) * c;
+    a = u32(second >> 32) ^ b ^ key, b = u32(second);
+    c = u32(first >> 32) ^ d ^ other, d = u32(first);
+    key += 0x9e3779b9u, other += 0xbb67ae85u;
+  }
+}
+
+/// The place of row j's entry in column i, or -1.
+template <class Offset>
+DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j, i64 i) {
+  const i64 end = i64(indptr[j + 1]);
+  const i64 place = lower_bound<i32, i64>(indices, i64(indptr[j]), end, i32(i));
+  return place < end && indices[place] == i32(i) ? place : -1;
+}
+
+/// The bits of a value; all NaNs, whose bits under `mask` exceed `infinity`, get the same ones.
+template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
+  return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
+}
+
+/// Adds the fingerprint to sums[0] and sums[1]. sums[2] = 1 if an entry without counterpart is seen,
+/// sums[3] = 1 if one with another value is seen; then the fingerprint means nothing. `bits` are the
+/// values as unsigned integers; `mask` and `infinity` are as in `canonical`, and 0 for integers. The key
+/// has 192 bits: `key`, and two words that are added bit by bit to what is hashed.
+template <class Op, class Offset, class Word, int KEPT>
+__global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                                   const Word *__restrict__ bits, i64 nrows, i64 count, u64 mask, u64 infinity,
+                                   u64 key, u64 low_pad, u64 high_pad, i64 *sums) {
+  SHARED(i64, range, 2);
+  SHARED(i64, span, 2);
+  SHARED(i32, stop, 2);  // for the tiles alternately: all threads read one before it is written again
+  const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
+  const i64 from = tiles * blockIdx.x / gridDim.x * tile, to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
+  if (from >= to) return;
+  find_rows(indptr, nrows, from, to, range);
+  const i64 first = range[0], rows_here = range[1] - first + 1;
+  if (warp_in_block() == 0) {
+    const i64 k = from + (to - from) * lane() / WARP;
+    const i64 i = row_among(indptr, first, range[1], k), j = indices[k];
+    const i64 place = find_entry(indptr, indices, j, i);
+    if (place < 0) {
+      store_relaxed(sums + 2, i64(1));
+    } else if constexpr (KEPT == EACH) {
+      if (canonical(bits[k], mask, infinity) != canonical(bits[place], mask, infinity)) store_relaxed(sums + 3, i64(1));
+    }
+  }
+  u64 low = 0, high = 0;
+  int turn = 0;
+  for (i64 begin = from; begin < to; begin += tile, turn ^= 1) {
+    if (threadIdx.x == 0) stop[turn] = i32(load_relaxed(sums + 2) | load_relaxed(sums + 3));
+    const i64 end = least(begin + tile, to);
+    const i32 *rows = spread_rows(indptr + first, rows_here, begin, end, span);
+    if (stop[turn]) return;
+#pragma unroll
+    for (int step = 0; step < STEPS; step++) {
+      const i64 k = begin + i64(step) * blockDim.x + threadIdx.x;
+      if (k >= end) continue;
+      const u32 i = u32(first + span[0]) + u32(rows[k - begin]), j = u32(load_once(&indices[k]));
+      if (i == j) continue;
+      u64 value = 0;
+      if constexpr (KEPT == EACH) value = canonical(load_once(&bits[k]), mask, infinity);
+      u32 a = least(i, j) ^ u32(low_pad), b = greatest(i, j) ^ u32(low_pad >> 32);
+      u32 c = u32(value) ^ u32(high_pad), d = u32(value >> 32) ^ u32(high_pad >> 32);
+      philox(a, b, c, d, u32(key), u32(key >> 32));
+      const u64 x = u64(b) << 32 | a, y = u64(d) << 32 | c;
+      low += i < j ? x : u64(0) - x;
+      high += i < j ? y : u64(0) - y;
+    }
+  }
+  low = warp_inclusive_sum(low), high = warp_inclusive_sum(high);
+  if (lane() == WARP - 1) {
+    atomicAdd((u64 *)sums, low);
+    atomicAdd((u64 *)(sums + 1), high);
+  }
+}
+
+}  // namespace graphla
