@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -57,6 +58,10 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "transitive_closure": (ROADS,),
     "all_pairs_lengths": (ROADS,),
     "bfs_levels": (ROADS,),
+    "diameter": (ROADS,),
+    "radius": (ROADS,),
+    "center": (ROADS,),
+    "periphery": (ROADS,),
     "bfs": (PATH,),
     "sssp": (PATH,),
     "layers": (PATH,),
@@ -72,6 +77,17 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "is_strongly_connected": (ARCS,),
 }
 """The graphs to try in turn; LARGE, then PATH for an algorithm that is not named."""
+OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
+    "sort, by <": lambda _: _values().sort(),
+    "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
+    "sort of rows": lambda A: A.sort(lambda x, y: abs(x) < abs(y)),
+    "transpose": lambda A: [A.dup("FP32").T.new() for _ in range(10)],
+    "build": lambda A: [gl.Matrix.from_coo(*A.to_coo()[::-1][1:], 1.5) for _ in range(10)],
+    "product": lambda A: gl.semiring.plus_times(A @ A).new(),
+    "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
+    "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
+}
+"""Operations that take long by themselves, called `--only` by these names, on LARGE."""
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
 
 
@@ -83,6 +99,12 @@ def _path(n: int) -> gl.Matrix:
     return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 
 
+@cache
+def _values() -> gl.Vector:
+    """Twelve million random values."""
+    return gl.Vector.from_dense(np.random.default_rng(1).standard_normal(12_000_000))
+
+
 def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
     return SLOW_ON.get(algorithm.function, (LARGE, PATH))
 
@@ -92,22 +114,26 @@ def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
 
 def serve(name: str, path: str) -> None:
     """Call the algorithm for each line of the standard input, and report how each call ended."""
-    algorithm = {each.name: each for each in ALGORITHMS}[name]
+    call = OPERATIONS.get(name) or _algorithm(name)
     small = generators.kronecker(10, 16, seed=1, weights=(1, 64))
     with gl.config.set(compile_threshold=0), suppress(gl.exceptions.GraphblasException):
-        algorithm.run(small, **_given(algorithm, small))  # compiles its loops
+        call(small)  # compiles its loops
     A = gl.io.read(path)
-    given = _given(algorithm, A)
     _say("ready")
     for _ in sys.stdin:
         try:
             begin = time.monotonic()
             _say("begun")
-            algorithm.run(A, **given)
+            call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
             time.sleep(LOADING)  # the signal comes, too late
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
+
+
+def _algorithm(name: str) -> Callable[[gl.Matrix], Any]:
+    algorithm = {each.name: each for each in ALGORITHMS}[name]
+    return lambda A: algorithm.run(A, **_given(algorithm, A))
 
 
 def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
@@ -139,8 +165,8 @@ def _say(line: str) -> None:
 class Child:
     """A process that runs one algorithm again and again."""
 
-    def __init__(self, algorithm: Algorithm, path: str, options: argparse.Namespace) -> None:
-        words = [sys.executable, __file__, "--serve", algorithm.name, path]
+    def __init__(self, name: str, path: str, options: argparse.Namespace) -> None:
+        words = [sys.executable, __file__, "--serve", name, path]
         words += ["--device", options.device] + ["--no-compile"] * options.no_compile
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._lines: list[bytes] = []
@@ -181,12 +207,12 @@ class Child:
 
 
 def interrupt_calls(
-    algorithm: Algorithm, files: Files, options: argparse.Namespace
+    name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
-    """The graph on which the algorithm takes long enough, and the delays there."""
+    """The graph on which the call takes long enough, and the delays there."""
     draw, graph, delays = random.Random(1), "", list[float | str]()
-    for graph in graphs_of(algorithm):
-        child, latest, delays = Child(algorithm, files[graph], options), LATEST, []
+    for graph in graphs:
+        child, latest, delays = Child(name, files[graph], options), LATEST, []
         if not child.is_ready:
             delays = [SILENT]
         while child.is_ready and len(delays) < options.trials:
@@ -313,9 +339,11 @@ def main() -> None:
                     graph = Path(words[0]).stem
                     report(name, graph, interrupt_commands(name, words, options))
             return
-        for algorithm in ALGORITHMS:
-            if not options.only or algorithm.name in options.only:
-                report(algorithm.name, *interrupt_calls(algorithm, files, options))
+        graphs = {each.name: graphs_of(each) for each in ALGORITHMS}
+        graphs |= dict.fromkeys(OPERATIONS, (LARGE,))
+        for name, those in graphs.items():
+            if not options.only or name in options.only:
+                report(name, *interrupt_calls(name, those, files, options))
 
 
 if __name__ == "__main__":
