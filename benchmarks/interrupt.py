@@ -36,6 +36,7 @@ from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
 SOONEST, LATEST = 0.02, 3.0  # seconds from the begin of a call to the signal
+STARTING = 0.1  # seconds in which Python itself starts, which is not ours
 PATIENCE = 30.0  # seconds, then the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
@@ -240,13 +241,14 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
-        time.sleep(draw.uniform(SOONEST, latest))
+        time.sleep(STARTING + draw.uniform(0, latest))
         if process.poll() is not None:
             latest /= 2
             continue
         sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to children too
         try:
             _, said = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:

@@ -106,9 +106,12 @@ def _reaching_all(A: Matrix) -> np.ndarray:
     do = backend(A.device)
     label = strong_components(A).to_dense(copy=False)
     i, j, _ = A.to_coo(values=False, copy=False)
-    entered = do.xp.zeros(A.nrows, bool)
-    entered[label[j][label[i] != label[j]]] = True
-    first = (~entered & (label == do.xp.arange(A.nrows))).nonzero()[0]
+    xp = do.xp
+    entered = xp.zeros(A.nrows, bool)
+    # By calls, not by brackets: Python hears Ctrl-C after each of these.
+    from_part, to_part = label.take(i), label.take(j)
+    entered[to_part.compress(xp.not_equal(from_part, to_part))] = True
+    first = (~entered & (label == xp.arange(A.nrows))).nonzero()[0]
     if first.size != 1:
         return np.arange(0)
     return do.to_host((label == first[0]).nonzero()[0])
