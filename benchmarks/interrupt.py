@@ -40,6 +40,7 @@ STARTING = 0.1  # seconds in which Python itself starts, which is not ours
 PATIENCE = 30.0  # seconds, then the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
+OURS = f"{os.sep}graphla{os.sep}"  # in the paths of a traceback through our code
 MESSAGE = "graphla: interrupted\n"
 
 ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
@@ -83,7 +84,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
     "sort of rows": lambda A: A.sort(lambda x, y: abs(x) < abs(y)),
     "transpose": lambda A: [A.dup("FP32").T.new() for _ in range(10)],
-    "build": lambda A: [gl.Matrix.from_coo(*A.to_coo()[::-1][1:], 1.5) for _ in range(10)],
+    "build": lambda A: [_built_again(A) for _ in range(10)],
     "product": lambda A: gl.semiring.plus_times(A @ A).new(),
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
@@ -98,6 +99,12 @@ def _path(n: int) -> gl.Matrix:
     order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # from vertex 0 on
     weights = 1.0 + np.arange(n - 1) % 3
     return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
+
+
+def _built_again(A: gl.Matrix) -> gl.Matrix:
+    """Its transpose, from entries that are not in order."""
+    rows, columns, values = A.to_coo()
+    return gl.Matrix.from_coo(columns, rows, values, nrows=A.nrows, ncols=A.nrows)
 
 
 @cache
@@ -180,7 +187,9 @@ class Child:
         while not self._lines:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._process.stdout, selectors.EVENT_READ)
-                more = selector.select(patience) and os.read(self._process.stdout.fileno(), 4096)
+                if not selector.select(patience):
+                    return []
+            more = os.read(self._process.stdout.fileno(), 4096)
             if not more:
                 return []
             *self._lines, self._rest = (self._rest + more).split(b"\n")
@@ -211,11 +220,12 @@ def interrupt_calls(
     name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
     """The graph on which the call takes long enough, and the delays there."""
-    draw, graph, delays = random.Random(1), "", list[float | str]()
+    draw, graph = random.Random(1), ""
+    delays: list[float | str] = []
     for graph in graphs:
-        child, latest, delays = Child(name, files[graph], options), LATEST, []
+        child, latest = Child(name, files[graph], options), LATEST
         if not child.is_ready:
-            delays = [SILENT]
+            delays.append(SILENT)
         while child.is_ready and len(delays) < options.trials:
             delay = child.interrupt(draw.uniform(SOONEST, latest))
             if delay == ENDED:
@@ -258,6 +268,8 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             continue
         if process.returncode == 0:
             latest /= 2
+        elif process.returncode == -signal.SIGINT and OURS not in said:
+            continue  # Python itself had not started
         elif (process.returncode, said) == (128 + signal.SIGINT, MESSAGE):
             delays.append(time.monotonic() - sent)
         else:

@@ -88,10 +88,11 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     """e(v) = max over u of d(v, u), by a search from each of the vertices."""
     if weighs:
         A, dtype = lengths_of(A, True)
-        lengths = ((w, sssp(A, w)) for w in vertices.tolist())
+        batches = many.batches(A, vertices.size, "eccentricity", size=1)
+        lengths = ((w, sssp(A, w)) for part in batches for w in vertices[part].tolist())
         found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
         return Vector.from_dict(found, dtype, size=A.nrows)
-    reach = many.reach(A, vertices)
+    reach = many.reach(A, vertices, "eccentricity")
     all_of_them = reach.count == A.nrows
     return Vector.from_coo(
         vertices[all_of_them], reach.farthest[all_of_them], "INT64", size=A.nrows
