@@ -40,16 +40,25 @@ def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 class Bar:
-    """The share of several steps that is done, and the one that runs."""
+    """The share of several steps that is done, the one that runs, and an estimate of the rest."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
+        self._start = time.perf_counter()
 
     def step(self, name: str, done: int) -> Any:
         """Show that `done` steps are, while the one of this name runs."""
         full = _BAR * done // max(self._steps, 1)
         bar = "█" * full + "░" * (_BAR - full)
-        return progress(f"{bar} {done} of {self._steps}: {name}", patience=0)
+        return progress(f"{bar} {done} of {self._steps}{self._left(done)}: {name}", patience=0)
+
+    def _left(self, done: int) -> str:
+        """The time of the steps to come, if each takes as long as one of those done did."""
+        if not done:
+            return ""
+        seconds = (time.perf_counter() - self._start) * (self._steps - done) / done
+        left = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+        return f", about {left} left"
 
 
 def _show(step: str, done: Event, patience: float) -> None:
