@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -35,9 +36,11 @@ from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
 SOONEST, LATEST = 0.02, 3.0  # seconds from the begin of a call to the signal
+STARTING = 0.1  # seconds in which Python itself starts, which is not ours
 PATIENCE = 30.0  # seconds, then the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
+OURS = f"{os.sep}graphla{os.sep}"  # in the paths of a traceback through our code
 MESSAGE = "graphla: interrupted\n"
 
 ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
@@ -57,6 +60,10 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "transitive_closure": (ROADS,),
     "all_pairs_lengths": (ROADS,),
     "bfs_levels": (ROADS,),
+    "diameter": (ROADS,),
+    "radius": (ROADS,),
+    "center": (ROADS,),
+    "periphery": (ROADS,),
     "bfs": (PATH,),
     "sssp": (PATH,),
     "layers": (PATH,),
@@ -72,6 +79,17 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "is_strongly_connected": (ARCS,),
 }
 """The graphs to try in turn; LARGE, then PATH for an algorithm that is not named."""
+OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
+    "sort, by <": lambda _: _values().sort(),
+    "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
+    "sort of rows": lambda A: A.sort(lambda x, y: abs(x) < abs(y)),
+    "transpose": lambda A: [A.dup("FP32").T.new() for _ in range(10)],
+    "build": lambda A: [_built_again(A) for _ in range(10)],
+    "product": lambda A: gl.semiring.plus_times(A @ A).new(),
+    "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
+    "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
+}
+"""Operations that take long by themselves, called `--only` by these names, on LARGE."""
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
 
 
@@ -83,6 +101,18 @@ def _path(n: int) -> gl.Matrix:
     return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 
 
+def _built_again(A: gl.Matrix) -> gl.Matrix:
+    """Its transpose, from entries that are not in order."""
+    rows, columns, values = A.to_coo()
+    return gl.Matrix.from_coo(columns, rows, values, nrows=A.nrows, ncols=A.nrows)
+
+
+@cache
+def _values() -> gl.Vector:
+    """Twelve million random values."""
+    return gl.Vector.from_dense(np.random.default_rng(1).standard_normal(12_000_000))
+
+
 def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
     return SLOW_ON.get(algorithm.function, (LARGE, PATH))
 
@@ -92,22 +122,26 @@ def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
 
 def serve(name: str, path: str) -> None:
     """Call the algorithm for each line of the standard input, and report how each call ended."""
-    algorithm = {each.name: each for each in ALGORITHMS}[name]
+    call = OPERATIONS.get(name) or _algorithm(name)
     small = generators.kronecker(10, 16, seed=1, weights=(1, 64))
     with gl.config.set(compile_threshold=0), suppress(gl.exceptions.GraphblasException):
-        algorithm.run(small, **_given(algorithm, small))  # compiles its loops
+        call(small)  # compiles its loops
     A = gl.io.read(path)
-    given = _given(algorithm, A)
     _say("ready")
     for _ in sys.stdin:
         try:
             begin = time.monotonic()
             _say("begun")
-            algorithm.run(A, **given)
+            call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
             time.sleep(LOADING)  # the signal comes, too late
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
+
+
+def _algorithm(name: str) -> Callable[[gl.Matrix], Any]:
+    algorithm = {each.name: each for each in ALGORITHMS}[name]
+    return lambda A: algorithm.run(A, **_given(algorithm, A))
 
 
 def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
@@ -139,8 +173,8 @@ def _say(line: str) -> None:
 class Child:
     """A process that runs one algorithm again and again."""
 
-    def __init__(self, algorithm: Algorithm, path: str, options: argparse.Namespace) -> None:
-        words = [sys.executable, __file__, "--serve", algorithm.name, path]
+    def __init__(self, name: str, path: str, options: argparse.Namespace) -> None:
+        words = [sys.executable, __file__, "--serve", name, path]
         words += ["--device", options.device] + ["--no-compile"] * options.no_compile
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._lines: list[bytes] = []
@@ -153,7 +187,9 @@ class Child:
         while not self._lines:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._process.stdout, selectors.EVENT_READ)
-                more = selector.select(patience) and os.read(self._process.stdout.fileno(), 4096)
+                if not selector.select(patience):
+                    return []
+            more = os.read(self._process.stdout.fileno(), 4096)
             if not more:
                 return []
             *self._lines, self._rest = (self._rest + more).split(b"\n")
@@ -181,14 +217,15 @@ class Child:
 
 
 def interrupt_calls(
-    algorithm: Algorithm, files: Files, options: argparse.Namespace
+    name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
-    """The graph on which the algorithm takes long enough, and the delays there."""
-    draw, graph, delays = random.Random(1), "", list[float | str]()
-    for graph in graphs_of(algorithm):
-        child, latest, delays = Child(algorithm, files[graph], options), LATEST, []
+    """The graph on which the call takes long enough, and the delays there."""
+    draw, graph = random.Random(1), ""
+    delays: list[float | str] = []
+    for graph in graphs:
+        child, latest = Child(name, files[graph], options), LATEST
         if not child.is_ready:
-            delays = [SILENT]
+            delays.append(SILENT)
         while child.is_ready and len(delays) < options.trials:
             delay = child.interrupt(draw.uniform(SOONEST, latest))
             if delay == ENDED:
@@ -214,13 +251,14 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
-        time.sleep(draw.uniform(SOONEST, latest))
+        time.sleep(STARTING + draw.uniform(0, latest))
         if process.poll() is not None:
             latest /= 2
             continue
         sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to children too
         try:
             _, said = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -230,6 +268,8 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             continue
         if process.returncode == 0:
             latest /= 2
+        elif process.returncode == -signal.SIGINT and OURS not in said:
+            continue  # Python itself had not started
         elif (process.returncode, said) == (128 + signal.SIGINT, MESSAGE):
             delays.append(time.monotonic() - sent)
         else:
@@ -313,9 +353,11 @@ def main() -> None:
                     graph = Path(words[0]).stem
                     report(name, graph, interrupt_commands(name, words, options))
             return
-        for algorithm in ALGORITHMS:
-            if not options.only or algorithm.name in options.only:
-                report(algorithm.name, *interrupt_calls(algorithm, files, options))
+        graphs = {each.name: graphs_of(each) for each in ALGORITHMS}
+        graphs |= dict.fromkeys(OPERATIONS, (LARGE,))
+        for name, those in graphs.items():
+            if not options.only or name in options.only:
+                report(name, *interrupt_calls(name, those, files, options))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,10 @@ while frontier.nvals:
 
 from __future__ import annotations
 
+# First, so that the command hears Ctrl-C while the rest is imported.
+from graphla import launch as launch
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +28,7 @@ from graphla import (
     semiring,
     unary,
 )
+from graphla import launch as _launch  # noqa: F401  # isort: split
 from graphla.expression import replace
 from graphla.settings import Recorder, config, direction
 from graphla.sparse import Matrix, Scalar, Vector

@@ -1,8 +1,6 @@
 """`python -m graphla`: the command line without its launcher."""
 
-import sys
-
-from graphla.cli import main
+from graphla.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -579,6 +579,58 @@ def test_an_interrupt_is_one_line(tmp_path):
     assert error == "graphla: interrupted\n"
 
 
+IMPORTING = """
+import os, signal, sys
+
+class Interrupter:
+    "Sends an interrupt as NumPy is imported, which is long before the command line is there."
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter())
+sys.argv = ["/usr/bin/graphla", "info"]
+from graphla.cli import command
+command()
+"""
+
+INSIDE = """
+import sys
+sys.argv = ["/usr/bin/graphla", "info"]
+from graphla.cli import command, commands
+commands.about.installation = lambda: exec("raise KeyboardInterrupt")
+command()
+"""
+
+
+@unix
+@pytest.mark.parametrize("program", [IMPORTING, INSIDE], ids=["imports", "text"])
+def test_an_interrupted_command_ends_with_one_line_and_status_130(program):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment()
+    )
+    assert (done.returncode, done.stderr) == (130, "graphla: interrupted\n")
+
+
+@unix
+def test_a_program_that_imports_graphla_keeps_its_handler():
+    program = (
+        "import signal; before = signal.getsignal(signal.SIGINT); import graphla.cli; "
+        "assert signal.getsignal(signal.SIGINT) is before"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment())
+
+
+def test_tqdm_is_not_imported_unless_a_bar_is_shown():
+    program = (
+        "import sys; from graphla.cli import main; main(['closeness', 'karate', '--no-compile']); "
+        "assert 'tqdm' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment())
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @unix
 def test_on_a_terminal_a_slow_step_shows_that_it_runs(tmp_path):
     import pty

@@ -165,6 +165,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 def same(one: Any, other: Any) -> bool:
     """Whether two results are equal, but for the order in which threads add up."""
     if isinstance(one, gl.algorithms.Traversal):  # any parent will do
+        assert one.levels is not None
         return one.levels.isequal(other.levels)
     if isinstance(one, gl.Matrix | gl.Vector):
         pairs = zip(one.to_coo(), other.to_coo(), strict=True)

@@ -44,10 +44,11 @@ def average_path_length(
     if n == 1:
         return 0.0
     if method == "unweighted":
-        total = int(many.reach(A, np.arange(n)).total.sum())
+        total = int(many.reach(A, np.arange(n), "average path length").total.sum())
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
         # Σ over u of Σ over v of d(u, v); one sum of at most n finite distances in FP64
-        total = sum(paths(A, u).reduce(monoid.plus["FP64"]).get(0) for u in range(n))
+        batches = many.batches(A, n, "average path length", size=1)
+        total = sum(paths(A, u.start).reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

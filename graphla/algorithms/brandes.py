@@ -16,12 +16,14 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
+from graphla.backends.traversals import Dependencies
 from graphla.forms import MatrixForms, VectorForms
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.storage import Array, Csr, FullVector
+from graphla.traversal import many
 from semirings import binary, monoid, select, unary
 from semirings.dtypes import FP64, INT64
 from semirings.exceptions import InvalidValue
@@ -58,18 +60,42 @@ def carry(
         return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
     with Running("betweenness", (a,)) as running:
         do = backend(a.device)
-        begin = perf_counter()
         csr = a.csr
-        found = do.dependencies(
-            csr,
-            do.asarray(sources, np.int32),
-            is_weighted=is_weighted,
-            of_edges=of_edges,
-            reach=reach,
-            plan=None if a.device == "cpu" else a.plan_now(),
-        )
-        if found is not None:
+        total: Dependencies | None = None
+        for part in many.batches(A, sources.size, "betweenness"):
+            begin = perf_counter()
+            found = do.dependencies(
+                csr,
+                do.asarray(sources[part], np.int32),
+                is_weighted=is_weighted,
+                of_edges=of_edges,
+                reach=reach,
+                plan=None if a.device == "cpu" else a.plan_now(),
+            )
+            if found is None:
+                break
             a.spend(perf_counter() - begin)
+            total = found if total is None else _sum(do.xp, total, found)
+    return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
+    with Running("betweenness", (a,)) as running:
+        do = backend(a.device)
+        csr = a.csr
+        total: Dependencies | None = None
+        for part in many.batches(A, sources.size, "betweenness"):
+            begin = perf_counter()
+            found = do.dependencies(
+                csr,
+                do.asarray(sources[part], np.int32),
+                is_weighted=is_weighted,
+                of_edges=of_edges,
+                reach=reach,
+                plan=None if a.device == "cpu" else a.plan_now(),
+            )
+            if found is None:
+                break
+            a.spend(perf_counter() - begin)
+            total = found if total is None else _sum(do.xp, total, found)
+        if total is not None:
 
             def full(values: Array | None, dtype: Any) -> Any:
                 if values is None:
@@ -114,6 +140,18 @@ def _fits(A: Matrix) -> bool:
     return not A.nvals or A.nrows * int(arguments.extent(A)[1]) <= 2**53
 
 
+def _sum(xp: Any, first: Dependencies, other: Dependencies) -> Dependencies:
+    """The dependencies of the sources of both; those of the first are overwritten."""
+    totals, edges, reached, _ = first
+    totals += other.totals
+    if edges is not None:
+        edges += other.edges
+    if reached is not None:
+        reached += other.reached
+    counts = xp.concatenate((first.counts, other.counts))
+    return Dependencies(totals, edges, reached, counts)
+
+
 def definition(
     A: Matrix, sources: np.ndarray, *, is_weighted: bool = False, of_edges: bool = False
 ) -> Carried:
@@ -124,9 +162,10 @@ def definition(
     if of_edges:
         # E = 0 on the pattern of A
         edges = A.apply(unary.one).new(FP64).apply(binary.times, right=0.0).new()
-    step = 1 if is_weighted else BATCH
-    for first in range(0, sources.size, step):
-        some = sources[first : first + step]
+    for part in many.batches(A, sources.size, "betweenness", 1 if is_weighted else BATCH):
+        some = sources[part]
+        if not some.size:
+            break
         if is_weighted:
             paths, shares, carried = _along_weights(A, int(some[0]), edges)
         else:
@@ -138,7 +177,7 @@ def definition(
         others = paths.apply(unary.one).new(INT64, mask=~own.S)
         reached(binary.plus) << others.reduce_columnwise(monoid.plus)
         counted = others.reduce_rowwise(monoid.plus).new()
-        counts[first : first + step] = 1 + counted.to("cpu").to_dense(0)
+        counts[part] = 1 + counted.to("cpu").to_dense(0)
         if edges is not None and carried is not None:
             edges(binary.plus) << carried
     return Carried(totals, edges, reached, counts)

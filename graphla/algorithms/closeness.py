@@ -42,7 +42,7 @@ def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool 
         arguments.nonnegative(A)
         count, total = _lengths(A.dup(FP64).T.new(), chosen)
     else:
-        found = many.reach(A.T.new(), chosen)
+        found = many.reach(A.T.new(), chosen, "closeness")
         count, total = found.count, found.total
     others = (count - 1).astype(float)
     # c = (r - 1) / Σ d, where something is away
@@ -57,8 +57,7 @@ def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool 
 def _lengths(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many vertices each of those chosen reaches, and how far away they are in all."""
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
-    for first in range(0, chosen.size, BATCH):
-        part = slice(first, first + BATCH)
+    for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)
         total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
         ones = D.apply(unary.one).new("INT64")

@@ -95,10 +95,11 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     """e(v) = max over u of d(v, u), by a search from each of the vertices."""
     if weighs:
         A, dtype = lengths_of(A, True)
-        lengths = ((w, sssp(A, w)) for w in vertices.tolist())
+        batches = many.batches(A, vertices.size, "eccentricity", size=1)
+        lengths = ((w, sssp(A, w)) for part in batches for w in vertices[part].tolist())
         found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
         return Vector.from_dict(found, dtype, size=A.nrows)
-    reach = many.reach(A, vertices)
+    reach = many.reach(A, vertices, "eccentricity")
     all_of_them = reach.count == A.nrows
     return Vector.from_coo(
         vertices[all_of_them], reach.farthest[all_of_them], "INT64", size=A.nrows
@@ -113,9 +114,12 @@ def _reaching_all(A: Matrix) -> np.ndarray:
     do = backend(A.device)
     label = strong_components(A).to_dense(copy=False)
     i, j, _ = A.to_coo(values=False, copy=False)
-    entered = do.xp.zeros(A.nrows, bool)
-    entered[label[j][label[i] != label[j]]] = True
-    first = (~entered & (label == do.xp.arange(A.nrows))).nonzero()[0]
+    xp = do.xp
+    entered = xp.zeros(A.nrows, bool)
+    # By calls, not by brackets: Python hears Ctrl-C after each of these.
+    from_part, to_part = label.take(i), label.take(j)
+    entered[to_part.compress(xp.not_equal(from_part, to_part))] = True
+    first = (~entered & (label == xp.arange(A.nrows))).nonzero()[0]
     if first.size != 1:
         return np.arange(0)
     return do.to_host((label == first[0]).nonzero()[0])

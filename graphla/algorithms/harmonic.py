@@ -50,8 +50,7 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
     total = np.zeros(chosen.size)
-    for first in range(0, starts.size, BATCH):
-        part = slice(first, first + BATCH)
+    for part in many.batches(B, starts.size, "harmonic", BATCH):
         if is_weighted:
             D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
             # N(i, v) = 1 / d(i, v), where that is not 0

@@ -92,7 +92,7 @@ class _Worker:
         self._pipe, theirs = context.Pipe()
         arguments = (self._options, self._settings, theirs)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        with _no_main():
+        with _no_main(), _no_interrupt():
             process.start()
         self._process = process
         theirs.close()
@@ -144,6 +144,19 @@ def _no_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = script
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Let a process start that gets no interrupts, from its first imports on."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from graphla import io
+from graphla import io, launch
 from graphla.cli import about, answers, graphs
 from graphla.cli.catalogue import Algorithm
 from graphla.cli.options import arguments
 from graphla.cli.parser import parser
-from graphla.cli.progress import progress
+from graphla.cli.progress import progress, shows_bars
 from graphla.settings import Recorder, config
 from semirings.exceptions import GraphblasException
 
@@ -25,9 +25,10 @@ _PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # of the 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line `graphla WORDS`, by default the one of this process."""
-    options = parser().parse_args(words)
     try:
-        with config.set(**_settings(options)):
+        launch.listen()
+        options = parser().parse_args(words)
+        with config.set(**_settings(options), progress=shows_bars()):
             _COMMANDS[options.command](options)
         if sys.stdout:  # None where the caller closed it
             sys.stdout.flush()
@@ -35,8 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
-        print("graphla: interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
+        return launch.interrupted()
     except _PROBLEMS as error:
         print(f"graphla: {_one_line(error)}", file=sys.stderr)
         return 1

@@ -6,12 +6,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from threading import Event, Thread
 from typing import Any
+
+from graphla.progress import is_shown
 
 _PATIENCE = 1.0  # seconds
 _INTERVAL = 0.2
 _BAR = 24  # columns
+
+
+def shows_bars() -> bool:
+    """Whether long work shows bars: on a terminal, where tqdm is installed."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal and find_spec("tqdm") is not None
 
 
 @contextmanager
@@ -31,16 +40,25 @@ def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 class Bar:
-    """The share of several steps that is done, and the one that runs."""
+    """The share of several steps that is done, the one that runs, and an estimate of the rest."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
+        self._start = time.perf_counter()
 
     def step(self, name: str, done: int) -> Any:
         """Show that `done` steps are, while the one of this name runs."""
         full = _BAR * done // max(self._steps, 1)
         bar = "█" * full + "░" * (_BAR - full)
-        return progress(f"{bar} {done} of {self._steps}: {name}", patience=0)
+        return progress(f"{bar} {done} of {self._steps}{self._left(done)}: {name}", patience=0)
+
+    def _left(self, done: int) -> str:
+        """The time of the steps to come, if each takes as long as one of those done did."""
+        if not done:
+            return ""
+        seconds = (time.perf_counter() - self._start) * (self._steps - done) / done
+        left = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+        return f", about {left} left"
 
 
 def _show(step: str, done: Event, patience: float) -> None:
@@ -48,6 +66,8 @@ def _show(step: str, done: Event, patience: float) -> None:
     if done.wait(patience):
         return
     while not done.wait(_INTERVAL):
+        if is_shown():  # a bar of the work itself says more
+            continue
         print(f"\r\033[K{step}: {time.perf_counter() - start:.0f} s", end="", file=sys.stderr)
         sys.stderr.flush()
     print("\r\033[K", end="", file=sys.stderr)

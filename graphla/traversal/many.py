@@ -6,7 +6,7 @@ a matrix both ways: where it is not there by columns, that form is made once eno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from graphla.backends import Level, Reach, backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import Running
+from graphla.progress import progress
 from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
@@ -26,6 +27,9 @@ T = TypeVar("T")
 
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
+EDGES, WORD, MOST = 1 << 28, 64, 4096
+"""A batch of searches: the entries that they may look at, on the CPU, which take it some seconds;
+the searches that share a word; and the most searches."""
 TABLE = 1 << 26
 """Levels that are held at once where only their places are kept, a word for each search at least.
 """
@@ -59,9 +63,27 @@ def levels(
     return run("bfs_levels", A, starts.size, mask, search, trace)
 
 
-def reach(A: Matrix, starts: np.ndarray, *, mask: Any = None, limit: int | None = None) -> Reach:
-    """What the levels of each search add up to; of the levels none is kept."""
+def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
+    """Return what the levels of each search add up to; `description` names the progress bar."""
+    found = [_reach(A, starts[part]) for part in batches(A, starts.size, description)]
+    return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
+
+def batches(A: Matrix, count: int, description: str, size: int | None = None) -> Iterator[slice]:
+    """Cut `count` sources into batches, and show how many of them are done.
+
+    A batch has `size` sources, or so many that it takes about a second; of none there is one batch.
+    """
+    if size is None:
+        edges = A.nrows + A.nvals if A.device == "cpu" else 0
+        size = min(max(EDGES // max(edges, 1) // WORD * WORD, WORD), MOST)
+    with progress(count, "search", description) as advance:
+        for first in range(0, max(count, 1), size):
+            yield slice(first, first + size)
+            advance(min(size, count - first))
+
+
+def _reach(A: Matrix, starts: np.ndarray) -> Reach:
     def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
         do = backend(a.device)
         found = do.reach_of_many(
@@ -69,12 +91,12 @@ def reach(A: Matrix, starts: np.ndarray, *, mask: Any = None, limit: int | None 
             into,
             _on_device(a, starts),
             mask=lowered,
-            limit=_bounded(limit, a),
+            limit=a.nrows,
             plan=None if into is None else a.plan_now(),
         )
         return Reach(*map(do.to_host, found))
 
-    return run("reach", A, starts.size, mask, search, [])
+    return run("reach", A, starts.size, None, search, [])
 
 
 def pairs(A: Matrix) -> Matrix:
@@ -82,8 +104,8 @@ def pairs(A: Matrix) -> Matrix:
     n, xp, device = A.nrows, backend(A.device).xp, A.device
     batch = max(64, TABLE // max(n, 1) // 64 * 64)
     parts, counts = [xp.empty(0, np.int32)], [xp.zeros(1, np.int64)]
-    for first in range(0, n, batch):
-        found = levels(A, np.arange(first, min(first + batch, n)), dtype="INT32")
+    for part in batches(A, n, "transitive closure", batch):
+        found = levels(A, np.arange(n)[part], dtype="INT32")
         there = xp.ascontiguousarray(found >= 0)
         parts.append(_columns(there, xp)[there])
         counts.append(there.sum(axis=1))

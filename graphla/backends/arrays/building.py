@@ -12,6 +12,7 @@ from graphla.backends.arrays.layout import (
     gather,
     index_dtype,
     is_increasing,
+    sort_in_place,
     sort_order,
 )
 from graphla.storage import Array, Csr, SparseVector, is_iso
@@ -54,7 +55,7 @@ def build_matrix(
     if is_sorted:
         pass
     elif is_iso(values):  # equal values need not follow their keys
-        keys.sort()
+        sort_in_place(xp, keys)
     else:
         order = None
         keys, order = sort_order(xp, keys, nrows * ncols)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from graphla.kernels.threads import abandonable
 from graphla.storage import (
     AnyVector,
     Array,
@@ -135,12 +136,27 @@ def sort_order(xp: ModuleType, keys: Array, end: int) -> tuple[Array, Array]:
         packed = keys.astype(xp.int64, copy=True)
         packed <<= bits
         packed |= xp.arange(size)
-        packed.sort()
+        sort_in_place(xp, packed)
         order = packed & ((1 << bits) - 1)
         packed >>= bits
         return packed, order
-    order = keys.argsort(kind="stable")
+    order = argsort(xp, keys)
     return keys[order], order
+
+
+def sort_in_place(xp: ModuleType, keys: Array) -> None:
+    """Sort an array that the caller made; on the CPU so that Ctrl-C is heard meanwhile."""
+    if xp is np:
+        abandonable(keys.sort, keys.size)
+    else:
+        keys.sort()
+
+
+def argsort(xp: ModuleType, keys: Array) -> Array:
+    """Return the stable order of keys; on the CPU so that Ctrl-C is heard meanwhile."""
+    if xp is np:
+        return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
+    return keys.argsort(kind="stable")
 
 
 # --- vectors ------------------------------------------------------------------------------------

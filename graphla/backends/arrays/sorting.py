@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.arrays.layout import index_dtype, sort_order
+from graphla.backends.arrays.layout import index_dtype, sort_in_place, sort_order
+from graphla.kernels.threads import abandonable
 from graphla.storage import Array
 from semirings import binary
 from semirings.operators import TypedBinaryOp
@@ -59,7 +60,7 @@ def _stable_order(keys: Array) -> Array:
     if (most - least).bit_length() + keys.size.bit_length() < 64:
         above = (keys - keys.dtype.type(least)).view(f"u{keys.itemsize}")
         return sort_order(np, above, most - least)[1]
-    order = keys.argsort()
+    order = abandonable(keys.argsort, keys.size)
     ordered = keys[order]
     rank = np.zeros(keys.size, np.int64)
     np.cumsum(ordered[1:] != ordered[:-1], out=rank[1:])
@@ -68,7 +69,7 @@ def _stable_order(keys: Array) -> Array:
     bits = keys.size.bit_length()
     rank <<= bits
     rank |= order
-    rank.sort()
+    sort_in_place(np, rank)
     rank &= (1 << bits) - 1
     return rank
 

@@ -1,0 +1,91 @@
+"""Searches from many sources run in batches, after each of which the progress is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla import algorithms as algo
+from graphla import settings
+from graphla.traversal import many
+
+CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
+    "average path length": algo.average_path_length,
+    "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),
+    "betweenness": algo.betweenness,
+    "betweenness, weighted": lambda A: algo.betweenness(A, weight=True, endpoints=True),
+    "betweenness of edges": algo.edge_betweenness,
+    "closeness": algo.closeness,
+    "closeness, weighted": lambda A: algo.closeness(A, distance=True),
+    "eccentricity": lambda A: algo.eccentricity(A, np.arange(A.nrows)),
+    "eccentricity, weighted": lambda A: algo.eccentricity(A, np.arange(A.nrows), weight=True),
+    "harmonic": algo.harmonic,
+    "transitive closure": algo.transitive_closure,
+}
+
+
+class Bar:
+    """What stands for tqdm: it counts."""
+
+    shown: list[Bar]
+
+    def __init__(self, total: int, desc: str, **_: Any) -> None:
+        self.total, self.description, self.counts = total, desc, []
+        self.shown.append(self)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def update(self, count: int) -> None:
+        self.counts.append(count)
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
+    """The bars that are shown."""
+    Bar.shown = []
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=Bar))
+    monkeypatch.setattr(settings, "find_spec", lambda _: True)
+    with gl.config.set(progress=True):
+        yield Bar.shown
+
+
+@pytest.fixture
+def graph() -> gl.Matrix:
+    return gl.generators.uniform(66, 300, seed=1, weights=(1, 9))
+
+
+def dense(found: Any) -> np.ndarray:
+    if isinstance(found, gl.Matrix | gl.Vector):
+        return found.to("cpu").to_dense(0)
+    return np.asarray(found)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
+    name: str, graph: gl.Matrix, bars: list[Bar], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = dense(CALLS[name](graph))
+    monkeypatch.setattr(many, "EDGES", 1)
+    monkeypatch.setattr(many, "WORD", 16)
+    monkeypatch.setattr(many, "MOST", 16)
+    np.testing.assert_allclose(dense(CALLS[name](graph)), expected, rtol=1e-12)
+    bar = bars[-1]  # where a device has no loop, the first is that of the attempt
+    assert bar.description == name.split(",")[0].removesuffix(" of edges")
+    assert sum(bar.counts) == bar.total == graph.nrows
+    assert len(bar.counts) > 1 or name == "transitive closure"
+
+
+def test_a_graph_without_vertices_has_no_batch_that_counts(bars: list[Bar]) -> None:
+    empty = gl.Matrix("FP64", 0, 0)
+    assert algo.closeness(empty).nvals == algo.betweenness(empty).nvals == 0
+    assert all(sum(bar.counts) == bar.total == 0 for bar in bars)
