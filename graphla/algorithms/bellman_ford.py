@@ -47,11 +47,7 @@ def bellman_ford(
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
         return solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
-        raise InvalidValue(
-            f"A has a cycle of negative weight through vertex {called(error.cycle[0])}, "
-            "which the source reaches: so there is no shortest path (negative_cycle gives the "
-            "cycle)"
-        ) from error
+        raise no_solution(error, ", which the source reaches") from error
 
 
 @arguments.of_graph(vertices=("source",), lengths="A")
@@ -60,7 +56,8 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
     A list of vertices in the order of the edges, of which the last is the first again. `source`:
     only one that this vertex (or one of several) reaches. Where there is none NetworkX raises
-    instead. An undirected edge of negative weight is such a cycle, there and back.
+    instead. An undirected edge of negative weight is such a cycle, there and back. Weights that add
+    up to about 0 around a cycle are refused if rounded lengths keep going down around it.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import negative_cycle
@@ -77,5 +74,21 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     try:
         solve(start, A, min_plus[dtype])
     except EndlessCycle as error:
+        if error.is_rounded:
+            raise no_solution(error) from error
         return [*error.cycle, error.cycle[0]]
     return None
+
+
+def no_solution(error: EndlessCycle, reached: str = "") -> InvalidValue:
+    """Return the error of lengths that go down around a cycle without end."""
+    vertex = called(error.cycle[0])
+    if error.is_rounded:
+        return InvalidValue(
+            f"A has a cycle through vertex {vertex} whose weights add up to about 0, and rounded "
+            "lengths go down around it: scale the weights to integers"
+        )
+    return InvalidValue(
+        f"A has a cycle of negative weight through vertex {vertex}{reached}: so there is no "
+        "shortest path (negative_cycle gives the cycle)"
+    )

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments
+from graphla.algorithms.bellman_ford import no_solution
 from graphla.algorithms.sssp import lengths_of
-from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure, many
 from graphla.traversal.cycles import EndlessCycle
-from semirings.exceptions import InvalidValue
 from semirings.semiring import min_plus
 
 
@@ -89,10 +88,7 @@ def all_pairs_lengths(
         # D = D ⊕ D min.+ A ⊕ D min.+ A² ...
         D = closure(start, A, min_plus[dtype])
     except EndlessCycle as error:
-        raise InvalidValue(
-            f"A has a cycle of negative weight through vertex {called(error.cycle[0])}: "
-            "so there is no shortest path (negative_cycle gives the cycle)"
-        ) from error
+        raise no_solution(error) from error
     return D if cutoff is None else D.select("<=", cutoff).new()
 
 

@@ -6,6 +6,7 @@ As long as the parents of improvements form a forest, no cycle improves. The con
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,22 +22,27 @@ TURNS = 1000
 STEPS = 50_000
 """Edges walked at most for one cycle: of a longer one fewer turns are asked."""
 CYCLES = 32
+ROUNDED = 32
+"""Times that new parents may show a cycle that improves by rounding alone, before it is refused."""
 
 
 class EndlessCycle(InvalidValue):
-    """A closure that has no end, as going around `cycle` improves every path, turn after turn."""
+    """A closure that has no end, as going around `cycle` improves every path, turn after turn.
 
-    def __init__(self, message: str, cycle: list[int]):
+    `is_rounded`: the exact sum of the weights of the cycle improves nothing, but the rounded sums
+    of a path and these weights do.
+    """
+
+    def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
         super().__init__(message)
-        self.cycle = cycle
+        self.cycle, self.is_rounded = cycle, is_rounded
 
 
 def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
     """A cycle that goes on improving, in the order of its edges; None where parents show none."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
-    own = np.arange(present.size)
-    parents = np.where(present, do.to_host(closed.parents), own)
+    parents = _parents(closed, do)
     loops = do.to_host(out.indices[out.indices == do.row_of_entry(out)])
     circles = [[v] for v in loops[present[loops] & (parents[loops] == loops)].tolist()]
     for cycle in [*_cycles(parents)[:CYCLES], *circles]:
@@ -46,6 +52,19 @@ def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[in
         if _goes_on(values[cycle], weights, op):
             return cycle
     return None
+
+
+def rounded_cycle(closed: Closed, op: TypedSemiring, device: str) -> list[int] | None:
+    """Return a cycle of parents if ⊗ adds floating-point numbers, whose sums are rounded."""
+    if op.binaryop.name != "plus" or not op.return_type.is_float:
+        return None
+    return next(iter(_cycles(_parents(closed, backend(device)))), None)
+
+
+def _parents(closed: Closed, do: Any) -> np.ndarray:
+    """Return the parent of each vertex, itself where it has none."""
+    present = do.to_host(closed.values.present)
+    return np.where(present, do.to_host(closed.parents), np.arange(present.size))
 
 
 def _cycles(parents: np.ndarray) -> list[list[int]]:
@@ -74,8 +93,13 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Whether each turn around the cycle gives its first vertex a new value, up to infinity."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
-    if better and op.binaryop.name == "plus" and op.return_type.kind in "iu":
-        return better * sum(map(int, np.concatenate(weights))) > 0
+    if better and op.binaryop.name == "plus":
+        # the exact sum: a turn by rounded sums may change nothing while several cycles go on
+        whole = np.concatenate(weights)
+        if op.return_type.kind in "iu":
+            return better * sum(map(int, whole)) > 0
+        if np.isfinite(whole).all():
+            return better * math.fsum(whole) > 0
     multiply, add = op.binaryop.numpy, op.monoid.binaryop.numpy
     fits_not = overflowing(op.binaryop)
     types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type

@@ -25,7 +25,7 @@ from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
 from graphla.storage import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.traversal import definition
-from graphla.traversal.cycles import EndlessCycle, endless
+from graphla.traversal.cycles import ROUNDED, EndlessCycle, endless, rounded_cycle
 from graphla.traversal.laws import ROUNDS, Evaluation, evaluation
 from graphla.traversal.searching import search, tell
 from semirings import monoid
@@ -170,17 +170,23 @@ def _settled(task: Task, way: Evaluation) -> Closed:
     turns = FOREVER
     if not way.never_improves and task.limit is None:
         turns = min(PATIENCE, task.a.nrows + FEW)
-    closed = _run(task, way, turns)
+    closed, rounded = _run(task, way, turns), 0
     while not closed.settled:
         if closed.parents is not None:
             _refuse_endless(task, closed)
         turns = min(2 * turns, FOREVER)
         x = VectorForms(task.a.device, task.x.dtype, closed.values)
         further = _run(replace(task, x=x, parents=True), way, turns)
+        if not further.settled and rounded_cycle(further, task.op, task.a.device):
+            rounded += 1
+            if rounded > ROUNDED:
+                _refuse_rounded(task, further)
         closed = further._replace(
             parents=_joined(task, closed.parents, further.parents),
             overflowed=closed.overflowed or further.overflowed,
         )
+    if task.parents and task.limit is None and not way.never_improves:
+        _refuse_rounded(task, closed)
     return closed
 
 
@@ -242,6 +248,19 @@ def _refuse_endless(task: Task, closed: Closed) -> None:
             f"A has a cycle through vertex {cycle[0]} that goes on improving under {task.op!r}, so "
             "that its closure has no end (give a limit, or other values)",
             cycle,
+        )
+
+
+def _refuse_rounded(task: Task, closed: Closed) -> None:
+    """Refuse parents that lead around a cycle, as rounded sums around it improved."""
+    cycle = rounded_cycle(closed, task.op, task.a.device)
+    if cycle is not None:
+        _refuse_endless(task, closed)
+        raise EndlessCycle(
+            f"A has a cycle through vertex {cycle[0]} around which rounded sums improve under "
+            f"{task.op!r}, though its weights do not",
+            cycle,
+            is_rounded=True,
         )
 
 

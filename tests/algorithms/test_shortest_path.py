@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -201,6 +202,78 @@ def test_where_no_weight_is_negative_it_is_sssp(rooted):
     assert bellman_ford(A, source).isequal(sssp(A, source))
     assert bellman_ford(A, source, weight=None).isequal(sssp(A, source, weight=None))
     assert negative_cycle(A) is None
+
+
+DRIFTING = {  # cycles whose exact sum is 0 or just below, and whose rounded sums go down slowly
+    **{(0, 1): -1.3, (0, 2): -1.1, (0, 4): -1.0, (0, 5): 1.2 - 2e-16, (1, 0): 1.4, (1, 6): 1.0},
+    **{(1, 2): 0.1 + 0.2, (2, 0): 1.1, (2, 1): -0.1, (2, 3): 0.2, (2, 4): 0.1, (2, 5): 2.3},
+    **{(2, 6): 0.8, (3, 1): 0.1 - 0.4, (3, 2): -0.2, (4, 0): 1.0, (4, 3): 0.2, (4, 6): 0.7},
+    **{(5, 1): -2.5, (5, 2): -2.3, (5, 3): -2.0 + 4e-16, (5, 4): -2.2, (5, 6): -1.5 + 2e-16},
+    **{(6, 4): -0.6, (6, 5): 1.5 - 4e-16},
+}
+
+
+@pytest.mark.parametrize("edges", [DRIFTING])
+def test_lengths_that_go_down_by_rounding_come_to_an_end(edges):
+    i, j = np.array(list(edges)).T
+    A = gl.Matrix.from_coo(i, j, list(edges.values()))
+    try:
+        cycle = negative_cycle(A)
+    except gl.exceptions.InvalidValue as error:
+        assert "rounded lengths go down around it" in str(error)
+    else:
+        assert cycle is None or sum(Fraction(edges[e]) for e in pairwise(cycle)) < 0
+
+
+@st.composite
+def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
+    """A directed graph with weights in tenths; around most cycles they add up to 0, or to little.
+
+    Weights are differences of heights, and some of them are one tenth more or less.
+    """
+    n = draw(st.integers(2, 7))
+    heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    ends = draw(st.lists(st.sampled_from(pairs), unique=True, min_size=1))
+    more = st.sampled_from([0, 0, 0, 1, 1, -1])
+    return n, {(u, v): heights[v] - heights[u] + draw(more) for u, v in ends}
+
+
+def _refused_or_a_forest(A):
+    """Assert that parents lead back to the source, or that the cycle of parents is refused."""
+    try:
+        lengths, parents = bellman_ford(A, 0, parents=True)
+    except gl.exceptions.InvalidValue as error:
+        assert "whose weights add up to about 0" in str(error)
+        return
+    parents = parents.to_dict()
+    for target in lengths.to_dict():
+        path = shortest_path(A, 0, target, weight=True, method="bellman-ford")
+        assert (path[0], path[-1]) == (0, target) and len(set(path)) == len(path)
+        assert all(parents[v] == u for u, v in pairwise(path))
+
+
+@few
+@given(nearly_balanced())
+def test_a_negative_cycle_of_rounded_weights_is_one_by_exact_arithmetic(drawn):
+    nx = pytest.importorskip("networkx")
+    n, tenths = drawn
+    edges = {end: w / 10 for end, w in tenths.items()}
+    i, j = np.array(list(edges)).T
+    A = gl.Matrix.from_coo(i, j, list(edges.values()), nrows=n, ncols=n)
+    G = nx.DiGraph()
+    G.add_weighted_edges_from((u, v, w) for (u, v), w in tenths.items())
+    try:
+        cycle = negative_cycle(A)
+    except gl.exceptions.InvalidValue as error:
+        assert "whose weights add up to about 0" in str(error)
+        assert not nx.negative_edge_cycle(G)
+        return
+    if cycle is None:
+        assert not nx.negative_edge_cycle(G)
+        _refused_or_a_forest(A)
+    else:
+        assert sum(Fraction(edges[end]) for end in pairwise(cycle)) < 0
 
 
 def test_a_long_negative_cycle_is_found_and_a_long_way_downhill_is_none():
