@@ -55,10 +55,13 @@ argmax = Aggregator("argmax", _of.index_of(_monoid.max), _of.whole, needs_place=
 _by_name = {name: thing for name, thing in globals().items() if isinstance(thing, Aggregator)}
 
 
+_in_lower_case = {name.lower(): thing for name, thing in _by_name.items()}
+
+
 def find(name: str) -> Aggregator | TypedAggregator | None:
     """The aggregator of this name (`"mean"`, `"mean[FP64]"`), or None."""
     name, _, dtype = name.strip().removeprefix("agg.").partition("[")
-    found = _by_name.get(name)
+    found = _by_name.get(name) or _in_lower_case.get(name.lower())
     return found[dtype.rstrip("]").strip()] if found is not None and dtype else found
 
 

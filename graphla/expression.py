@@ -55,7 +55,7 @@ replace = Replace()
 class Operand:
     """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     ndim: ClassVar[int]
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
@@ -86,9 +86,21 @@ class Operand:
 class Expression(Operand):
     """T = operation(operands): shape and dtype known and checked, not yet run."""
 
-    __slots__ = ("_args", "_device", "_dtype", "_operation", "_region", "_result", "_shape")
+    __slots__ = (
+        "_args",
+        "_device",
+        "_dtype",
+        "_operation",
+        "_origin",
+        "_region",
+        "_result",
+        "_scalar",
+        "_shape",
+    )
     noun: ClassVar[type]
     _args: Any
+    _scalar: Any  # of an operator with a bound scalar: the scalar as it was given
+    _origin: Any  # of a transpose: what it is the transpose of
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
-from graphla.forms import MatrixForms, VectorForms
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
 from graphla.operations.shapes import shape_of
@@ -29,7 +29,7 @@ from graphla.sparse.operators import (
     unary_of,
 )
 from semirings import monoid
-from semirings.binary import land, lor
+from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify
 from semirings.exceptions import (
     DimensionMismatch,
@@ -143,11 +143,15 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
         left, dtype = bound(left, a.dtype, "left")
         typed = binary_of(op, dtype, a.dtype)
         args = (a, typed, _left(left, typed, "left"))
-        return expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+        made = expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+        made._scalar = left
+        return made
     right, dtype = bound(right, a.dtype, "right")
     typed = binary_of(op, a.dtype, dtype)
     args = (a, typed, _right(right, typed, "right"))
-    return expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+    made = expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+    made._scalar = right
+    return made
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
@@ -163,6 +167,31 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
     if typed.return_type is not BOOL:
         raise DomainMismatch(f"{typed!r} returns {typed.return_type}, but to select must be BOOL")
     return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
+
+
+def select_by(x: Any, what: str) -> Any:
+    """The entries of A where the comparison x holds of the value, row, column or index."""
+    args: Any = x._args if isinstance(x, Expression) and x._operation in _by_scalar else ()
+    op = args[1].op if args else None
+    if op is not None and x._operation is ops.apply_left:
+        op = op.commutes_to
+    if op not in _comparisons:
+        raise TypeError(
+            f"select.{what} takes a comparison of A with a scalar that is not yet computed, as in "
+            f"select.{what}(A > 3)"
+        )
+    a, k = args[0], x._scalar
+    if what == "value":
+        return select(a, f"value{op.name}", k)
+    if op in (eq, ne):
+        raise InvalidValue(f"select.{what} takes <, <=, > or >=, not {'==' if op is eq else '!='}")
+    k = integer(k, f"the {what} to compare with")
+    side = "col" if what == "column" else "row"
+    return select(a, f"{side}{'le' if op in (lt, le) else 'gt'}", k - (op in (lt, ge)))
+
+
+_by_scalar = (ops.apply_left, ops.apply_right)
+_comparisons = (eq, ne, lt, le, gt, ge)
 
 
 def reduce_rowwise(a: MatrixForms, op: Any) -> Any:
@@ -279,8 +308,8 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
 def infix(symbol: str, left: Any, right: Any) -> Any:
     """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
     a, b = operand_forms(left), operand_forms(right)
-    shapes = left.shape if a is left else shape_of(a), right.shape if b is right else shape_of(b)
-    shape = _product_shape(*shapes) if symbol == "@" else _common_shape_of(*shapes, symbol)
+    one, other = (x.shape if isinstance(x, Expression) else shape_of(x) for x in (a, b))
+    shape = _product_shape(one, other) if symbol == "@" else _common_shape_of(one, other, symbol)
     return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
 
 
@@ -338,7 +367,7 @@ def is_waiting(x: Any) -> bool:
 
 def operand_forms(x: Any) -> Any:
     """What an operand of an infix is held as: forms, or the infix itself where it waits too."""
-    return x if is_waiting(x) else x._read()
+    return x if is_waiting(x) or isinstance(x, ScalarForms) else x._read()
 
 
 def _settle(x: Any, symbol: str, op: Any) -> Any:

@@ -102,6 +102,14 @@ class Noun(Operand):
     def _read(self) -> Any:
         return self._forms
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the entries take on their device, in all forms that are held."""
+        return self._forms.nbytes
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes
+
     def __copy__(self: Self) -> Self:
         return self._of(self._forms, self._name)
 
