@@ -197,10 +197,30 @@ def either(text: str, lib: Any) -> Any:
     A = lib.Matrix.from_coo([0, 0, 1, 2], [1, 2, 0, 2], [3, 1, 4, -2], nrows=3, ncols=4)
     v = lib.Vector.from_coo([0, 2, 3], [1, 2, -3], size=5)
     s = lib.Scalar.from_value(5)
+    names = {"weakref": weakref, "written": written, "composite": composite}
     try:
-        return plain(eval(text, {"lib": lib, "A": A, "v": v, "s": s, "weakref": weakref}))
+        return plain(eval(text, {"lib": lib, "A": A, "v": v, "s": s, **names}))
     except (TypeError, ValueError, IndexError) as error:
         return next(kind for kind in (TypeError, ValueError, IndexError) if isinstance(error, kind))
+
+
+def written(C: Any, *args: Any, x: Any, **options: Any) -> Any:
+    """C once x has been written to it."""
+    C = C.dup()
+    C(*args, **options) << x
+    return C
+
+
+def composite(lib: Any) -> Any:
+    """The aggregator (max + 1.5 min) / count, which none of the catalogue is."""
+
+    def finalize(most, least, count, opts):
+        least = lib.binary.times(least, 1.5)
+        return lib.binary.truediv(lib.binary.plus(most & least) & count)
+
+    agg, types = lib.agg, [lib.monoid.max, lib.binary.truediv]
+    parts = [agg.max, agg.min, agg.count]
+    return type(agg.sum)("odd", composite=parts, finalize=finalize, types=types)
 
 
 def plain(x: Any) -> Any:
@@ -284,6 +304,45 @@ LINES = [
     "A[0, 1].new().is_cscalar, A[0, 1].is_cscalar",
     "(s + 1).is_cscalar",
     "s.wait('bad')",
+    # input_mask
+    "A[1:, [0, 2]].new(input_mask=A.S)",
+    "A[1:, [2, 0]].new(input_mask=~A.V)",
+    "A[0, :].new(input_mask=A.S)",
+    "A[0, [3, 1]].new(input_mask=v[:4].new().S)",
+    "A[:, 2].new(float, input_mask=v[:3].new().V)",
+    "v[[3, 0, 0]].new(input_mask=~v.S)",
+    "v[[3, 0]].new(input_mask=(v > 0))",
+    "v[[3, 0]].new(mask=v[:2].new().S, input_mask=v.S)",
+    "A[1:, :].new(input_mask=v.S)",
+    "v[:].new(input_mask=A.S)",
+    "written(v, lib.replace, input_mask=v.V, x=v[::-1])",
+    "written(v, lib.binary.plus, input_mask=~v.S, x=v[::-1])",
+    "written(v, 'plus', input_mask=v.S, x=v[[1, 1, 2, 2, 3]], replace=True)",
+    "written(v, v.S, input_mask=v.S, x=v[:])",
+    "written(v, input_mask=v.S, x=v)",
+    "written(A, input_mask=A.S, x=A[:, ::-1])",
+    # aggregators
+    *(
+        f"lib.Vector({dtype}, 3).reduce(lib.agg.{name}, allow_empty=False)"
+        for dtype in ("int", "'FP32'")
+        for name in ("sum", "prod", "min", "max", "any_value")
+    ),
+    *(f"lib.Vector(bool, 3).reduce(lib.agg.{name}, allow_empty=False)" for name in ("all", "any")),
+    "lib.Vector('UINT8', 3).reduce(lib.agg.bitwise_all, allow_empty=False)",
+    "lib.Vector('UINT8', 3).reduce(lib.agg.bitwise_any, allow_empty=False)",
+    *(
+        f"lib.Vector(int, 3).reduce(lib.agg.{name}, allow_empty=False)"
+        for name in ("mean", "count", "varp", "hypot", "peak_to_peak")
+    ),
+    "A.reduce_scalar(lib.agg.sum, allow_empty=False)",
+    "lib.Matrix(int, 2, 2).reduce_scalar(lib.agg.max, allow_empty=False)",
+    "composite(lib)(v)",
+    "composite(lib)(A)",
+    "composite(lib)(A, rowwise=True)",
+    "composite(lib)(A, columnwise=True)",
+    "composite(lib)(lib.Vector(int, 3))",
+    "composite(lib)[int].return_type",
+    "composite(lib).name",
     # nouns as objects of Python
     "A.T.T is A, A.T is A.T",
     "[weakref.ref(x)() is x for x in (A, v, s)]",

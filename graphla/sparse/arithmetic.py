@@ -210,6 +210,10 @@ class Collection(Arithmetic):
 
     __slots__ = ()
 
+    def _output_mask(self, input_mask: Any) -> Mask:
+        """The mask of the result of A[I, J] that a mask of A is."""
+        return expressions.output_mask(self, input_mask)
+
     def __bool__(self) -> NoReturn:
         raise TypeError(
             f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or .reduce"

@@ -217,7 +217,11 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
         if op.op.needs_place and isinstance(a, MatrixForms):
             raise InvalidValue(f"{op!r} gives an index, so it is for rows, columns or a Vector")
         if not allow_empty:
-            raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
+            if op.op.monoid is None:
+                raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
+            identity = op.op.monoid[op.return_type].identity
+            args = (a, op, identity)
+            return expression(0, aggregators.aggregate_or_identity, args, (), op.return_type)
         return expression(0, aggregators.aggregate_scalar, (a, op), (), op.return_type)
     return expression(0, ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
 
@@ -251,6 +255,33 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
         return expression(1, ops.extract_column, (a, i, j), shape, a.dtype, region)
     shape = (_length(i, a.nrows), _length(j, a.ncols))
     return expression(2, ops.extract_matrix, (a, i, j), shape, a.dtype, region)
+
+
+def output_mask(x: Any, input_mask: Any) -> Mask:
+    """The mask of A[I, J] that a mask of A is; one of a row or a column may be a Vector."""
+    mask = as_mask(input_mask)
+    if not isinstance(x, Expression) or x._operation not in _parts or not x._args:
+        raise TypeError(
+            "input_mask is for a part of a Matrix or Vector that is not yet computed, as in A[I, J]"
+        )
+    a, *axes = x._args
+    shape = shape_of(a)
+    if mask.ndim > len(shape):
+        raise TypeError("input_mask is a Matrix, but a Vector needs a Vector as mask")
+    if mask.ndim < len(shape):
+        if len(x.shape) == 2:
+            raise TypeError("input_mask is a Vector, but a submatrix needs a Matrix as mask")
+        k = 0 if isinstance(axes[1], int) else 1
+        axes, shape = axes[k : k + 1], shape[k : k + 1]
+    if mask.shape != shape:
+        raise DimensionMismatch(
+            f"input_mask has {describe(mask.shape)}, but what it masks has {describe(shape)}"
+        )
+    part = extract(mask.parent._read(), tuple(axes), None).new()
+    return Mask(part, structure=mask.structure, complement=mask.complement)
+
+
+_parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_matrix)
 
 
 def transpose(a: MatrixForms) -> Any:

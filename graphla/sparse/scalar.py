@@ -177,7 +177,7 @@ class ScalarExpression(ReadableScalar, Expression):
     __slots__ = ()
     noun = Scalar
 
-    def new(
+    def new(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         dtype: Any = None,
         *,
