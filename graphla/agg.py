@@ -13,15 +13,15 @@ from semirings import monoid as _monoid
 from semirings.dtypes import BOOL as _BOOL
 from semirings.exceptions import InvalidValue as _InvalidValue
 
-sum = Aggregator("sum", _of.total, _of.summed)
-prod = Aggregator("prod", _of.product, _of.summed)
-all = Aggregator("all", _of.folded(_monoid.land, _BOOL), lambda dtype: _BOOL)
-any = Aggregator("any", _of.folded(_monoid.lor, _BOOL), lambda dtype: _BOOL)
-min = Aggregator("min", _of.folded(_monoid.min), _of.same)
-max = Aggregator("max", _of.folded(_monoid.max), _of.same)
-any_value = Aggregator("any_value", _of.folded(_monoid.any), _of.same)
-bitwise_all = Aggregator("bitwise_all", _of.folded(_monoid.band), _of.same)
-bitwise_any = Aggregator("bitwise_any", _of.folded(_monoid.bor), _of.same)
+sum = Aggregator("sum", _of.total, _of.summed, monoid=_monoid.plus)
+prod = Aggregator("prod", _of.product, _of.summed, monoid=_monoid.times)
+all = Aggregator("all", _of.folded(_monoid.land, _BOOL), lambda dtype: _BOOL, monoid=_monoid.land)
+any = Aggregator("any", _of.folded(_monoid.lor, _BOOL), lambda dtype: _BOOL, monoid=_monoid.lor)
+min = Aggregator("min", _of.folded(_monoid.min), _of.same, monoid=_monoid.min)
+max = Aggregator("max", _of.folded(_monoid.max), _of.same, monoid=_monoid.max)
+any_value = Aggregator("any_value", _of.folded(_monoid.any), _of.same, monoid=_monoid.any)
+bitwise_all = Aggregator("bitwise_all", _of.folded(_monoid.band), _of.same, monoid=_monoid.band)
+bitwise_any = Aggregator("bitwise_any", _of.folded(_monoid.bor), _of.same, monoid=_monoid.bor)
 exists = Aggregator("exists", _of.ones, _of.same)
 count = Aggregator("count", _of.count, _of.whole)
 count_nonzero = Aggregator("count_nonzero", _of.count_nonzero, _of.whole)
@@ -55,10 +55,13 @@ argmax = Aggregator("argmax", _of.index_of(_monoid.max), _of.whole, needs_place=
 _by_name = {name: thing for name, thing in globals().items() if isinstance(thing, Aggregator)}
 
 
+_in_lower_case = {name.lower(): thing for name, thing in _by_name.items()}
+
+
 def find(name: str) -> Aggregator | TypedAggregator | None:
     """The aggregator of this name (`"mean"`, `"mean[FP64]"`), or None."""
     name, _, dtype = name.strip().removeprefix("agg.").partition("[")
-    found = _by_name.get(name)
+    found = _by_name.get(name) or _in_lower_case.get(name.lower())
     return found[dtype.rstrip("]").strip()] if found is not None and dtype else found
 
 

@@ -6,29 +6,32 @@ row; a whole matrix is one row of all its entries. A row without entries gives n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import Any
 
 import numpy as np
 
 from graphla.backends import backend
+from graphla.expression import expression
 from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.indexing import as_row
 from graphla.operations.operation import Operation
 from graphla.operations.reductions import values_of
-from graphla.storage import Csr, SparseVector
+from graphla.storage import Csr, FullVector, SparseVector
 from semirings import monoid
 from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
+from semirings.structures import Monoid
 
 
 class Rows:
     """The entries of the rows that have any; results are one value for each such row."""
 
-    __slots__ = ("_do", "counts", "csr", "dtype", "ends", "occupied", "starts", "xp")
+    __slots__ = ("_do", "counts", "csr", "device", "dtype", "ends", "occupied", "starts", "xp")
 
     def __init__(self, device: str, dtype: DataType, csr: Csr):
+        self.device = device
         self._do = backend(device)
         self.xp = xp = self._do.xp
         self.dtype = dtype
@@ -61,19 +64,52 @@ class Rows:
 
 
 class Aggregator:
-    """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`."""
+    """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
 
-    __slots__ = ("_compute", "_result", "_typed", "name", "needs_place")
+    Make one of a monoid, or of several aggregators and a function that joins their results: a unary
+    or binary operator, or a function of one Vector per aggregator and a dict of options (empty).
+
+    >>> from graphla import Vector, agg, binary
+    >>> span = Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
+    >>> span(Vector.from_dense([3, 9, 4])).value
+    6
+
+    Args:
+        name: what it is called.
+        compute: f, as a function of `Rows`; with `result`, which gives its dtype from that of the
+            entries.
+        needs_place: whether f reads the columns of entries.
+        monoid: the monoid that f is.
+        composite: the aggregators that f is made of.
+        finalize: the function that joins the results of `composite`.
+        types: accepted and not read, as the dtypes follow from `finalize`.
+    """
+
+    __slots__ = ("__weakref__", "_compute", "_result", "_typed", "monoid", "name", "needs_place")
 
     def __init__(
         self,
         name: str,
-        compute: Callable[[Rows], Any],
-        result: Callable[[DataType], DataType],
+        compute: Callable[[Rows], Any] | None = None,
+        result: Callable[[DataType], DataType] | None = None,
         *,
         needs_place: bool = False,
+        monoid: Monoid | None = None,
+        composite: Sequence[Aggregator] | None = None,
+        finalize: Any = None,
+        types: Any = None,
     ):
+        if composite is not None:
+            composite = _aggregators(composite)
+            join = _joined(finalize, len(composite))
+            compute, result = _composed(composite, join), _type_of(composite, join)
+            needs_place = any(each.needs_place for each in composite)
+        elif compute is None and monoid is not None:
+            compute, result = folded(monoid), lambda dtype: monoid[dtype].return_type
+        if compute is None or result is None:
+            raise TypeError("an Aggregator needs monoid, composite, or compute with result")
         self.name = name
+        self.monoid = monoid
         self.needs_place = needs_place
         self._compute = compute
         self._result = result
@@ -172,6 +208,70 @@ def _scalar(a: MatrixForms | VectorForms, op: TypedAggregator) -> ScalarForms:
     return ScalarForms(a.device, op.return_type, value)
 
 
+def _scalar_or_identity(
+    a: MatrixForms | VectorForms, op: TypedAggregator, identity: Any
+) -> ScalarForms:
+    """s = f(all entries); of none, the identity."""
+    s = _scalar(a, op)
+    return s if s.value is not None else ScalarForms(s.device, s.dtype, identity)
+
+
+def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
+    parts = tuple(composite) if isinstance(composite, Iterable) else ()
+    if not parts or not all(isinstance(each, Aggregator) for each in parts):
+        raise TypeError(f"composite must be a list of aggregators, not {composite!r}")
+    return parts
+
+
+def _joined(finalize: Any, count: int) -> Callable[..., Any]:
+    """finalize as a function of `count` vectors that gives an expression."""
+    kind = getattr(finalize, "opclass", None)
+    if kind == "UnaryOp" and count == 1:
+        return finalize
+    if kind in ("BinaryOp", "Monoid") and count == 2:
+        return lambda x, y: finalize(x & y)
+    if kind is not None or not callable(finalize):
+        raise TypeError(
+            f"finalize must be an operator or a function of {count} vectors, not {finalize!r}"
+        )
+    return lambda *vectors: finalize(*vectors, {})
+
+
+def _vector(device: str, dtype: DataType, values: Any) -> Any:
+    """A vector with an entry at each index, as an operand."""
+    forms = VectorForms(device, dtype, FullVector(values.size, values))
+    return expression(1, _given, (forms,), (values.size,), dtype)
+
+
+def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:
+    """The results of all, joined."""
+
+    def compute(rows: Rows) -> Any:
+        vectors = []
+        for each in composite:
+            dtype = each._result(rows.dtype)
+            values = each._compute(rows).astype(dtype.np_type, copy=False)
+            vectors.append(_vector(rows.device, dtype, rows.xp.ascontiguousarray(values)))
+        found = join(*vectors).new()
+        if found.nvals < rows.counts.size:
+            raise InvalidValue("finalize must keep an entry for each row that has one")
+        return found.to_dense(copy=False)
+
+    return compute
+
+
+def _type_of(
+    composite: tuple[Aggregator, ...], join: Callable[..., Any]
+) -> Callable[[DataType], DataType]:
+    """The dtype of what `join` gives, which is asked for none."""
+
+    def result(dtype: DataType) -> DataType:
+        types = [each._result(dtype) for each in composite]
+        return join(*(_vector("cpu", t, np.empty(0, t.np_type)) for t in types)).dtype
+
+    return result
+
+
 def _one_row(device: str, values: Any) -> Csr:
     """One row of these values, in columns that nobody looks at."""
     xp, size = backend(device).xp, values.size
@@ -182,6 +282,8 @@ def _one_row(device: str, values: Any) -> Csr:
 aggregate_rowwise = Operation("reduce_rowwise", _rowwise)
 aggregate_columnwise = Operation("reduce_columnwise", _columnwise)
 aggregate_scalar = Operation("reduce", _scalar)
+aggregate_or_identity = Operation("reduce", _scalar_or_identity)
+_given = Operation("given", lambda forms: forms)
 
 
 # --- the functions of rows, in the order of the catalogue `graphla.agg` ---

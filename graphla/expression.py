@@ -55,7 +55,7 @@ replace = Replace()
 class Operand:
     """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     ndim: ClassVar[int]
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
@@ -86,9 +86,21 @@ class Operand:
 class Expression(Operand):
     """T = operation(operands): shape and dtype known and checked, not yet run."""
 
-    __slots__ = ("_args", "_device", "_dtype", "_operation", "_region", "_result", "_shape")
+    __slots__ = (
+        "_args",
+        "_device",
+        "_dtype",
+        "_operation",
+        "_origin",
+        "_region",
+        "_result",
+        "_scalar",
+        "_shape",
+    )
     noun: ClassVar[type]
     _args: Any
+    _scalar: Any  # of an operator with a bound scalar: the scalar as it was given
+    _origin: Any  # of a transpose: what it is the transpose of
 
     def __init__(
         self,
@@ -122,8 +134,26 @@ class Expression(Operand):
         dtype = self._dtype
         return self._resolve()._dtype if dtype is None else dtype  # pyright: ignore[reportReturnType]
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
-        """C⟨mask⟩ = T, in a new noun of the expression's dtype or of `dtype`."""
+    def _output_mask(self, input_mask: Any) -> Any:
+        """The mask of the result of A[I, J] that a mask of A is."""
+        raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
+
+    def new(
+        self,
+        dtype: Any = None,
+        *,
+        mask: Any = None,
+        input_mask: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """C⟨mask⟩ = T, in a new noun of the expression's dtype or of `dtype`.
+
+        `input_mask` is for T = A[I, J]: a mask as large as A, which says what is taken from it.
+        """
+        if input_mask is not None:
+            if mask is not None:
+                raise TypeError("mask and input_mask cannot both be given")
+            mask = self._output_mask(input_mask)
         if mask is None:
             forms = self._read()
             if dtype is not None:
@@ -273,6 +303,29 @@ class Updater:
     def __bool__(self) -> NoReturn:
         raise TypeError("C(...) only says how to write; it is neither true nor false")
 
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+class InputMasked:
+    """`C(input_mask=M, accum, replace)`: the next `<<` is of a part A[I, J], where M masks A."""
+
+    __slots__ = ("_accum", "_mask", "_replace", "_target")
+
+    def __init__(self, target: Any, input_mask: Any, accum: Any, replace: bool):
+        self._target = target
+        self._mask = input_mask
+        self._accum = accum
+        self._replace = replace
+
+    def __lshift__(self, x: Any) -> None:
+        """C⟨M(I, J), replace⟩ = accum(C, A(I, J))."""
+        if not isinstance(x, Expression):
+            raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
+        update(self._target, x, x._output_mask(self._mask), self._accum, self._replace)
+
+    update = __lshift__
+    __eq__ = Updater.__eq__
+    __bool__ = Updater.__bool__
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
 

@@ -25,6 +25,7 @@ from graphla.storage import (
     MatrixMask,
     SparseVector,
     VectorMask,
+    bytes_of,
     is_iso,
     known,
 )
@@ -82,6 +83,13 @@ class VectorForms:
     def nvals(self) -> int:
         """Number of entries."""
         return self.at_hand.nvals
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that all forms take."""
+        v, w, u = self._sparse, self._bitmap, self._full
+        parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
+        return bytes_of(*parts, v and v.indices, w and w.present)
 
     @property
     def known_nvals(self) -> int | None:
@@ -345,6 +353,12 @@ class MatrixForms:
     known_nvals = nvals
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of memory that both forms take."""
+        forms = [form for form in (self._pair.by_rows, self._pair.by_columns) if form is not None]
+        return bytes_of(*(part for f in forms for part in (f.indptr, f.indices, f.values)))
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether the matrix is known to equal its transpose, its forms being one object."""
         return self._pair.by_rows is self._pair.by_columns
@@ -460,6 +474,11 @@ class ScalarForms:
         return 0 if self.value is None else 1
 
     known_nvals = nvals
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the value."""
+        return 0 if self.value is None else self.value.nbytes
 
 
 class _Pair:

@@ -287,15 +287,38 @@ recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
 
 
 class Recorder:
-    """Lists the operations that run while it listens: `with Recorder() as recorder: ...`.
+    """List the operations that run while it listens: `with Recorder() as recorder: ...`.
 
     It hears the thread or task it was started in; nested recorders each hear everything.
+
+    Args:
+        start: whether it listens from now on, rather than from `start()` or `with`.
+        max_rows: how many operations its text shows at most; None for all.
     """
 
-    __slots__ = ("events",)
+    __slots__ = ("__weakref__", "events", "max_rows")
 
-    def __init__(self) -> None:
+    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+        _check_flag("start", start)
+        if max_rows is not None:
+            _check_count(0)("max_rows", max_rows)
         self.events: list[Event] = []
+        self.max_rows = max_rows
+        if start:
+            self.start()
+
+    @property
+    def data(self) -> list[Event]:
+        """The events, under the name that python-graphblas gives them."""
+        return self.events
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it listens, in this thread or task."""
+        return self in _recorders.get()
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
 
     def start(self) -> None:
         """Begin to listen; nothing changes if it already does."""
@@ -322,9 +345,15 @@ class Recorder:
 
     def __str__(self) -> str:
         head = ("operation", "semiring", "direction", "why", "in", "out", "ms")
-        rows = [head, *(_cells(event) for event in self.events)]
+        hidden = 0 if self.max_rows is None else max(0, len(self.events) - self.max_rows)
+        first = (len(self.events) - hidden) // 2 if hidden else len(self.events)
+        shown = self.events[:first] + self.events[first + hidden :]
+        rows = [head, *(_cells(event) for event in shown)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        return "\n".join(_line(row, widths) for row in rows)
+        lines = [_line(row, widths) for row in rows]
+        if hidden:
+            lines.insert(first + 1, f"... {hidden} more; set max_rows to see them")
+        return "\n".join(lines)
 
 
 def record(event: Event) -> None:

@@ -170,6 +170,12 @@ def known(count: SupportsInt) -> int | None:
     return int(count)
 
 
+def bytes_of(*arrays: Array | None) -> int:
+    """Return the bytes of memory behind the arrays; each array counts once, a broadcast as one."""
+    different = {id(a): a for a in arrays if a is not None and a.size}.values()
+    return sum(a.itemsize if a.strides[0] == 0 else a.nbytes for a in different)
+
+
 def is_iso(values: Array) -> bool:
     """Whether all values are one, held once."""
     return values.size > 0 and values.strides[0] == 0

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
+from math import log as _log
+from types import SimpleNamespace as _SimpleNamespace
 from typing import Any as _Any
 
 from semirings import naming as _naming
 from semirings import trace as _t
+from semirings.dtypes import ALL as _ALL
 from semirings.dtypes import BOOL as _BOOL
 from semirings.dtypes import INT64 as _INT64
 from semirings.dtypes import INTEGERS as _INTEGERS
@@ -220,4 +223,87 @@ secondi1 = _BinaryOp(
 secondj = _BinaryOp("secondj", lambda x, ix, jx, y, iy, jy: jy, keeps=True, is_positional=True)
 secondj1 = _BinaryOp(
     "secondj1", lambda x, ix, jx, y, iy, jy: jy + 1, keeps=True, is_positional=True
+)
+
+
+# --- NumPy's names: each computes what the function of that name computes on our dtypes -----------
+
+
+def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _BinaryOp:
+    return _BinaryOp(f"numpy.{name}", function, *domain, **options)
+
+
+def _without_nan(choose: _Callable[..., _Any]) -> _Callable[..., _Any]:
+    """The choice between x and y; where one is NaN, the other."""
+    return lambda x, y: _t.where(_t.isnan(x), y, _t.where(_t.isnan(y), x, choose(x, y)))
+
+
+def _fmod(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+    if x.dtype.is_float:
+        return _t.fmod(x, y)
+    rest = x % y  # of the sign of y, where fmod has that of x
+    if x.dtype.kind == "u":
+        return rest
+    return _t.where((rest != 0) & ((x < 0) != (y < 0)), rest - y, rest)
+
+
+def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
+    """The logarithm of the sum of two powers, from their exponents; computed in FP64."""
+
+    def log_of_sum(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+        dtype = _float_of(x.dtype)
+        x, y = x.astype("FP64"), y.astype("FP64")
+        larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
+        return _t.where(x == y, x + of_two, larger).astype(dtype)  # infinities too
+
+    return log_of_sum
+
+
+_logaddexp = _log_of_sum(_t.exp, _t.log1p, _log(2))
+_logaddexp2 = _log_of_sum(_t.exp2, lambda p: _t.log1p(p) * (1 / _log(2)), 1.0)
+
+
+def _as_double(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
+    return x.astype("FP64") ** y.astype("FP64")
+
+
+_NUMBERS = tuple(dtype for dtype in _ALL if dtype is not _BOOL)
+
+numpy = _SimpleNamespace(
+    add=plus,
+    arctan2=atan2,
+    bitwise_and=band,
+    bitwise_or=bor,
+    bitwise_xor=bxor,
+    copysign=copysign,
+    divide=truediv,
+    equal=eq,
+    float_power=_numpy("float_power", _as_double, ulps=4),
+    floor_divide=floordiv,
+    fmax=_numpy("fmax", _without_nan(_t.maximum), commutes_to="numpy.fmax"),
+    fmin=_numpy("fmin", _without_nan(_t.minimum), commutes_to="numpy.fmin"),
+    fmod=_numpy("fmod", _fmod, _NUMBERS),
+    greater=gt,
+    greater_equal=ge,
+    hypot=hypot,
+    ldexp=ldexp,
+    left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
+    less=lt,
+    less_equal=le,
+    # More ulps than these where the result is near 0, as the two parts cancel.
+    logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
+    logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
+    logical_and=land,
+    logical_or=lor,
+    logical_xor=lxor,
+    maximum=max,
+    minimum=min,
+    mod=mod,
+    multiply=times,
+    not_equal=ne,
+    power=pow,
+    remainder=mod,
+    right_shift=_numpy("right_shift", lambda x, y: x >> y, _INTEGERS),
+    subtract=minus,
+    true_divide=truediv,
 )

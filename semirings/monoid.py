@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace as _SimpleNamespace
 from typing import Any as _Any
 
 from semirings import binary as _binary
@@ -89,6 +90,15 @@ def _greatest_of_exact(dtype: _DataType) -> _Any:
     return None if dtype.is_float else _greatest(dtype)
 
 
+def _nan_or(of_exact: _Any) -> _Any:
+    """The identity of a choice that leaves NaN out: NaN itself where there is one."""
+    return lambda dtype: float("nan") if dtype.is_float else of_exact(dtype)
+
+
+def _least_if_float(dtype: _DataType) -> _Any:
+    return _least(dtype) if dtype.is_float else None
+
+
 def _ones(dtype: _DataType) -> int:
     """The value with every bit set."""
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
@@ -111,4 +121,29 @@ bxor = _Monoid("bxor", _binary.bxor, 0)
 bxnor = _Monoid("bxnor", _binary.bxnor, _ones)
 
 for _each in (any, plus, times, min, max, land, lor, lxor, lxnor, eq, band, bor, bxor, bxnor):
+    _each.binaryop.monoid = _each
+
+
+# --- NumPy's names ----------------------------------------------------------------------------
+# The exception to the rule that an identity changes nothing: hypot(0, x) is |x|.
+numpy = _SimpleNamespace(
+    add=plus,
+    bitwise_and=band,
+    bitwise_or=bor,
+    bitwise_xor=bxor,
+    equal=eq,
+    fmax=_Monoid("numpy.fmax", _binary.numpy.fmax, _nan_or(_least), is_idempotent=True),
+    fmin=_Monoid("numpy.fmin", _binary.numpy.fmin, _nan_or(_greatest), is_idempotent=True),
+    hypot=_Monoid("numpy.hypot", _binary.hypot, 0),
+    logaddexp=_Monoid("numpy.logaddexp", _binary.numpy.logaddexp, _least_if_float),
+    logaddexp2=_Monoid("numpy.logaddexp2", _binary.numpy.logaddexp2, _least_if_float),
+    logical_and=land,
+    logical_or=lor,
+    logical_xor=lxor,
+    maximum=max,
+    minimum=min,
+    multiply=times,
+)
+
+for _each in (numpy.fmax, numpy.fmin, numpy.logaddexp, numpy.logaddexp2):
     _each.binaryop.monoid = _each

@@ -11,16 +11,25 @@ from semirings.exceptions import InvalidValue
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
-    """The operator that a text names: `plus`, `+`, or typed, `plus[INT64]`."""
+    """The operator that a text names: `plus`, `PLUS`, `+`, or typed, `plus[INT64]`."""
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)
-    found: Any = names.get(signs.get(base, base).split(".")[0])
-    for part in signs.get(base, base).split(".")[1:]:
-        found = getattr(found, part, None)
+    found = _sought(names, signs.get(base, base))
+    if getattr(found, "opclass", None) is None:
+        found = _sought(names, base.lower())
     if getattr(found, "opclass", None) is None:
         raise InvalidValue(f"{text!r} names no {kind} operator; dir(semirings.{kind}) lists them")
     return found if dtypes is None else found[dtypes]
+
+
+def _sought(names: Mapping[str, Any], name: str) -> Any:
+    """What has that name, which may hold dots; None if nothing has."""
+    first, *rest = name.split(".")
+    found = names.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found
 
 
 def split(text: str) -> tuple[str, Any]:

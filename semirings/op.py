@@ -25,6 +25,25 @@ def from_string(name: str) -> _Any:
     raise _InvalidValue(f"{name!r} names no operator; dir(semirings.op) lists them")
 
 
+class _NumPy:
+    """The operators of NumPy's names: binary, unary and semirings."""
+
+    def __getattr__(self, name: str) -> _Any:
+        for module in (_binary, _unary, _semiring):
+            found = getattr(module.numpy, name, None)
+            if found is not None:
+                return found
+        raise AttributeError(f"semirings.op.numpy has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted(
+            {n for m in (_binary, _unary, _semiring) for n in dir(m.numpy) if n[0] != "_"}
+        )
+
+
+numpy = _NumPy()
+
+
 def __getattr__(name: str) -> _Any:
     if not name.startswith("_"):
         for module in (_binary, _unary, _semiring):

@@ -53,6 +53,16 @@ class Operator:
             return False
         return True
 
+    @classmethod
+    def register_new(cls, name: str, *args: Any, **options: Any) -> Any:
+        """Give an operator a name: `register_new` of the module of its kind."""
+        return importlib.import_module(f"semirings.{cls.kind}").register_new(name, *args, **options)
+
+    @classmethod
+    def register_anonymous(cls, *args: Any, **options: Any) -> Any:
+        """Make an operator without a name: `register_anonymous` of the module of its kind."""
+        return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
+
     def _lookup(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key,)
         typed = self._typed(*(lookup_dtype(each) for each in keys))

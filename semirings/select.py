@@ -64,6 +64,35 @@ def adopt(op: _IndexUnaryOp) -> None:
     _naming.register(globals(), "select", op.name, _SelectOp.of(op))
 
 
+def value(comparison: _Any) -> _Any:
+    """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`."""
+    return _selected("value", comparison)
+
+
+def row(comparison: _Any) -> _Any:
+    """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`."""
+    return _selected("row", comparison)
+
+
+def column(comparison: _Any) -> _Any:
+    """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`."""
+    return _selected("column", comparison)
+
+
+def index(comparison: _Any) -> _Any:
+    """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`."""
+    return _selected("index", comparison)
+
+
+def _selected(what: str, comparison: _Any) -> _Any:
+    select_by = getattr(type(comparison), "__select_by__", None)
+    if select_by is None:
+        raise TypeError(
+            f"select.{what} takes a comparison, as in select.{what}(A > 3), not {comparison!r}"
+        )
+    return select_by(comparison, what)
+
+
 tril = _SelectOp.of(_indexunary.tril)
 triu = _SelectOp.of(_indexunary.triu)
 diag = _SelectOp.of(_indexunary.diag)

@@ -147,3 +147,34 @@ times_second = _Semiring("times_second", _monoid.times, _binary.second)
 bor_band = _Semiring("bor_band", _monoid.bor, _binary.band)
 band_bor = _Semiring("band_bor", _monoid.band, _binary.bor)
 bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
+
+
+# --- NumPy's names: numpy.add_multiply is plus_times -------------------------------------------
+
+
+class _NumPy:
+    """The semirings of a monoid and an operator of NumPy's names, each made when asked for."""
+
+    def __getattr__(self, name: str) -> _Semiring:
+        for add, monoid in vars(_monoid.numpy).items():
+            op = vars(_binary.numpy).get(name.removeprefix(f"{add}_"))
+            if op is not None and name.startswith(f"{add}_"):
+                found = _of_numpy(name, monoid, op)
+                setattr(self, name, found)
+                return found
+        raise AttributeError(f"semirings.semiring.numpy has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [f"{add}_{op}" for add in vars(_monoid.numpy) for op in vars(_binary.numpy)]
+
+
+def _of_numpy(name: str, monoid: _Monoid, op: _BinaryOp) -> _Semiring:
+    usual = f"{monoid.name}_{op.name}"
+    if "." not in usual:
+        found = globals().get(usual) or _compose(usual)
+        assert found is not None
+        return found
+    return _Semiring(f"numpy.{name}", monoid, op)
+
+
+numpy = _NumPy()

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
+from math import pi as _pi
+from types import SimpleNamespace as _SimpleNamespace
 from typing import Any as _Any
 
 from semirings import naming as _naming
 from semirings import trace as _t
+from semirings.dtypes import ALL as _ALL
 from semirings.dtypes import BOOL as _BOOL
 from semirings.dtypes import INT32 as _INT32
 from semirings.dtypes import INT64 as _INT64
@@ -18,6 +21,7 @@ from semirings.dtypes import float_of as _float_of
 from semirings.operators import UnaryOp as _UnaryOp
 
 SIGNS = {"-": "ainv", "~": "lnot"}
+_NUMBERS = tuple(dtype for dtype in _ALL if dtype is not _BOOL)
 
 
 def from_string(name: str) -> _Any:
@@ -129,3 +133,64 @@ positioni = _UnaryOp("positioni", lambda x, i, j: _place(x, i), is_positional=Tr
 positioni1 = _UnaryOp("positioni1", lambda x, i, j: _place(x, i + 1), is_positional=True)
 positionj = _UnaryOp("positionj", lambda x, i, j: _place(x, j), is_positional=True)
 positionj1 = _UnaryOp("positionj1", lambda x, i, j: _place(x, j + 1), is_positional=True)
+
+
+# --- NumPy's names: each computes what the function of that name computes on our dtypes -----------
+
+
+def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _UnaryOp:
+    return _UnaryOp(f"numpy.{name}", function, *domain, **options)
+
+
+def _signbit(x: _t.Symbol) -> _t.Symbol:
+    return _t.copysign(1.0, x) < 0 if x.dtype.is_float else x < 0
+
+
+_deg2rad = _numpy("deg2rad", lambda x: _as_float(x) * (_pi / 180), ulps=1)
+_rad2deg = _numpy("rad2deg", lambda x: _as_float(x) * (180 / _pi), ulps=1)
+numpy = _SimpleNamespace(
+    abs=abs,
+    absolute=abs,
+    arccos=acos,
+    arccosh=acosh,
+    arcsin=asin,
+    arcsinh=asinh,
+    arctan=atan,
+    arctanh=atanh,
+    bitwise_not=bnot,
+    cbrt=cbrt,
+    ceil=ceil,
+    cos=cos,
+    cosh=cosh,
+    deg2rad=_deg2rad,
+    degrees=_rad2deg,
+    exp=exp,
+    exp2=exp2,
+    expm1=expm1,
+    fabs=_numpy("fabs", lambda x: _t.absolute(_as_float(x))),
+    floor=floor,
+    invert=bnot,
+    isfinite=isfinite,
+    isinf=isinf,
+    isnan=isnan,
+    log=log,
+    log10=log10,
+    log1p=log1p,
+    log2=log2,
+    logical_not=lnot,
+    negative=ainv,
+    positive=identity,
+    rad2deg=_rad2deg,
+    radians=_deg2rad,
+    reciprocal=minv,
+    rint=_numpy("rint", lambda x: _t.rint(_as_float(x))),
+    sign=_numpy("sign", _t.sign, _NUMBERS),
+    signbit=_numpy("signbit", _signbit),
+    sin=sin,
+    sinh=sinh,
+    sqrt=sqrt,
+    square=_numpy("square", lambda x: x * x, _NUMBERS),
+    tan=tan,
+    tanh=tanh,
+    trunc=trunc,
+)

@@ -153,3 +153,46 @@ def test_an_aggregation_is_written_by_the_rule(data):
     view = {} if mask is None else {"mask": mask_of(mask, vector(mask.table))}
     C(accum=gl.binary.plus, **view) << matrix(A).reduce_rowwise(gl.agg.sum_of_squares)
     same(C, expected)
+
+
+def test_an_aggregator_is_made_of_others():
+    Aggregator = type(gl.agg.sum)
+    v, A = (
+        gl.Vector.from_coo([0, 2], [3, 9], size=4),
+        gl.Matrix.from_coo([0, 0, 2], [0, 1, 1], [3, 9, 4]),
+    )
+    span = Aggregator("span", composite=[gl.agg.max, gl.agg.min], finalize=gl.binary.minus)
+    root = Aggregator("root", composite=[gl.agg.sum_of_squares], finalize=gl.unary.sqrt)
+    mean = Aggregator("m", composite=[gl.agg.sum, gl.agg.count], finalize=gl.binary.truediv)
+    for op, known in ((span, gl.agg.peak_to_peak), (root, gl.agg.hypot), (mean, gl.agg.mean)):
+        assert op(v).isclose(known(v).new(), check_dtype=True)
+        assert op(A).isclose(known(A).new(), check_dtype=True)
+        for way in ("rowwise", "columnwise"):
+            assert op(A, **{way: True}).isclose(known(A, **{way: True}).new(), check_dtype=True)
+    nested = Aggregator("n", composite=[mean, gl.agg.count], finalize=gl.binary.times)
+    assert nested(v).value == 12.0
+    top = Aggregator("top", monoid=gl.monoid.max)
+    assert top(v).value == 9 and gl.Vector("INT8", 2).reduce(top, allow_empty=False) == -128
+    for wrong, problem in (
+        ({}, "needs monoid, composite, or compute with result"),
+        ({"composite": []}, "composite must be a list of aggregators"),
+        ({"composite": [gl.monoid.plus], "finalize": abs}, "composite must be a list"),
+        ({"composite": [gl.agg.sum], "finalize": gl.binary.plus}, "finalize must be an operator"),
+        ({"composite": [gl.agg.sum], "finalize": None}, "finalize must be an operator"),
+    ):
+        with pytest.raises(TypeError, match=problem):
+            Aggregator("wrong", **wrong)
+    some = Aggregator("s", composite=[gl.agg.sum], finalize=lambda x, opts: x.select(">", 5))
+    with pytest.raises(ValueError, match="finalize must keep an entry for each row"):
+        some(A, rowwise=True).new()
+
+
+def test_an_operator_class_registers_operators_of_its_kind():
+    halved = type(gl.unary.abs).register_anonymous(lambda x: x / 2)
+    assert gl.Vector.from_dense([4]).apply(halved)[0].value == 2.0
+    twice = type(gl.binary.plus).register_new("twice_and_more", lambda x, y: 2 * x + y)
+    assert gl.binary.twice_and_more is twice
+    folded = type(gl.monoid.plus).register_new("folded_twice", "plus", 0)
+    assert gl.monoid.folded_twice is folded
+    both = type(gl.semiring.plus_times).register_new("folded_more", "plus", twice)
+    assert gl.semiring.folded_more is both

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import pickle
+import sys
+import weakref
 
 import numpy as np
 import oracle
@@ -263,6 +265,41 @@ def test_len_iteration_truth_and_arrays_of_a_matrix_are_refused_with_the_way_to_
             np.asarray(noun)
 
 
+# --- select by a comparison -------------------------------------------------------------------
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@given(data, st.sampled_from(list(SIGNS)), st.integers(-2, 7))
+def test_select_by_a_comparison_of_the_value_or_the_place(data, sign, k):
+    table, line = data.draw(tables(dtype=INT)), data.draw(columns(dtype=INT))
+    A, v, compare = matrix(table), vector(line), SIGNS[sign]
+    for select, noun, of in (
+        (gl.select.value, A, lambda key: table.entries[key]),
+        (gl.select.row, A, lambda key: key[0]),
+        (gl.select.column, A, lambda key: key[1]),
+        (gl.select.index, v, lambda key: key[0]),
+    ):
+        held = table if noun is A else line
+        kept = {key: x for key, x in held.entries.items() if compare(of(key), k)}
+        same(select(compare(noun, k)).new(), Table(held.shape, INT, kept))
+        same(select(compare(noun, gl.Scalar.from_value(k))).new(), Table(held.shape, INT, kept))
+
+
+def test_select_by_a_comparison_keeps_the_number_as_it_was_written():
+    A, v = small(), gl.Vector.from_coo([0, (1 << 24) + 1], [1.0, 2.0], "FP32")
+    assert gl.select.index(v > 1 << 24).new().nvals == 1
+    assert gl.select.index(v >= (1 << 24) + 1).new().nvals == 1
+    for wrong, problem in (
+        (lambda: gl.select.row(A == 1), "select.row takes <, <=, > or >=, not =="),
+        (lambda: gl.select.row(A > 1.5), "must be an integer, not 1.5"),
+        (lambda: gl.select.value(A + 1), "takes a comparison of A with a scalar"),
+        (lambda: gl.select.value(A > A), "takes a comparison of A with a scalar"),
+        (lambda: gl.select.value(3), "takes a comparison, as in"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=problem):
+            wrong()
+
+
 # --- masks ------------------------------------------------------------------------------------
 @given(data)
 def test_masks_join_by_and_and_or(data):
@@ -465,3 +502,32 @@ def test_a_positional_unary_operator_gives_the_place_of_each_entry(data):
         assert len(found) == len(A.entries)
         places, found = getattr(gl.unary, name)(vector(u)).new().to_coo()
         assert found.tolist() == [place(i, 0) for i in places]
+
+
+# --- nouns as objects of Python ----------------------------------------------------------------
+def test_the_transpose_of_a_transpose_is_the_matrix_until_it_changes():
+    A = small()
+    B = A.T
+    assert B.T is A and (A + A).T.T.new().isequal((A + A).new())
+    A[0, 0] = 9
+    assert B.T is not A and B.T.isequal(small()) and A.T.T is A
+
+
+def test_nouns_and_expressions_can_be_referred_to_weakly():
+    for noun in (small(), line(), gl.Scalar.from_value(1), small() + 1, small().T):
+        reference = weakref.ref(noun)
+        assert reference() is noun
+    del noun
+    assert reference() is None
+
+
+def test_the_bytes_of_a_noun_are_those_of_its_arrays():
+    A = small()
+    one_way = A.nbytes
+    assert one_way == 4 * 4 + 3 * 4 + 3 * 8  # offsets, columns, values
+    A.T.to_csr()
+    assert A.nbytes == 2 * one_way
+    assert sys.getsizeof(A) >= A.nbytes
+    assert gl.Vector.from_dense(np.ones(10)).nbytes == 80
+    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all
+    assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0

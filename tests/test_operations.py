@@ -8,6 +8,7 @@ accumulator and replace.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -553,6 +554,31 @@ def test_diag_makes_a_matrix_of_a_vector_and_back(data):
     A, k = data.draw(tables()), data.draw(st.integers(-3, 3))
     assume(-A.shape[0] < k < A.shape[1])
     same(matrix(A).diag(k), oracle.diagonal(A, k))
+
+
+@pytest.mark.parametrize("kind", ["matrix", "vector"])
+@given(data)
+def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
+    shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
+    A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
+    assume(mask is not None)
+    C, M = Operand(data.draw, A, kind), Operand(data.draw, mask.table, kind)
+    (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
+    where = (i, j) if kind == "matrix" else i
+    J = J if kind == "matrix" else [0]
+    # The mask of the part: true where the mask of A is true.
+    spots = product(enumerate(I), enumerate(J))
+    allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
+    part = oracle.extract(A, I, J)
+    drawn = Mask(Table(part.shape, oracle.BOOL, allowed))
+    empty = Table(part.shape, A.dtype, {})
+    view = mask_of(mask, M.noun)
+    same(C.noun[where].new(input_mask=view), oracle.write(empty, part, drawn))
+    D = Operand(data.draw, data.draw(tables(st.just(part.shape))), kind)
+    accum, replace = data.draw(st.none() | st.sampled_from(ACCUMS)), data.draw(st.booleans())
+    options = {} if accum is None else {"accum": accum}
+    D.noun(input_mask=view, replace=replace, **options) << C.noun[where]
+    same(D.noun, oracle.write(D.table, part, drawn, accum, replace))
 
 
 @given(data)

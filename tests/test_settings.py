@@ -94,7 +94,7 @@ def test_recorders_nest_and_hear_their_thread():
 
 
 def test_a_recorder_starts_and_stops_and_prints_a_table():
-    recorder = Recorder()
+    recorder = Recorder(start=False)
     recorder.start()
     recorder.start()
     record(event)
@@ -106,6 +106,33 @@ def test_a_recorder_starts_and_stops_and_prints_a_table():
     assert row.split() == ["vxm", "any_secondi[BOOL]", "push", "forced", "3", "2", "500.000"]
     recorder.clear()
     assert not recorder.events
+
+
+def test_a_recorder_listens_from_the_start_unless_told_otherwise():
+    recorder = Recorder(start=False)
+    assert not recorder.is_recording
+    recorder.start()
+    assert recorder.is_recording and not in_a_thread(lambda: recorder.is_recording)
+    recorder.stop()
+    assert not recorder.is_recording
+    other = Recorder()
+    record(event)
+    other.stop()
+    assert other.data == [event] == list(other) and not recorder.data
+
+
+def test_a_recorder_shows_at_most_so_many_rows():
+    for most in (0, 1, 2, 5):
+        recorder = Recorder(start=False, max_rows=most)
+        recorder.events.extend([event] * 5)
+        lines = str(recorder).splitlines()
+        assert len(lines) == 1 + most + (most < 5)
+        if most < 5:
+            assert f"... {5 - most} more; set max_rows to see them" in lines
+        recorder.max_rows = None
+        assert len(str(recorder).splitlines()) == 6
+    with pytest.raises(InvalidValue, match="max_rows must be an int of at least 0, not -1"):
+        Recorder(max_rows=-1)
 
 
 def test_selecting_by_the_values_of_a_vector_is_recorded():

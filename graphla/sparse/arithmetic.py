@@ -75,6 +75,10 @@ class Arithmetic(Operand):
         """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: an operator called on operands."""
         return _call(op, args, options)
 
+    def __select_by__(self, what: str) -> Any:
+        """`select.value(A > 3)`, `select.row(A > 3)`: called by the functions of `select`."""
+        return expressions.select_by(self, what)
+
     def _other(self, x: Any, name: str) -> Any:
         """The forms of the other operand of an ewise operation."""
         if isinstance(x, Operand) and (x.ndim > 0) == (self.ndim > 0):
@@ -206,6 +210,10 @@ class Collection(Arithmetic):
 
     __slots__ = ()
 
+    def _output_mask(self, input_mask: Any) -> Mask:
+        """The mask of the result of A[I, J] that a mask of A is."""
+        return expressions.output_mask(self, input_mask)
+
     def __bool__(self) -> NoReturn:
         raise TypeError(
             f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or .reduce"
@@ -300,6 +308,11 @@ def _waiting(symbol: str, a: Any, b: Any) -> Any:
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         return expressions.infix(symbol, a, b)
+    if symbol != "@":
+        if isinstance(a, Operand) and not a.ndim and is_scalar(b):
+            return expressions.infix(symbol, a, as_scalar(b, a))
+        if isinstance(b, Operand) and not b.ndim and is_scalar(a):
+            return expressions.infix(symbol, as_scalar(a, b), b)
     other = b if isinstance(a, Operand) and a.ndim else a
     raise TypeError(
         f"A {symbol} B needs a Matrix or Vector on either side, not {_kind(other)}; "

@@ -154,7 +154,7 @@ def _compressed(
         raise DimensionMismatch(
             f"indptr has {offsets.size} offsets, but {nrows} {name}s need {nrows + 1}"
         )
-    places, ncols = _places(indices, ncols, f"{name} indices", "the other dimension")
+    places, ncols = _places(indices, ncols, f"{name} indices", "the other dimension", 0)
     (falls,) = (offsets[1:] < offsets[:-1]).nonzero()
     if int(offsets[0]) != 0 or int(offsets[-1]) != places.size or falls.size:
         raise InvalidValue(
@@ -175,8 +175,8 @@ def _compressed(
     return a, wanted
 
 
-def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
-    """The row of each entry, of rows listed with their offsets."""
+def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
+    """Return the row of each entry, of rows listed with their offsets; and how many rows."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
         raise DimensionMismatch(
@@ -188,7 +188,15 @@ def expanded(lines: Any, indptr: Any, name: str) -> np.ndarray:
         k = int((counts < 0).argmax())
         fault = f"starts at {offsets[0]}" if int(offsets[0]) else f"falls after offset {k}"
         raise InvalidValue(f"indptr must rise from 0, but {fault}")
-    return np.repeat(lines, counts)
+    return np.repeat(lines, counts), extremes(lines)[1] + 1
+
+
+def listed_shape(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
+    """Return both sizes, where not given those of the lines that are listed.
+
+    The inner size stays None where entries tell it.
+    """
+    return lines if outer is None else outer, 0 if inner is None and not entries else inner
 
 
 def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
@@ -238,19 +246,20 @@ def nested(
     nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
 ) -> tuple[Any, Any, Any, int | None, int | None]:
     """Rows, columns, values and sizes of {row: {column: value}}, or of a list of such rows."""
-    by_rows, lines = is_rowwise(order), None
+    by_rows = is_rowwise(order)
     if not hasattr(nested_dicts, "items"):
         nested_dicts = dict(enumerate(nested_dicts))
-        lines = len(nested_dicts)
     i, j, values = [], [], []
     for outer, line in nested_dicts.items():
         for inner, value in line.items():
             i.append(outer)
             j.append(inner)
             values.append(value)
-    if by_rows:
-        return i, j, values, lines if nrows is None else nrows, ncols
-    return j, i, values, nrows, lines if ncols is None else ncols
+    lines = max(extremes(_integers(nested_dicts, "nested_dicts"))[1] + 1, 0)
+    inner_lines = None if i else 0
+    if not by_rows:
+        i, j, lines, inner_lines = j, i, inner_lines, lines
+    return i, j, values, lines if nrows is None else nrows, inner_lines if ncols is None else ncols
 
 
 def is_rowwise(order: str) -> bool:
@@ -309,11 +318,18 @@ def _spread(values: np.ndarray, size: int) -> np.ndarray:
     return values if values.size == size else np.broadcast_to(values, (size,))
 
 
-def _places(places: Any, size: Any, name: str, of: str) -> tuple[np.ndarray, int]:
-    """Indices as an array, each from 0 to size - 1; a size of None is one more than the largest."""
+def _places(
+    places: Any, size: Any, name: str, of: str, least_size: int | None = None
+) -> tuple[np.ndarray, int]:
+    """Return indices as an array, each from 0 to size - 1, and the size.
+
+    A size of None is one more than the largest index, or `least_size` if there is no index.
+    """
     array = _integers(places, name)
     if array.ndim != 1:
         raise InvalidValue(f"{name} must be 1-d, but has {array.ndim} dimensions")
+    if size is None and not array.size:
+        size = least_size
     if size is None and not array.size:
         raise InvalidValue(f"{of} must be given, as there are no {name} to tell it")
     least, most = extremes(array)

@@ -12,7 +12,7 @@ from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
-from graphla.forms import MatrixForms, VectorForms
+from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
 from graphla.operations.shapes import shape_of
@@ -29,7 +29,7 @@ from graphla.sparse.operators import (
     unary_of,
 )
 from semirings import monoid
-from semirings.binary import land, lor
+from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify
 from semirings.exceptions import (
     DimensionMismatch,
@@ -143,11 +143,15 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
         left, dtype = bound(left, a.dtype, "left")
         typed = binary_of(op, dtype, a.dtype)
         args = (a, typed, _left(left, typed, "left"))
-        return expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+        made = expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+        made._scalar = left
+        return made
     right, dtype = bound(right, a.dtype, "right")
     typed = binary_of(op, a.dtype, dtype)
     args = (a, typed, _right(right, typed, "right"))
-    return expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+    made = expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+    made._scalar = right
+    return made
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
@@ -163,6 +167,31 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
     if typed.return_type is not BOOL:
         raise DomainMismatch(f"{typed!r} returns {typed.return_type}, but to select must be BOOL")
     return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
+
+
+def select_by(x: Any, what: str) -> Any:
+    """The entries of A where the comparison x holds of the value, row, column or index."""
+    args: Any = x._args if isinstance(x, Expression) and x._operation in _by_scalar else ()
+    op = args[1].op if args else None
+    if op is not None and x._operation is ops.apply_left:
+        op = op.commutes_to
+    if op not in _comparisons:
+        raise TypeError(
+            f"select.{what} takes a comparison of A with a scalar that is not yet computed, as in "
+            f"select.{what}(A > 3)"
+        )
+    a, k = args[0], x._scalar
+    if what == "value":
+        return select(a, f"value{op.name}", k)
+    if op in (eq, ne):
+        raise InvalidValue(f"select.{what} takes <, <=, > or >=, not {'==' if op is eq else '!='}")
+    k = integer(k, f"the {what} to compare with")
+    side = "col" if what == "column" else "row"
+    return select(a, f"{side}{'le' if op in (lt, le) else 'gt'}", k - (op in (lt, ge)))
+
+
+_by_scalar = (ops.apply_left, ops.apply_right)
+_comparisons = (eq, ne, lt, le, gt, ge)
 
 
 def reduce_rowwise(a: MatrixForms, op: Any) -> Any:
@@ -188,7 +217,11 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
         if op.op.needs_place and isinstance(a, MatrixForms):
             raise InvalidValue(f"{op!r} gives an index, so it is for rows, columns or a Vector")
         if not allow_empty:
-            raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
+            if op.op.monoid is None:
+                raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
+            identity = op.op.monoid[op.return_type].identity
+            args = (a, op, identity)
+            return expression(0, aggregators.aggregate_or_identity, args, (), op.return_type)
         return expression(0, aggregators.aggregate_scalar, (a, op), (), op.return_type)
     return expression(0, ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
 
@@ -222,6 +255,33 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
         return expression(1, ops.extract_column, (a, i, j), shape, a.dtype, region)
     shape = (_length(i, a.nrows), _length(j, a.ncols))
     return expression(2, ops.extract_matrix, (a, i, j), shape, a.dtype, region)
+
+
+def output_mask(x: Any, input_mask: Any) -> Mask:
+    """The mask of A[I, J] that a mask of A is; one of a row or a column may be a Vector."""
+    mask = as_mask(input_mask)
+    if not isinstance(x, Expression) or x._operation not in _parts or not x._args:
+        raise TypeError(
+            "input_mask is for a part of a Matrix or Vector that is not yet computed, as in A[I, J]"
+        )
+    a, *axes = x._args
+    shape = shape_of(a)
+    if mask.ndim > len(shape):
+        raise TypeError("input_mask is a Matrix, but a Vector needs a Vector as mask")
+    if mask.ndim < len(shape):
+        if len(x.shape) == 2:
+            raise TypeError("input_mask is a Vector, but a submatrix needs a Matrix as mask")
+        k = 0 if isinstance(axes[1], int) else 1
+        axes, shape = axes[k : k + 1], shape[k : k + 1]
+    if mask.shape != shape:
+        raise DimensionMismatch(
+            f"input_mask has {describe(mask.shape)}, but what it masks has {describe(shape)}"
+        )
+    part = extract(mask.parent._read(), tuple(axes), None).new()
+    return Mask(part, structure=mask.structure, complement=mask.complement)
+
+
+_parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_matrix)
 
 
 def transpose(a: MatrixForms) -> Any:
@@ -279,8 +339,8 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
 def infix(symbol: str, left: Any, right: Any) -> Any:
     """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
     a, b = operand_forms(left), operand_forms(right)
-    shapes = left.shape if a is left else shape_of(a), right.shape if b is right else shape_of(b)
-    shape = _product_shape(*shapes) if symbol == "@" else _common_shape_of(*shapes, symbol)
+    one, other = (x.shape if isinstance(x, Expression) else shape_of(x) for x in (a, b))
+    shape = _product_shape(one, other) if symbol == "@" else _common_shape_of(one, other, symbol)
     return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
 
 
@@ -338,7 +398,7 @@ def is_waiting(x: Any) -> bool:
 
 def operand_forms(x: Any) -> Any:
     """What an operand of an infix is held as: forms, or the infix itself where it waits too."""
-    return x if is_waiting(x) else x._read()
+    return x if is_waiting(x) or isinstance(x, ScalarForms) else x._read()
 
 
 def _settle(x: Any, symbol: str, op: Any) -> Any:

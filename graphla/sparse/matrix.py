@@ -46,8 +46,11 @@ class ReadableMatrix(Collection):
 
     @property
     def T(self) -> Any:
-        """Aᵀ, which costs nothing: the same forms, swapped."""
-        return expressions.transpose(self._read())
+        """Aᵀ, which costs nothing: the same forms, swapped. `A.T.T is A` while A is unchanged."""
+        forms = self._read()
+        transposed = expressions.transpose(forms)
+        transposed._origin = self, forms
+        return transposed
 
     @property
     def S(self) -> Mask:
@@ -332,7 +335,8 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """As `from_csr`, of the listed rows only."""
-        rows = building.expanded(compressed_rows, indptr, "compressed_rows")
+        rows, count = building.expanded(compressed_rows, indptr, "compressed_rows")
+        nrows, ncols = building.listed_shape(count, rows.size, nrows, ncols)
         return cls.from_coo(rows, col_indices, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     @classmethod
@@ -349,7 +353,8 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """As `from_csc`, of the listed columns only."""
-        cols = building.expanded(compressed_cols, indptr, "compressed_cols")
+        cols, count = building.expanded(compressed_cols, indptr, "compressed_cols")
+        ncols, nrows = building.listed_shape(count, cols.size, ncols, nrows)
         return cls.from_coo(row_indices, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     @classmethod
@@ -536,6 +541,12 @@ class MatrixExpression(ReadableMatrix, Expression):
 
     __slots__ = ()
     noun = Matrix
+
+    @property
+    def T(self) -> Any:
+        """Aᵀ, which costs nothing; of a transpose, what it is the transpose of."""
+        of, forms = getattr(self, "_origin", (None, None))
+        return of if of is not None and of._read() is forms else super().T
 
     @property
     def shape(self) -> tuple[int, int]:

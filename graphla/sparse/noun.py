@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from graphla.expression import Axis, Operand, Updater, assign, nothing, update
+from graphla.expression import (
+    Axis,
+    InputMasked,
+    Operand,
+    Replace,
+    Updater,
+    assign,
+    nothing,
+    update,
+)
 from graphla.sparse.mask import output_options
 
 Self = TypeVar("Self", bound="Noun")
@@ -35,11 +44,25 @@ class Noun(Operand):
         self._name = name
 
     def __call__(
-        self, *args: Any, mask: Any = None, accum: Any = None, replace: bool = False
-    ) -> Updater:
-        """`C(mask, accum, replace) << x`, in any order or by keyword: how the next `<<` writes."""
+        self,
+        *args: Any,
+        mask: Any = None,
+        accum: Any = None,
+        replace: bool = False,
+        input_mask: Any = None,
+    ) -> Any:
+        """`C(mask, accum, replace) << x`, in any order or by keyword: how the next `<<` writes.
+
+        `C(input_mask=M) << A[I, J]`: M is a mask of A, and says what is taken from it.
+        """
         dtype = self._forms.dtype
-        return Updater(self, *output_options(args, mask, accum, replace, self.ndim, dtype))
+        if input_mask is None:
+            return Updater(self, *output_options(args, mask, accum, replace, self.ndim, dtype))
+        rest = tuple(each for each in args if not isinstance(each, Replace))
+        mask, accum, _ = output_options(rest, mask, accum, False, self.ndim, dtype)
+        if mask is not None:
+            raise TypeError("mask and input_mask cannot both be given")
+        return InputMasked(self, input_mask, accum, replace or len(rest) < len(args))
 
     def __lshift__(self, x: Any) -> None:
         """C = x: the entries of x, or a scalar everywhere."""
@@ -101,6 +124,14 @@ class Noun(Operand):
 
     def _read(self) -> Any:
         return self._forms
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the entries take on their device, in all forms that are held."""
+        return self._forms.nbytes
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes
 
     def __copy__(self: Self) -> Self:
         return self._of(self._forms, self._name)

@@ -44,6 +44,16 @@ class ReadableScalar(Arithmetic):
         value = self._read().value
         return default if value is None else value.item()
 
+    @property
+    def is_cscalar(self) -> bool:
+        """False; kept for programs of python-graphblas."""
+        return False
+
+    @property
+    def is_grbscalar(self) -> bool:
+        """Whether it is not `is_cscalar`."""
+        return not self.is_cscalar
+
     def __bool__(self) -> bool:
         return bool(self._read().value)
 
@@ -85,21 +95,40 @@ class Scalar(ReadableScalar, Noun):
     (True, 3)
     """
 
-    __slots__ = ()
+    __slots__ = ("_is_cscalar",)
 
-    def __init__(self, dtype: Any = FP64, *, name: str | None = None):
+    def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None):
         self._forms = ScalarForms(here(), lookup_dtype(dtype))
         self._name = name
+        self._is_cscalar = bool(is_cscalar)
 
     @classmethod
-    def from_value(cls, value: Any, dtype: Any = None, *, name: str | None = None) -> Scalar:
-        """A Scalar that holds `value`, of its own dtype or of `dtype`."""
+    def from_value(
+        cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
+    ) -> Scalar:
+        """Return a Scalar that holds `value`, of its own dtype or of `dtype`; None for none.
+
+        `is_cscalar` is only kept, for programs of python-graphblas: it changes nothing here.
+        """
         if isinstance(value, ReadableScalar):
-            return value.dup(dtype, name=name)  # pyright: ignore[reportAttributeAccessIssue]
+            return value.dup(dtype, is_cscalar=is_cscalar, name=name)  # pyright: ignore
+        if value is None and dtype is not None:
+            return cls(dtype, is_cscalar=is_cscalar, name=name)
         if not is_scalar(value):
             raise TypeError(f"value must be a number, not {type(value).__name__}")
         wanted = dtype_of(value) if dtype is None else lookup_dtype(dtype)
-        return cls._of(ScalarForms(here(), wanted, fit(value, wanted)), name)
+        return cls._made(ScalarForms(here(), wanted, fit(value, wanted)), is_cscalar, name)
+
+    @classmethod
+    def _made(cls, forms: ScalarForms, is_cscalar: Any, name: str | None) -> Scalar:
+        scalar = cls._of(forms, name)
+        scalar._is_cscalar = bool(is_cscalar)
+        return scalar
+
+    @property
+    def is_cscalar(self) -> bool:
+        """Whether it was made with `is_cscalar=True`."""
+        return getattr(self, "_is_cscalar", False)
 
     @property
     def value(self) -> Any:
@@ -114,12 +143,22 @@ class Scalar(ReadableScalar, Noun):
         else:
             update(self, value, None, None, False)
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, name: str | None = None) -> Scalar:
-        """Another Scalar with this value, cast to `dtype`; empty with `clear`."""
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+    ) -> Scalar:
+        """Return another Scalar with this value, cast to `dtype`; empty with `clear`."""
+        is_cscalar = self.is_cscalar if is_cscalar is None else is_cscalar
         forms = self._forms
         if clear:
-            return Scalar(forms.dtype if dtype is None else dtype, name=name)
-        return Scalar._of(forms if dtype is None else cast(forms, lookup_dtype(dtype)), name)
+            wanted = forms.dtype if dtype is None else dtype
+            return Scalar(wanted, is_cscalar=is_cscalar, name=name)
+        forms = forms if dtype is None else cast(forms, lookup_dtype(dtype))
+        return Scalar._made(forms, is_cscalar, name)
 
     def clear(self) -> None:
         """Delete the value."""
@@ -137,6 +176,32 @@ class ScalarExpression(ReadableScalar, Expression):
 
     __slots__ = ()
     noun = Scalar
+
+    def new(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        dtype: Any = None,
+        *,
+        is_cscalar: bool | None = None,
+        mask: Any = None,
+        name: str | None = None,
+    ) -> Scalar:
+        """Return a Scalar of the expression's dtype or of `dtype`."""
+        scalar = super().new(dtype, mask=mask, name=name)
+        scalar._is_cscalar = bool(is_cscalar)
+        return scalar
+
+    def dup(
+        self,
+        dtype: Any = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        mask: Any = None,
+        name: str | None = None,
+    ) -> Scalar:
+        """Return the Scalar, as `new` does; with `clear`, without its value."""
+        scalar = self.new(dtype, is_cscalar=is_cscalar, mask=mask, name=name)
+        return scalar.dup(clear=clear, name=name)
 
     @property
     def shape(self) -> tuple[()]:

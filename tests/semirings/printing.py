@@ -45,16 +45,18 @@ def names(module: ModuleType) -> list[str]:
 
 def cases(dtype: DataType) -> list[Case]:
     """Every built-in operator that takes values of the dtype."""
-    return [
-        case
+    found = [
+        (module, name, getattr(module, name))
         for module in (unary, binary, indexunary, select)
         for name in names(module)
-        if (case := _case(module, name, dtype)) is not None
     ]
+    for module in (unary, binary):
+        own = {op for op in vars(module.numpy).values() if op.name.startswith("numpy.")}
+        found += [(module, op.name.replace(".", "_"), op) for op in own]
+    return [case for each in found if (case := _case(*each, dtype)) is not None]
 
 
-def _case(module: ModuleType, name: str, dtype: DataType) -> Case | None:
-    op = getattr(module, name)
+def _case(module: ModuleType, name: str, op: Any, dtype: DataType) -> Case | None:
     if dtype not in op.types:
         return None
     typed = op[dtype]

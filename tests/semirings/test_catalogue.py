@@ -92,8 +92,11 @@ def test_completion_lists_operators_and_no_imports():
     assert {"plus", "first", "register_new"} <= set(dir(binary))
     for module in (unary, binary, indexunary, select, monoid, semiring):
         public = {name for name in vars(module) if not name.startswith("_")}
-        others = public - set(operator_names(module)) - {"annotations", "SIGNS", "adopt"}
-        assert others <= {"from_string", "register_new", "register_anonymous", "where"}
+        others = public - set(operator_names(module)) - {"annotations", "SIGNS", "adopt", "numpy"}
+        functions = {"from_string", "register_new", "register_anonymous", "where"}
+        if module is select:
+            functions |= {"value", "row", "column", "index"}
+        assert others <= functions
 
 
 def test_any_well_formed_name_is_a_semiring():
@@ -435,3 +438,86 @@ def test_the_types_of_python_graphblas_are_there_but_for_stated_differences(kind
 def test_a_thunk_of_another_dtype_changes_nothing_for_the_dtype_alone():
     other = select.valuege["INT16", "FP64"]
     assert select.valuege["INT16"] is select.valuege["INT16", "INT16"] is not other
+
+
+# --- NumPy's names ------------------------------------------------------------------------------
+
+COMPLEX = {"conj", "conjugate"}
+OMITTED = COMPLEX | {"spacing", "nextafter", "gcd", "lcm"}
+
+
+@pytest.mark.parametrize("kind", ["unary", "binary", "monoid", "semiring"])
+@pytest.mark.filterwarnings("ignore")
+def test_the_numpy_namespaces_have_the_names_of_python_graphblas(kind: str):
+    names = {name for name in dir(getattr(theirs(), kind).numpy) if not name.startswith("_")}
+    ours = getattr(semirings, kind).numpy
+    omitted = {name for name in names if any(each in name for each in OMITTED)}
+    assert sorted(name for name in names - omitted if not hasattr(ours, name)) == []
+    if kind != "semiring":  # there, some pairs of dtypes that do not meet are left out
+        assert {name for name in dir(ours) if not name.startswith("_")} == names - omitted
+
+
+def numpy_values(dtype: DataType) -> np.ndarray:
+    if dtype.is_float:
+        ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, 1.5, 2.5, -2.5, 1e-3, 700.0, -3.25]
+        return np.array(ends, dtype.np_type)
+    if dtype is BOOL:
+        return np.array([False, True])
+    info = np.iinfo(dtype.np_type)
+    whole = [0, 1, 2, 3, 7, 100, *([-1, -2, -7] if info.min else [])]
+    return np.array(whole, dtype.np_type)
+
+
+@pytest.mark.parametrize("kind", ["unary", "binary"])
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "UINT8", "UINT64", "FP32", "FP64"])
+def test_an_operator_with_a_name_of_numpy_computes_what_numpy_computes(kind: str, dtype: str):
+    x = numpy_values(dtypes.lookup_dtype(dtype))
+    arrays = [x] if kind == "unary" else [part.ravel() for part in np.meshgrid(x, x)]
+    for name, each in vars(getattr(semirings, kind).numpy).items():
+        if dtype not in each:
+            continue
+        typed = each[dtype]
+        given = arrays
+        if name in ("left_shift", "right_shift"):
+            given = [arrays[0], np.abs(arrays[1]) % 8]  # else it is undefined
+        elif name == "ldexp":
+            given = [arrays[0], np.clip(np.nan_to_num(arrays[1]), -9, 9).astype(np.int32)]
+            typed = each[dtype, "INT32"]
+        elif name in ("power", "mod", "remainder", "fmod", "floor_divide", "reciprocal"):
+            kept = (arrays[-1] > 0) if not typed.type.is_float else np.ones(arrays[0].size, bool)
+            given = [part[kept] for part in arrays]
+        # NumPy computes small integers in small floats, where we use FP64.
+        is_floating = typed.return_type.is_float and not typed.type.is_float
+        asked = [part.astype(np.float64) for part in given[:2]] if is_floating else given
+        asked = [asked[0], given[1]] if name == "ldexp" else asked
+        with np.errstate(all="ignore"):
+            expected = np.asarray(getattr(np, name)(*asked)).astype(typed.return_type.np_type)
+        found = typed.numpy(*given)
+        label = f"{kind}.numpy.{name}[{dtype}]"
+        if typed.return_type.is_float:
+            same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+            with np.errstate(all="ignore"):
+                ulps = np.abs(found - expected) / np.spacing(np.abs(expected))
+            apart = np.where(same, 0, ulps)
+            assert apart.max() <= typed.ulps, label
+            zeros = found == 0
+            assert (np.signbit(found) == np.signbit(expected))[zeros].all(), label
+        else:
+            assert np.array_equal(found, expected), label
+
+
+def test_a_semiring_of_numpys_names_is_the_usual_one():
+    assert semiring.numpy.add_multiply is semiring.plus_times
+    assert semirings.op.numpy.maximum_add is semiring.max_plus
+    assert semiring.numpy.bitwise_and_floor_divide.binaryop is binary.floordiv
+    for each in (
+        unary.numpy.rint,
+        binary.numpy.fmax,
+        monoid.numpy.fmin,
+        semiring.numpy.fmax_fmod,
+        semiring.numpy.logaddexp_add["FP32"],
+    ):
+        assert repr(pickle.loads(pickle.dumps(each))) == repr(each)
+    assert unary.from_string("numpy.RINT") is unary.numpy.rint
+    with pytest.raises(AttributeError, match="numpy has no attribute 'add_nothing'"):
+        semiring.numpy.add_nothing
