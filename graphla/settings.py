@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
 from graphla import cards
@@ -35,6 +36,7 @@ class _Settings:
     push_cost: float | None = None
     debug: bool = False
     deterministic: bool = False
+    progress: bool = False
 
     def but(self, **options: Any) -> _Settings:
         """These settings with some of them replaced, each checked."""
@@ -60,7 +62,8 @@ class Config:
       measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
-      fixed by the operands alone, and sums are added in one order.
+      fixed by the operands alone, and sums are added in one order;
+    - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
     """
 
     __slots__ = ()
@@ -128,6 +131,15 @@ class Config:
     def deterministic(self, value: bool) -> None:
         _assign("deterministic", value)
 
+    @property
+    def progress(self) -> bool:
+        """Whether long work shows a bar with the time left."""
+        return _current().progress
+
+    @progress.setter
+    def progress(self, value: bool) -> None:
+        _assign("progress", value)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _checks:
             _refuse_name(name)
@@ -188,6 +200,14 @@ def _check_flag(name: str, value: Any) -> None:
         raise InvalidValue(f"{name} must be True or False, not {value!r}")
 
 
+def _check_progress(name: str, value: Any) -> None:
+    _check_flag(name, value)
+    if value and find_spec("tqdm") is None:
+        raise InvalidValue(
+            f'{name} is True, but tqdm is not installed: pip install "graphla[progress]"'
+        )
+
+
 def _check_compiled(name: str, value: Any) -> None:
     if not isinstance(value, bool) and value != "auto":
         raise InvalidValue(f'{name} must be "auto", True or False, not {value!r}')
@@ -220,6 +240,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "push_cost": _check_cost,
     "debug": _check_flag,
     "deterministic": _check_flag,
+    "progress": _check_progress,
 }
 
 config = Config()

@@ -22,6 +22,7 @@ _OPTIONAL = {
     "numba": "compiles the hot loops",
     "networkx": "graphs to and from it",
     "matplotlib": "draws the pictures of the demo and the charts of the ladder",
+    "tqdm": "shows bars for long work",
 }
 
 

@@ -16,7 +16,7 @@ from graphla.cli import about, answers, graphs
 from graphla.cli.catalogue import Algorithm
 from graphla.cli.options import arguments
 from graphla.cli.parser import parser
-from graphla.cli.progress import progress
+from graphla.cli.progress import progress, shows_bars
 from graphla.settings import Recorder, config
 from semirings.exceptions import GraphblasException
 
@@ -27,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command line `graphla WORDS`, by default the one of this process."""
     options = parser().parse_args(words)
     try:
-        with config.set(**_settings(options)):
+        with config.set(**_settings(options), progress=shows_bars()):
             _COMMANDS[options.command](options)
         if sys.stdout:  # None where the caller closed it
             sys.stdout.flush()

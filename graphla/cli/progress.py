@@ -6,12 +6,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from threading import Event, Thread
 from typing import Any
+
+from graphla.progress import is_shown
 
 _PATIENCE = 1.0  # seconds
 _INTERVAL = 0.2
 _BAR = 24  # columns
+
+
+def shows_bars() -> bool:
+    """Whether long work shows bars: on a terminal, where tqdm is installed."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal and find_spec("tqdm") is not None
 
 
 @contextmanager
@@ -48,6 +57,8 @@ def _show(step: str, done: Event, patience: float) -> None:
     if done.wait(patience):
         return
     while not done.wait(_INTERVAL):
+        if is_shown():  # a bar of the work itself says more
+            continue
         print(f"\r\033[K{step}: {time.perf_counter() - start:.0f} s", end="", file=sys.stderr)
         sys.stderr.flush()
     print("\r\033[K", end="", file=sys.stderr)

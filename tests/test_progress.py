@@ -1,0 +1,53 @@
+"""Long work shows a bar where that is wanted, and nothing elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import graphla as gl
+from graphla import progress as bars
+from graphla.progress import progress
+
+
+def test_nothing_is_shown_unless_it_is_wanted(capsys):
+    assert gl.config.progress is False
+    with progress(3, "step", "work") as advance:
+        assert not bars.is_shown()
+        for _ in range(3):
+            advance(1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_shows_what_is_done_and_is_removed_at_the_end(capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(bars, "DELAY", 1e-9)
+    with gl.config.set(progress=True), progress(4, "step", "work") as advance:
+        assert bars.is_shown()
+        for _ in range(2):
+            time.sleep(0.11)  # longer than tqdm waits between two drawings
+            advance(1)
+    shown = capsys.readouterr().err
+    assert "work:  50%" in shown and "2/4" in shown and " step/s" in shown
+    assert shown.rsplit("\r", 2)[1].strip() == ""
+    assert not bars.is_shown()
+
+
+def test_work_that_fails_removes_its_bar(capsys):
+    pytest.importorskip("tqdm")
+    with (
+        pytest.raises(ZeroDivisionError),
+        gl.config.set(progress=True),
+        progress(None, "B", "work"),
+    ):
+        _ = 1 / 0
+    assert not bars.is_shown()
+    assert capsys.readouterr().err == ""
+
+
+def test_without_tqdm_a_bar_is_refused_with_the_way_to_get_it(monkeypatch):
+    monkeypatch.setattr("graphla.settings.find_spec", lambda name: None)
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"tqdm.*graphla\[progress\]"):
+        gl.config.progress = True
+    gl.config.progress = False
