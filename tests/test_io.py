@@ -6,6 +6,7 @@ import io
 import pickle
 import re
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -615,6 +616,24 @@ def test_an_edge_list_in_blocks_reads_the_same(monkeypatch):
     with pytest.raises(ParseError) as caught:
         edges(written + "1 2 x\n", n=60)
     assert caught.value.line == written.count("\n") + 1
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.mtx"])
+def test_a_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("tqdm")
+    path = tmp_path / name
+    gio.write(path, gl.generators.uniform(100, 1000, symmetric=False))
+    monkeypatch.setattr(io_files, "BLOCK", 1000)
+    monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
+    with gl.config.set(progress=True), io_files.TextReader(path) as text:
+        text.block()
+        time.sleep(0.11)  # longer than tqdm waits between two drawings
+        text.block()
+        shown = capsys.readouterr().err
+        assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown
+        assert text.again().block()
+    with gl.config.set(progress=True):
+        assert gio.read(path).nvals > 0
 
 
 def test_the_writer_of_edge_lists_refuses():

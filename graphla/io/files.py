@@ -10,10 +10,11 @@ import lzma
 import os
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
+from graphla.progress import progress
 from semirings.exceptions import InvalidValue
 
 BLOCK = 1 << 24  # bytes parsed at a time, so that the text of a huge file is never all in memory
@@ -52,25 +53,33 @@ class TextReader:
     """Lines of a path (plain, .gz, .bz2 or .xz, told by its first bytes) or of a file object.
 
     `line` is the number of the last line handed out, from 1. `again()` starts over, so that
-    an error found late can still name its line.
+    an error found late can still name its line. In a `with` block a bar shows how much is read.
     """
 
     def __init__(self, source: Any):
         self.name = name_of(source)
         self._source = _hold(source)
-        self._stream = self._open()
+        self._open()
         self.line = 0
+        self._read = 0  # bytes that the bar knows of
+        self._advance: Callable[[int], object] | None = None
+        self._bar = contextlib.ExitStack()
 
-    def __enter__(self) -> TextReader:
+    def __enter__(self) -> Self:
+        held = self._source
+        size = len(held) if isinstance(held, bytes) else held.stat().st_size
+        bar = progress(size, "B", f"reading {Path(self.name).name}")
+        self._advance = self._bar.enter_context(bar)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stream.close()
+        self._bar.close()
+        self._close()
 
-    def again(self) -> TextReader:
+    def again(self) -> Self:
         """The same text, from its first line."""
-        self._stream.close()
-        self._stream = self._open()
+        self._close()
+        self._open()
         self.line = 0
         return self
 
@@ -89,6 +98,10 @@ class TextReader:
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
+        if self._advance is not None:
+            place = self._file.tell()  # in the compressed data, if it is compressed
+            self._advance(place - self._read)
+            self._read = place
         if self.line == 0:
             block = block.removeprefix(_BYTE_ORDER_MARK)
         self.line += block.count(b"\n") + (bool(block) and not block.endswith(b"\n"))
@@ -98,14 +111,16 @@ class TextReader:
         """The error to raise: at `line`, or at the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
 
-    def _open(self) -> IO[bytes]:
-        if isinstance(self._source, bytes):
-            opener = _opener(self._source[:6])
-            inner = io.BytesIO(self._source)
-            return opener(inner) if opener else inner
-        with self._source.open("rb") as file:
-            opener = _opener(file.read(6))
-        return opener(self._source) if opener else self._source.open("rb")
+    def _open(self) -> None:
+        held = self._source
+        self._file: IO[bytes] = io.BytesIO(held) if isinstance(held, bytes) else held.open("rb")
+        opener = _opener(self._file.read(6))
+        self._file.seek(0)
+        self._stream: IO[bytes] = opener(self._file) if opener else self._file
+
+    def _close(self) -> None:
+        self._stream.close()
+        self._file.close()  # which a decompressor leaves open
 
     @contextlib.contextmanager
     def _damage_named(self) -> Iterator[None]:
