@@ -448,6 +448,17 @@ def test_convert_keeps_labels_in_an_edge_list(tmp_path):
     assert gl.io.read(tmp_path / "friends.mtx").to_dicts() == {0: {1: 3}, 1: {2: 4}}
 
 
+def test_vertices_may_be_counted_from_one(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2\n2 3\n")
+    assert "vertices    4\n" in succeeds("info", path)
+    assert "vertices    3\n" in succeeds("info", path, "--one-based")
+    assert "vertices    3\n" in succeeds("info", path, "--base", 1)
+    path.write_text("0 1\n")
+    assert "line 1: the source is 0" in refused("info", path, "--one-based")
+    assert "--base 0" in refused("info", path, "--one-based")
+
+
 def test_options_say_whether_the_first_line_is_a_header(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text("a,b\n0,1\n1,2\n")

@@ -377,6 +377,26 @@ def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed
     assert main(["info", str(path), "--labels"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("written", "options", "advice"),
+    [
+        ("1 2\n2 3\n", {"n": 3}, "base=1 is for vertices counted from 1"),
+        ("0 1\n1 2\n", {"n": 3, "base": 1}, "base=0 is for vertices counted from 0"),
+        ("1 2\n2 0\n", {"base": 1}, "base=0 is for vertices counted from 0"),
+        ("1 2\n2 4\n", {"n": 3}, "outside of 0 to 2"),
+        ("1 2\n2 4\n", {"n": 3, "base": 1}, "outside of 1 to 3"),
+    ],
+)
+def test_a_vertex_just_outside_proposes_to_count_from_the_other_number(written, options, advice):
+    with pytest.raises(ParseError) as caught:
+        edges(written, **options)
+    assert str(caught.value).endswith(advice)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    if "for vertices" in advice:
+        base = 1 - options.get("base", 0)
+        assert edges(written, n=3, base=base).nvals == 2
+
+
 @given(
     st.integers(1, 40),
     st.sampled_from([-1, 0, 1]),

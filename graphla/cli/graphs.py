@@ -78,6 +78,6 @@ def is_edge_list(name: str) -> bool:
 def _in_options(error: Exception) -> str:
     """The error's message, with the option that takes a file with this problem."""
     problem = str(error)
-    if isinstance(error, io.NotIndices):
-        return f"{problem.removesuffix(error.advice)} (--labels reads vertices as labels)"
+    if isinstance(error, io.ParseError) and error.option:
+        return f"{problem.removesuffix(error.advice)} ({error.option})"
     return f"{problem} (--duplicates min, for example)" if "dup_op" in problem else problem

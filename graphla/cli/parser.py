@@ -242,7 +242,10 @@ def _add_reading(command: ArgumentParser) -> None:
         "--base",
         type=int,
         choices=(0, 1),
-        help="edge lists: the least vertex in the file (default: 0); here it is 0",
+        help="edge lists: the number of the first vertex in the file (default: 0); it becomes 0",
+    )
+    reading.add_argument(
+        "--one-based", dest="base", action="store_const", const=1, help="the same as --base 1"
     )
     reading.add_argument(
         "--separator", metavar="C", help="edge lists: between fields (default: seen)"

@@ -27,6 +27,7 @@ class ParseError(InvalidValue):
     """A file that does not say what its format asks for: `file`, `line` (or None) and `problem`."""
 
     advice = ""  # what `str` adds for users of Python
+    option = ""  # the same on the command line
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -43,6 +44,21 @@ class NotIndices(ParseError):
     """Vertices that do not serve as indices: names, or numbers far beyond the number of edges."""
 
     advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
+    option = "--labels reads vertices as labels"
+
+
+class CountsFromOne(ParseError):
+    """A vertex beyond the last one by 1, where vertices are counted from 0."""
+
+    advice = "; base=1 is for vertices counted from 1"
+    option = "--one-based is for vertices counted from 1"
+
+
+class CountsFromZero(ParseError):
+    """The vertex 0 where vertices are counted from 1."""
+
+    advice = "; base=0 is for vertices counted from 0"
+    option = "--base 0 is for vertices counted from 0"
 
 
 class NumberOutOfRange(ParseError):
