@@ -1,9 +1,11 @@
 """Files and other libraries' graphs, in and out."""
 
 from graphla.io.by_extension import read, write
+from graphla.io.dimacs import read_dimacs
 from graphla.io.edgelist import read_edgelist, read_labelled_edgelist, write_edgelist
 from graphla.io.files import NotIndices, ParseError
 from graphla.io.matrix_market import mmread, mmwrite
+from graphla.io.metis import read_metis
 from graphla.io.networkx_graph import from_networkx, to_networkx
 from graphla.io.npz import read_npz, write_npz
 from graphla.io.scipy_sparse import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
@@ -16,8 +18,10 @@ __all__ = [
     "mmread",
     "mmwrite",
     "read",
+    "read_dimacs",
     "read_edgelist",
     "read_labelled_edgelist",
+    "read_metis",
     "read_npz",
     "to_cupyx_sparse",
     "to_networkx",

@@ -119,7 +119,7 @@ def check_vertices(base: Any, n: Any) -> None:
     """Refuse a `base` or an `n` that no edge list can have."""
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
-    if n is not None and not (isinstance(n, Integral) and 0 <= n <= MOST):
+    if n is not None and not (isinstance(n, Integral) and 0 <= int(n) <= MOST):
         raise InvalidValue(f"n is {n!r}, but should be a whole number from 0 to {MOST}")
 
 
