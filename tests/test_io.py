@@ -855,7 +855,7 @@ def test_the_extension_tells_the_format(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["a", "a.graph", "a.gz", ".mtx2", "a.npz.gz"])
+@pytest.mark.parametrize("name", ["a", "a.xls", "a.gz", ".mtx2", "a.npz.gz", "a.parquet.gz"])
 def test_an_unknown_extension_is_refused(name):
     for use in (gio.read, lambda path: gio.write(path, gl.generators.path(3))):
         with pytest.raises(gl.exceptions.InvalidValue, match="path is"):

@@ -122,12 +122,14 @@ class Graph:
     ) -> Graph:
         """The graph in a file that `graphla.io.read` reads, with its options.
 
-        `named`: an edge list whose vertices are names, or any numbers: these are the labels.
+        `named`: an edge list whose vertices are names, or any numbers: these are the labels. The
+        nodes of a GraphML, GEXF, GML or JSON file always are.
         """
-        if named:
-            if directed is not None:
-                options["directed"] = directed
-            A, labels = io.read_labelled_edgelist(path, **options)
+        format = options.get("format")
+        if directed is not None and io.is_edgelist(path, format):
+            options["directed"] = bool(directed)
+        if named or io.has_labels(path, format):
+            A, labels = io.read_labelled(path, **options)
             return cls(A, directed=directed, labels=labels)
         return cls(io.read(path, **options), directed=directed)
 

@@ -316,12 +316,17 @@ def _is_title(field: str) -> bool:
 
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
     """Whether the first line of labels is a header, and whether that is doubtful."""
-    pair = tuple(re.sub(r"[^a-z0-9]", "", title.lower()) for title in titles[:2])
+    pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
         weight = titles[2].strip().lower()
         if weight and not re.match(r"[+-]?(\.?[0-9]|nan$|inf$|infinity$)", weight):
             return True, False
     return pair in HEADERS or pair in NUMBERED_HEADERS, pair in NUMBERED_HEADERS
+
+
+def normalize_title(title: str) -> str:
+    """Return the title of a column without case, spaces and punctuation."""
+    return re.sub(r"[^a-z0-9]", "", title.lower())
 
 
 def _skip(text: TextReader, lines: int) -> None:

@@ -11,11 +11,12 @@ import os
 import secrets
 import zlib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Self
 
 from graphla.progress import progress
-from semirings.exceptions import InvalidValue
+from semirings.exceptions import GraphblasException, InvalidValue
 
 BLOCK = 1 << 24  # bytes parsed at a time, so that the text of a huge file is never all in memory
 
@@ -59,6 +60,10 @@ class CountsFromZero(ParseError):
 
     advice = "; base=0 is for vertices counted from 0"
     option = "--base 0 is for vertices counted from 0"
+
+
+class PackageMissing(GraphblasException, ImportError):
+    """A file format needs a package that is not installed."""
 
 
 class NumberOutOfRange(ParseError):
@@ -123,6 +128,10 @@ class TextReader:
         self.line += block.count(b"\n") + (bool(block) and not block.endswith(b"\n"))
         return block
 
+    def read(self) -> bytes:
+        """The rest of the text."""
+        return b"".join(iter(self.block, b""))
+
     def error(self, problem: str, line: int | None = None) -> ParseError:
         """The error to raise: at `line`, or at the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
@@ -160,6 +169,16 @@ def name_of(source: Any) -> str:
 def is_file_object(thing: Any) -> bool:
     """Whether it reads or writes, rather than names a path."""
     return hasattr(thing, "read") or hasattr(thing, "write")
+
+
+def import_optional(package: str, extra: str, purpose: str) -> Any:
+    """Import a package that graphla does not depend on, or say how to install it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise PackageMissing(
+            f'{purpose} needs {package}: pip install "graphla[{extra}]"'
+        ) from error
 
 
 @contextlib.contextmanager
