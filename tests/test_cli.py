@@ -459,6 +459,49 @@ def test_vertices_may_be_counted_from_one(tmp_path):
     assert "--base 0" in refused("info", path, "--one-based")
 
 
+def test_a_graph_may_come_from_standard_input(monkeypatch, tmp_path):
+    def given(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    given(b"0 1\n1 2\n")
+    assert "vertices    3\n" in succeeds("info", "-", "--format", "edgelist")
+    given(b"0 1\n1 2\n")
+    assert "--format" in refused("info", "-")
+    assert "format is 'xls'" in refused("info", "-", "--format", "xls")
+    given(b"ann bob\nbob ann\n")
+    assert succeeds("convert", "-", tmp_path / "a.csv", "--format", "txt", "--labels") == ""
+    assert (tmp_path / "a.csv").read_text() == "source,target\nann,bob\nbob,ann\n"
+    assert succeeds("convert", "karate", tmp_path / "karate.npz") == ""
+    given((tmp_path / "karate.npz").read_bytes())
+    assert "vertices    34\n" in succeeds("info", "-", "--format", "npz")
+    given(b"0 1\nx 2\n")
+    assert "line 2: source is 'x'" in refused("info", "-", "--format", "el")
+    assert "bench reads it again" in refused("bench", "-", "--format", "el")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: Bad file descriptor" in refused("info", "-", "--format", "el")
+
+
+def test_every_format_is_read_by_its_extension_or_by_its_name(tmp_path):
+    nx = pytest.importorskip("networkx")
+    G = nx.Graph([("ann", "bob"), ("bob", "eve")])
+    nx.write_graphml(G, tmp_path / "a.graphml")
+    nx.write_gml(G, tmp_path / "b.graph", stringizer=str)
+    (tmp_path / "a.gr").write_text("p sp 3 2\na 1 2 7\na 1 2 5\n")
+    (tmp_path / "a.metis").write_text("3 2\n2\n1 3\n2\n")
+    found = graphla("bfs", tmp_path / "a.graphml", "--source", "ann", "--output", "-").stdout
+    assert found.startswith("vertex,level,parent\nann,0,ann\nbob,1,ann\n")
+    assert "symmetric   yes: 2 undirected edges" in succeeds("info", tmp_path / "a.metis")
+    assert "2 undirected" in succeeds("info", tmp_path / "b.graph", "--format", "gml")
+    assert "METIS" in refused("info", tmp_path / "a.metis", "--duplicates", "min")
+    assert "--duplicates" in refused("info", tmp_path / "a.gr")
+    assert "weights     all 5" in succeeds("info", tmp_path / "a.gr", "--duplicates", "min")
+    assert "--base is for edge lists" in refused("info", tmp_path / "a.gr", "--base", 1)
+    assert succeeds("convert", tmp_path / "a.graphml", tmp_path / "a.csv") == ""
+    assert (tmp_path / "a.csv").read_text().startswith("source,target\nann,bob\n")
+    problem = refused("convert", tmp_path / "a.gr", tmp_path / "b.gml", "--duplicates", "min")
+    assert "does not write" in problem
+
+
 def test_options_say_whether_the_first_line_is_a_header(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text("a,b\n0,1\n1,2\n")

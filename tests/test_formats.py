@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import gzip
 import io
 import json
 import sys
+from importlib import import_module
 from typing import Any
 
 import networkx as nx
@@ -389,6 +391,13 @@ def test_bytes_that_are_not_a_table_are_refused_by_name(data, format, tmp_path):
         gio.read(tmp_path / f"missing.{format}")
 
 
+# --- examples -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["by_extension", "dimacs", "metis", "networkx_files"])
+def test_the_example_of_a_reader_gives_what_it_shows(name):
+    found = doctest.testmod(import_module(f"graphla.io.{name}"))
+    assert found.attempted > 0 and found.failed == 0
+
+
 # --- which format ---------------------------------------------------------------------------------
 def test_a_format_may_be_named_for_any_file(tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
@@ -404,7 +413,7 @@ def test_a_format_may_be_named_for_any_file(tmp_path):
             gl.exceptions.InvalidValue, match="format is 'xls', but should be one of"
         ):
             use()
-    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*give format="):
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*: give format="):
         gio.read(io.BytesIO())
 
 

@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import Any
 
-from graphla import datasets
+from graphla import datasets, io
 from graphla.cli import about, answers, options
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
@@ -20,10 +20,16 @@ _OVERVIEW = """\
 Graph algorithms as a few lines of sparse matrix operations over semirings.
 
 GRAPH is a file, whose extension tells what it holds:
-  .mtx                           Matrix Market
-  .npz                           a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
-  .csv .tsv .txt .el .edgelist   a line `source target` or `source target weight` for each edge
-(text also compressed, as in .mtx.gz); or it is the name of a dataset that comes with graphla:
+  .mtx                          Matrix Market
+  .npz                          a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
+  .csv .tsv .txt                a line `source target` or `source target weight` for each edge
+  .edges .edgelist .el          the same
+  .graphml .gexf .gml .json     GraphML, GEXF, GML, node-link JSON (with NetworkX); only read
+  .parquet .pq .feather .arrow  a row for each edge (with pyarrow); only read
+  .metis .graph                 METIS; only read
+  .gr .col .dimacs              DIMACS: shortest paths, coloring; only read
+(text also compressed, as in .mtx.gz); or - for standard input, with --format; or it is the name of
+a dataset that comes with graphla:
   {datasets}
 """
 
@@ -220,7 +226,7 @@ def _add_command(
 
 def _add_graph(command: ArgumentParser, **options: Any) -> None:
     command.add_argument(
-        "graph", metavar="GRAPH", help="a file, or a dataset (see graphla --help)", **options
+        "graph", metavar="GRAPH", help="a file, - or a dataset (see graphla --help)", **options
     )
 
 
@@ -234,6 +240,11 @@ def _add_reading(command: ArgumentParser) -> None:
         "--duplicates",
         metavar="OP",
         help="files: join edges listed twice by an operator: min, plus, first",
+    )
+    reading.add_argument(
+        "--format",
+        metavar="FORMAT",
+        help=f"what a file holds whose name does not say it: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
         "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
