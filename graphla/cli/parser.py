@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     BooleanOptionalAction,
     RawDescriptionHelpFormatter,
 )
+from collections.abc import Mapping
+from difflib import get_close_matches
 from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import Any
@@ -39,6 +42,71 @@ exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2
 """
 
 
+SYNONYMS = {
+    "breadth": "bfs",
+    "breadth-first": "bfs",
+    "breadth-first-search": "bfs",
+    "levels": "bfs",
+    "dijkstra": "sssp",
+    "delta-stepping": "sssp",
+    "single-source-shortest-paths": "sssp",
+    "shortest-paths": "sssp",
+    "distances": "sssp",
+    "bellman": "bellman-ford",
+    "apsp": "all-pairs-lengths",
+    "floyd-warshall": "all-pairs-lengths",
+    "bottleneck": "widest",
+    "closure": "transitive-closure",
+    "descendants": "reachable",
+    "egonet": "neighborhood",
+    "ego": "neighborhood",
+    "rank": "pagerank",
+    "ppr": "pagerank",
+    "degrees": "degree",
+    "bc": "betweenness",
+    "brandes": "betweenness",
+    "connected-components": "components",
+    "weakly-connected-components": "components",
+    "wcc": "components",
+    "cc": "components",
+    "union-find": "components",
+    "scc": "strong-components",
+    "strongly-connected-components": "strong-components",
+    "tarjan": "strong-components",
+    "cores": "core-numbers",
+    "coreness": "core-numbers",
+    "mst": "spanning-forest",
+    "msf": "spanning-forest",
+    "minimum-spanning-tree": "spanning-forest",
+    "spanning-tree": "spanning-forest",
+    "kruskal": "spanning-forest",
+    "prim": "spanning-forest",
+    "boruvka": "spanning-forest",
+    "tc": "triangles",
+    "triangle-count": "triangles",
+    "lpa": "label-propagation",
+    "communities": "louvain",
+    "leiden": "louvain",
+    "clusters": "louvain",
+    "mis": "maximal-independent-set",
+    "independent-set": "maximal-independent-set",
+    "coloring": "greedy-color",
+    "color": "greedy-color",
+    "matching": "maximal-matching",
+    "similarity": "jaccard",
+    "benchmark": "bench",
+    "time": "bench",
+    "stats": "info",
+    "describe": "info",
+    "show": "info",
+    "version": "info",
+    "export": "convert",
+    "import": "convert",
+    "save": "convert",
+}
+"""Other names of what the commands compute, for the answer to an unknown command."""
+
+
 class _Layout(RawDescriptionHelpFormatter):
     """Paragraphs as they are written here, and options in lines of up to 100 columns."""
 
@@ -47,16 +115,44 @@ class _Layout(RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=30, width=width)
 
 
-def parser() -> ArgumentParser:
+class _Parser(ArgumentParser):
+    """The parser of the whole command line, which proposes commands for an unknown one."""
+
+    commands: Mapping[str, ArgumentParser]
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore
+        words = sys.argv[1:] if args is None else args
+        first = next((word for word in words if not word.startswith("-")), None)
+        if first is not None and first not in self.commands:
+            self.error(_no_command(first, tuple(self.commands)))
+        return super().parse_args(args, namespace)
+
+
+def _no_command(word: str, commands: tuple[str, ...]) -> str:
+    plain = word.lower().replace("_", "-")
+    close = get_close_matches(plain, (*commands, *SYNONYMS), n=3, cutoff=0.7)
+    meant = dict.fromkeys(SYNONYMS.get(name, name) for name in close)
+    if plain in commands or plain in SYNONYMS:
+        meant = [SYNONYMS.get(plain, plain)]
+    problem = f"there is no command {word!r}"
+    if not meant:
+        return f"{problem}; `graphla --help` lists them"
+    return f"{problem}; did you mean {' or '.join(meant)}?"
+
+
+def parser() -> _Parser:
     """One subcommand for each algorithm, and `bench`, `ladder`, `info` and `convert`."""
-    top = ArgumentParser(
+    top = _Parser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
         epilog=_EPILOG,
         formatter_class=_Layout,
     )
     top.add_argument("--version", action="version", version=f"graphla {about.own_version()}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=ArgumentParser
+    )
+    top.commands = commands.choices
     for algorithm in ALGORITHMS:
         _add_algorithm(commands, algorithm)
     _add_bench(commands)
