@@ -20,7 +20,8 @@ from graphla.sparse import Matrix
 
 _OPTIONAL = {
     "numba": "compiles the hot loops",
-    "networkx": "graphs to and from it",
+    "networkx": "graphs to and from it; GraphML, GEXF, GML and JSON files",
+    "pyarrow": "Parquet and Feather files",
     "matplotlib": "draws the pictures of the demo and the charts of the ladder",
     "tqdm": "shows bars for long work",
 }
