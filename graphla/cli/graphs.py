@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphla import datasets, io
+from graphla import datasets, io, memory
 from graphla.graph import Graph
 from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
+_BYTES_PER_VERTEX = 32  # at least: offsets by rows and by columns, and a few vectors
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -34,6 +35,9 @@ def read(options: Namespace) -> Graph:
         raise DimensionMismatch(
             f"{options.graph} has {A.nrows} rows and {A.ncols} columns, but a graph is square"
         )
+    if A.device == "cpu":
+        what = f"the {A.nrows:,} vertices of {options.graph}"
+        memory.require(_BYTES_PER_VERTEX * A.nrows, what)
     if options.unweighted:
         rows, columns, _ = A.to_coo(values=False)
         A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)

@@ -133,8 +133,8 @@ def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
             raise text.error(problem, _line_of(lines, k * step))
         columns.append((ends - 1).astype(np.int32))
         weights.append(pairs[:, -1])
-    counts += [0] * (head.vertices - len(counts))  # lost empty lines at the end: a count follows
-    rows = np.repeat(np.arange(head.vertices, dtype=np.int32), counts)
+    # Empty lines may be lost at the end of the file; the caller checks the number of neighbors.
+    rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return rows, np.concatenate(columns), np.concatenate(weights)
 
 
