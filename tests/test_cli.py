@@ -358,7 +358,7 @@ def test_info_says_what_a_graph_is_like(edge_list):
         ("0 9999\n" + "1 2\n" * 600, "isolated", "9,996 vertices (more than 99.9% of all)"),
     ],
 )
-def test_shares_and_weights_that_are_not_finite_are_told_in_words(tmp_path, written, name, said):
+def test_shares_and_weights_that_are_not_finite_are_shown_in_words(tmp_path, written, name, said):
     (tmp_path / "a.txt").write_text(written)
     lines = succeeds("info", tmp_path / "a.txt").splitlines()
     assert dict(line.split(None, 1) for line in lines)[name] == said

@@ -392,8 +392,12 @@ def test_bytes_that_are_not_a_table_are_refused_by_name(data, format, tmp_path):
 
 
 # --- examples -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["by_extension", "dimacs", "metis", "networkx_files"])
+@pytest.mark.parametrize(
+    "name", ["by_extension", "dimacs", "edge_table", "metis", "networkx_files"]
+)
 def test_the_example_of_a_reader_gives_what_it_shows(name):
+    if name == "edge_table":
+        pytest.importorskip("pyarrow")
     found = doctest.testmod(import_module(f"graphla.io.{name}"))
     assert found.attempted > 0 and found.failed == 0
 

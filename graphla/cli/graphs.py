@@ -81,7 +81,7 @@ def _read_dataset(name: str, options: Namespace) -> Matrix:
 
 
 def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """What a path or a file object holds, and its labels."""
+    """Return what a path or a file object holds, and its labels."""
     given = _refuse_options(options.graph, _OPTIONS.get(format, ()), options)
     given["format"] = format
     if options.duplicates is not None:

@@ -116,7 +116,7 @@ def read_labelled(
 def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options: Any) -> None:
     """Write A into a file, by `mmwrite`, `write_npz` or `write_edgelist`.
 
-    The format is named or is told by the extension, as in `read`; other formats are only read.
+    `format` or the extension says the format, as in `read`; the other formats are only read.
     """
     name = format_of(path, format)
     writer = FORMATS[name].write

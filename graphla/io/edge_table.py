@@ -60,6 +60,15 @@ def read_edge_table(
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
+    >>> import io
+    >>> import pyarrow
+    >>> from graphla.io import read_edge_table
+    >>> from pyarrow import parquet
+    >>> file = io.BytesIO()
+    >>> parquet.write_table(pyarrow.table({"src": [0, 1], "dst": [1, 2], "km": [7, 5]}), file)
+    >>> read_edge_table(io.BytesIO(file.getvalue()), "parquet").to_dict()
+    {(0, 1): 7, (1, 2): 5}
+
     Source: https://arrow.apache.org/docs/python/parquet.html
     """
     check_vertices(base, n)

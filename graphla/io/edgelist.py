@@ -63,7 +63,7 @@ SPARSE_FROM = 1 << 20
 
 VERTICES_PER_EDGE = 64
 """A vertex number above SPARSE_FROM and above this many times the number of edges is refused where
-`n` is not given: it is an identifier (of a user, a place, a hash), and no index. A matrix takes
+`n` is not given: it is an identifier (of a user, a place, a hash), not an index. A matrix takes
 memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
@@ -277,7 +277,7 @@ def _look(
         pass
     first = line.decode("utf-8", "replace").strip(" \r\n")
     if separator is None:
-        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, a number no tab
+        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, so a tab comes first
         separator = next((mark for mark in marks if mark in first), None)
     if separator == " " or (separator == "\t" and not labelled):
         separator = None
@@ -365,7 +365,7 @@ def _read_columns(
 
 
 def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
-    """Return the error, but for its place, of a vertex outside of the n vertices from `base`."""
+    """Return the error of a vertex that is outside; the caller gives it the file and the line."""
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
     if vertex == 0:
         return partial(CountsFromZero, problem)
@@ -375,7 +375,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """The rows; an error in a vertex, which is a name or beyond 64 bits, becomes NotIndices."""
+    """Yield the rows; an error in a vertex, as a name or a huge number, becomes NotIndices."""
     try:
         yield from rows
     except ParseError as error:
@@ -386,7 +386,7 @@ def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
 def _count_vertices(
     text: TextReader, form: Form, comments: tuple[str, ...], u: Any, v: Any, base: int
 ) -> int:
-    """One more than the largest index, if that is not far beyond the number of edges."""
+    """Return one more than the largest index, if that is not far beyond the number of edges."""
     if not u.size:
         return 0
     largest = int(max(u.max(), v.max()))
@@ -399,7 +399,7 @@ def _count_vertices(
 
 
 def is_too_sparse(largest: int, edges: int) -> bool:
-    """Whether a vertex number is so far beyond the number of edges that it is no index."""
+    """Whether a vertex number is so far beyond the number of edges that it is not an index."""
     return largest > max(SPARSE_FROM, VERTICES_PER_EDGE * edges)
 
 
@@ -438,7 +438,7 @@ def _build(
 def _read_labels(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """The number of each label, the ends of each edge, and its weight with its line."""
+    """Return the number of each label, the ends of each edge, and its weight with its line."""
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)

@@ -129,7 +129,7 @@ class TextReader:
         return block
 
     def read(self) -> bytes:
-        """The rest of the text."""
+        """Return the rest of the text."""
         return b"".join(iter(self.block, b""))
 
     def error(self, problem: str, line: int | None = None) -> ParseError:
