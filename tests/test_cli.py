@@ -22,7 +22,7 @@ import pytest
 import graphla as gl
 from graphla.cli import main
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
-from graphla.cli.parser import parser
+from graphla.cli.parser import SYNONYMS, parser
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (
@@ -339,6 +339,31 @@ def test_info_says_what_a_graph_is_like(edge_list):
     assert facts["weights"] == "1 to 5, 3 on average"
 
 
+@pytest.mark.parametrize(
+    ("written", "name", "said"),
+    [
+        (
+            "0 1 nan\n1 2 4.5\n2 0 2\n",
+            "weights",
+            "2 to 4.5, 3.25 on average; 1 (33.3%) not a number",
+        ),
+        ("0 1 nan\n1 2 nan\n", "weights", "not a number in all entries"),
+        ("0 1 inf\n1 2 4.5\n", "weights", "4.5 to infinity, infinity on average"),
+        ("0 1 -inf\n1 2 inf\n", "weights", "-infinity to infinity"),
+        ("0 1 1e300\n1 2 4.5\n", "weights", "4.5 to 1e+300, 5e+299 on average"),
+        ("0 1 1e308\n1 2 1e308\n2 0 2\n", "weights", "2 to 1e+308"),
+        ("0 1 nan\n1 0 nan\n", "symmetric", "yes: 1 undirected edge"),
+        ("0 3\n", "isolated", "2 vertices (50.0% of all)"),
+        ("0 1\n1 1\n", "isolated", "0 vertices (0.0% of all)"),
+        ("0 9999\n" + "1 2\n" * 600, "isolated", "9,996 vertices (more than 99.9% of all)"),
+    ],
+)
+def test_shares_and_weights_that_are_not_finite_are_shown_in_words(tmp_path, written, name, said):
+    (tmp_path / "a.txt").write_text(written)
+    lines = succeeds("info", tmp_path / "a.txt").splitlines()
+    assert dict(line.split(None, 1) for line in lines)[name] == said
+
+
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "a.tsv.gz", "a.txt"])
 def test_convert_keeps_every_entry(tmp_path, name):
     assert succeeds("convert", "ldbc-directed", tmp_path / name) == ""
@@ -448,6 +473,60 @@ def test_convert_keeps_labels_in_an_edge_list(tmp_path):
     assert gl.io.read(tmp_path / "friends.mtx").to_dicts() == {0: {1: 3}, 1: {2: 4}}
 
 
+def test_vertices_may_be_counted_from_one(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2\n2 3\n")
+    assert "vertices    4\n" in succeeds("info", path)
+    assert "vertices    3\n" in succeeds("info", path, "--one-based")
+    assert "vertices    3\n" in succeeds("info", path, "--base", 1)
+    path.write_text("0 1\n")
+    assert "line 1: the source is 0" in refused("info", path, "--one-based")
+    assert "--base 0" in refused("info", path, "--one-based")
+
+
+def test_a_graph_may_come_from_standard_input(monkeypatch, tmp_path):
+    def given(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    given(b"0 1\n1 2\n")
+    assert "vertices    3\n" in succeeds("info", "-", "--format", "edgelist")
+    given(b"0 1\n1 2\n")
+    assert "--format" in refused("info", "-")
+    assert "format is 'xls'" in refused("info", "-", "--format", "xls")
+    given(b"ann bob\nbob ann\n")
+    assert succeeds("convert", "-", tmp_path / "a.csv", "--format", "txt", "--labels") == ""
+    assert (tmp_path / "a.csv").read_text() == "source,target\nann,bob\nbob,ann\n"
+    assert succeeds("convert", "karate", tmp_path / "karate.npz") == ""
+    given((tmp_path / "karate.npz").read_bytes())
+    assert "vertices    34\n" in succeeds("info", "-", "--format", "npz")
+    given(b"0 1\nx 2\n")
+    assert "line 2: source is 'x'" in refused("info", "-", "--format", "el")
+    assert "bench reads it again" in refused("bench", "-", "--format", "el")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: Bad file descriptor" in refused("info", "-", "--format", "el")
+
+
+def test_every_format_is_read_by_its_extension_or_by_its_name(tmp_path):
+    nx = pytest.importorskip("networkx")
+    G = nx.Graph([("ann", "bob"), ("bob", "eve")])
+    nx.write_graphml(G, tmp_path / "a.graphml")
+    nx.write_gml(G, tmp_path / "b.graph", stringizer=str)
+    (tmp_path / "a.gr").write_text("p sp 3 2\na 1 2 7\na 1 2 5\n")
+    (tmp_path / "a.metis").write_text("3 2\n2\n1 3\n2\n")
+    found = graphla("bfs", tmp_path / "a.graphml", "--source", "ann", "--output", "-").stdout
+    assert found.startswith("vertex,level,parent\nann,0,ann\nbob,1,ann\n")
+    assert "symmetric   yes: 2 undirected edges" in succeeds("info", tmp_path / "a.metis")
+    assert "2 undirected" in succeeds("info", tmp_path / "b.graph", "--format", "gml")
+    assert "METIS" in refused("info", tmp_path / "a.metis", "--duplicates", "min")
+    assert "--duplicates" in refused("info", tmp_path / "a.gr")
+    assert "weights     all 5" in succeeds("info", tmp_path / "a.gr", "--duplicates", "min")
+    assert "--base is for edge lists" in refused("info", tmp_path / "a.gr", "--base", 1)
+    assert succeeds("convert", tmp_path / "a.graphml", tmp_path / "a.csv") == ""
+    assert (tmp_path / "a.csv").read_text().startswith("source,target\nann,bob\n")
+    problem = refused("convert", tmp_path / "a.gr", tmp_path / "b.gml", "--duplicates", "min")
+    assert "does not write" in problem
+
+
 def test_options_say_whether_the_first_line_is_a_header(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text("a,b\n0,1\n1,2\n")
@@ -504,6 +583,40 @@ def test_a_refusal_leaves_no_file(tmp_path, edge_list):
     assert refused("bfs", edge_list, "--source", 9, "--output", tmp_path / "levels.csv")
     assert refused("convert", edge_list, tmp_path / "nowhere" / "graph.mtx")
     assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
+
+
+@pytest.mark.parametrize(
+    ("word", "proposed"),
+    [
+        ("pagernk", "pagerank"),
+        ("betweeness", "betweenness"),
+        ("kcore", "k-core"),
+        ("k_core", "k-core"),
+        ("BFS", "bfs"),
+        ("breadth", "bfs"),
+        ("Dijkstra", "sssp"),
+        ("floyd-warshall", "all-pairs-lengths"),
+        ("kruskal", "spanning-forest"),
+        ("benchmark", "bench"),
+    ],
+)
+def test_an_unknown_command_proposes_what_may_be_meant(word, proposed):
+    done = graphla(word, "karate")
+    assert done.returncode == 2
+    assert f"there is no command '{word}'; did you mean {proposed}" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_an_unknown_command_that_is_like_none_refers_to_the_help():
+    done = graphla("xyzzy")
+    assert done.returncode == 2
+    assert "there is no command 'xyzzy'; `graphla --help` lists them" in done.stderr
+
+
+def test_each_synonym_is_of_a_command_and_is_not_one():
+    commands = parser().commands
+    assert set(SYNONYMS.values()) <= set(commands)
+    assert not set(SYNONYMS) & set(commands)
 
 
 @pytest.mark.parametrize(

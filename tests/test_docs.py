@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     "docs/algorithms.md",
     "docs/closure.md",
+    "docs/files.md",
     "docs/graph.md",
     "docs/ladder.md",
     "docs/sorting.md",

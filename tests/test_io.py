@@ -6,6 +6,7 @@ import io
 import pickle
 import re
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -380,6 +381,26 @@ def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed
     assert main(["info", str(path), "--labels"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("written", "options", "advice"),
+    [
+        ("1 2\n2 3\n", {"n": 3}, "base=1 is for vertices counted from 1"),
+        ("0 1\n1 2\n", {"n": 3, "base": 1}, "base=0 is for vertices counted from 0"),
+        ("1 2\n2 0\n", {"base": 1}, "base=0 is for vertices counted from 0"),
+        ("1 2\n2 4\n", {"n": 3}, "outside of 0 to 2"),
+        ("1 2\n2 4\n", {"n": 3, "base": 1}, "outside of 1 to 3"),
+    ],
+)
+def test_a_vertex_just_outside_proposes_to_count_from_the_other_number(written, options, advice):
+    with pytest.raises(ParseError) as caught:
+        edges(written, **options)
+    assert str(caught.value).endswith(advice)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    if "for vertices" in advice:
+        base = 1 - options.get("base", 0)
+        assert edges(written, n=3, base=base).nvals == 2
+
+
 @given(
     st.integers(1, 40),
     st.sampled_from([-1, 0, 1]),
@@ -621,6 +642,24 @@ def test_an_edge_list_in_blocks_reads_the_same(monkeypatch):
     assert caught.value.line == written.count("\n") + 1
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.mtx"])
+def test_a_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("tqdm")
+    path = tmp_path / name
+    gio.write(path, gl.generators.uniform(100, 1000, symmetric=False))
+    monkeypatch.setattr(io_files, "BLOCK", 1000)
+    monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
+    with gl.config.set(progress=True), io_files.TextReader(path) as text:
+        text.block()
+        time.sleep(0.11)  # longer than tqdm waits between two drawings
+        text.block()
+        shown = capsys.readouterr().err
+        assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown
+        assert text.again().block()
+    with gl.config.set(progress=True):
+        assert gio.read(path).nvals > 0
+
+
 def test_the_writer_of_edge_lists_refuses():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     for options, name in [
@@ -832,7 +871,7 @@ def test_the_extension_tells_the_format(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["a", "a.graph", "a.gz", ".mtx2", "a.npz.gz"])
+@pytest.mark.parametrize("name", ["a", "a.xls", "a.gz", ".mtx2", "a.npz.gz", "a.parquet.gz"])
 def test_an_unknown_extension_is_refused(name):
     for use in (gio.read, lambda path: gio.write(path, gl.generators.path(3))):
         with pytest.raises(gl.exceptions.InvalidValue, match="path is"):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla import memory
 from graphla.backends.arrays.layout import offsets_of_few
+from graphla.cli import main
 
 HUGE = 2**31 - 1
 OFFSETS = 4 * 2**31  # bytes
@@ -47,6 +48,8 @@ TOO_LARGE = {
     "transpose": lambda: gl.Matrix.from_coo([0], [5], nrows=1, ncols=HUGE).to_csc(),
     "mtx": lambda: gl.io.mmread(io.StringIO(f"{HEADER}{HUGE} {HUGE} 1\n1 1\n")),
     "npz": lambda: gl.io.read_npz(npz_edges()),
+    "dimacs": lambda: gl.io.read_dimacs(io.StringIO(f"p sp {HUGE} 1\na 1 2 3\n")),
+    "metis": lambda: gl.io.read_metis(io.StringIO(f"{HUGE} 1\n2\n1\n")),
     "edge list": lambda: gl.io.read_edgelist(io.StringIO("0 1\n"), n=HUGE),
 }
 
@@ -75,6 +78,15 @@ def test_the_available_memory_is_known_and_at_most_the_physical_memory():
     )
     assert free is not None
     assert 0 < free <= total
+
+
+@linux
+def test_a_command_refuses_a_graph_whose_vertices_leave_no_memory_for_results(
+    tmp_path, capsys, little_memory
+):
+    (tmp_path / "a.mtx").write_text(f"{HEADER}100000000 100000000 1\n1 2\n")
+    assert main(["info", str(tmp_path / "a.mtx")]) == 1
+    assert "the 100,000,000 vertices of " in capsys.readouterr().err
 
 
 def test_what_fits_is_not_refused():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphla import cards, datasets
-from graphla.cli.answers import number
+from graphla.cli.answers import number, share
 from graphla.graph.facts import is_symmetric
 from graphla.kernels import compiled
 from graphla.kernels.cache import cache_folder
@@ -21,7 +21,8 @@ from graphla.sparse import Matrix
 
 _OPTIONAL = {
     "numba": "compiles the hot loops",
-    "networkx": "graphs to and from it",
+    "networkx": "graphs to and from it; GraphML, GEXF, GML and JSON files",
+    "pyarrow": "Parquet and Feather files",
     "matplotlib": "draws the pictures of the demo and the charts of the ladder",
     "tqdm": "shows bars for long work",
 }
@@ -68,9 +69,9 @@ def graph(A: Matrix) -> list[tuple[str, str]]:
         facts.append(("symmetric", "no: the edges are directed"))
     facts.append(("self-loops", number(loops)))
     if n:
-        alone = np.count_nonzero((out_degrees == 0) & (in_degrees == 0))
+        alone = int(np.count_nonzero((out_degrees == 0) & (in_degrees == 0)))
         facts += [
-            ("isolated", number(alone, "vertex")),
+            ("isolated", f"{number(alone, 'vertex')} ({share(alone, n)} of all)"),
             ("out-degree", _spread(out_degrees)),
             ("in-degree", _spread(in_degrees)),
         ]
@@ -87,10 +88,21 @@ def _is_symmetric(A: Matrix) -> bool:
 def _spread(values: np.ndarray) -> str:
     if values.dtype == bool:
         values = values.view(np.uint8) if values.strides[0] else values[:1].astype(np.uint8)
-    low, high = values.min(), values.max()
-    if low == high:
-        return f"all {number(low)}"
-    return f"{number(low)} to {number(high)}, {number(values.mean(dtype=float))} on average"
+    missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
+    if missing == values.size:
+        return "not a number in all entries"
+    known = values[~np.isnan(values)] if missing else values
+    low, high = known.min(), known.max()
+    text = f"all {number(low)}"
+    if low != high:
+        with np.errstate(all="ignore"):
+            mean = known.mean(dtype=float)
+        text = f"{number(low)} to {number(high)}"
+        if np.isfinite(mean) or np.isinf(low) != np.isinf(high):
+            text += f", {number(mean)} on average"
+    if missing:
+        text += f"; {number(missing)} ({share(missing, values.size)}) not a number"
+    return text
 
 
 def _devices() -> str:

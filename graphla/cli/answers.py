@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -47,13 +48,28 @@ class Answer:
 
 def number(value: Any, noun: str = "") -> str:
     """1,234 or 0.00123457; with a noun, in the singular or plural: 1 vertex, 2 vertices."""
-    if isinstance(value, float | np.floating):
-        text = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    else:
-        text = f"{int(value):,}"
+    is_float = isinstance(value, float | np.floating)
+    text = _decimal(float(value)) if is_float else f"{int(value):,}"
     if not noun:
         return text
     return f"{text} {noun if value == 1 else plural(noun)}"
+
+
+def _decimal(value: float) -> str:
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
+
+
+def share(part: int, whole: int) -> str:
+    """12.3%; 0.0% means none and 100.0% all of them."""
+    if 0 < part < whole * 0.0005:
+        return "less than 0.1%"
+    if whole * 0.9995 <= part < whole:
+        return "more than 99.9%"
+    return f"{part / max(whole, 1):.1%}"
 
 
 def plural(noun: str) -> str:

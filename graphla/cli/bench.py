@@ -44,6 +44,8 @@ def run(options: Namespace, settings: dict[str, Any]) -> None:
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
     width = max(len("algorithm"), *(len(each.name) for each in chosen))
+    if options.graph == "-":
+        raise InvalidValue("GRAPH is -, but bench reads it again in each of its processes")
     worker, bar, rows = _Worker(options, settings), Bar(len(chosen)), list[Row]()
     try:
         with bar.step(f"reading {options.graph}", 0):

@@ -94,7 +94,7 @@ def _ladder(options: Namespace) -> None:
 def _convert(options: Namespace) -> None:
     with progress(f"reading {options.graph}"):
         A, labels = graphs.read_to_convert(options)
-    named = {"labels": labels} if labels and graphs.is_edge_list(options.target) else {}
+    named: dict[str, Any] = {"labels": labels} if labels and io.is_edgelist(options.target) else {}
     with progress(f"writing {options.target}"):
         io.write(options.target, A, **named)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.cli.answers import Answer, Top, number, plural
+from graphla.cli.answers import Answer, Top, number, plural, share
 from graphla.graph import Graph, LabelledMatrix, LabelledVector
 from graphla.sparse import Matrix, Vector
 
@@ -57,8 +57,8 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 def of_set(graph: Graph, found: Vector, name: str) -> Answer:
     """Vertices: those where it is true."""
     members = found.select("==", True).new()
-    share = members.nvals / max(graph.nvertices, 1)
-    text = f"{number(members.nvals, 'vertex')} ({share:.1%} of all)"
+    part = share(members.nvals, graph.nvertices)
+    text = f"{number(members.nvals, 'vertex')} ({part} of all)"
     return Answer(facts=[(name, text)], columns={name: members})
 
 
@@ -68,8 +68,8 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
     order = np.lexsort((parts, -sizes))[:rows]
     facts = [(plural(name), number(parts.size))]
     if parts.size:
-        share = sizes.max() / graph.nvertices
-        facts.append(("largest", f"{number(sizes.max(), 'vertex')} ({share:.1%} of all)"))
+        part = share(int(sizes.max()), graph.nvertices)
+        facts.append(("largest", f"{number(sizes.max(), 'vertex')} ({part} of all)"))
         facts.append(("alone", number(np.count_nonzero(sizes == 1), "vertex")))
     return Answer(
         facts=facts,

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphla import datasets, io
+from graphla import datasets, io, memory
 from graphla.graph import Graph
 from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
-EDGE_LISTS = (".csv", ".tsv", ".txt", ".el", ".edgelist", ".edges")
-_EDGE_LIST_OPTIONS = ("base", "separator", "columns", "header")
+EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
+_BYTES_PER_VERTEX = 32  # at least: offsets by rows and by columns, and a few vectors
+_TABLE_OPTIONS = ("labels", "base", "columns")
+_OPTIONS = {
+    "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
+    "parquet": _TABLE_OPTIONS,
+    "feather": _TABLE_OPTIONS,
+    **{name: ("labels",) for name, each in io.FORMATS.items() if each.read is None},
+}
 
 
 def read(options: Namespace) -> Graph:
@@ -25,6 +35,9 @@ def read(options: Namespace) -> Graph:
         raise DimensionMismatch(
             f"{options.graph} has {A.nrows} rows and {A.ncols} columns, but a graph is square"
         )
+    if A.device == "cpu":
+        what = f"the {A.nrows:,} vertices of {options.graph}"
+        memory.require(_BYTES_PER_VERTEX * A.nrows, what)
     if options.unweighted:
         rows, columns, _ = A.to_coo(values=False)
         A = Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
@@ -41,43 +54,66 @@ def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
 
 
 def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """What `options.graph` holds, and its labels if the options ask for them."""
-    name = options.graph
-    path = Path(name)
+    """What `options.graph` holds, and its labels if the options ask for them or it always has."""
+    name, path = options.graph, Path(options.graph)
     if not name:
         raise InvalidValue("GRAPH is empty, but should be a file or a dataset")
-    given = {
-        key: vars(options)[key] for key in _EDGE_LIST_OPTIONS if vars(options)[key] is not None
-    }
-    if (given or options.labels) and not is_edge_list(name):
-        option = "labels" if options.labels else next(iter(given))
-        raise InvalidValue(f"--{option} is for edge lists ({' '.join(EDGE_LISTS)}), not for {name}")
-    if not path.exists() and name in datasets.names():
-        if options.duplicates is not None:
-            raise InvalidValue(f"--duplicates is for files, not for the dataset {name}")
-        return datasets.load(name), None
-    if not path.exists() and path.name == name and not path.suffix:
-        raise InvalidValue(
-            f"{name!r} is neither a file nor a dataset; datasets are {', '.join(datasets.names())}"
-        )
+    if name == "-":
+        if options.format is None:
+            raise InvalidValue("GRAPH is -, standard input, so --format has to say its format")
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
+        return _read_file(sys.stdin.buffer, io.format_of(name, options.format), options)
+    if options.format is None and not path.exists():
+        if name in datasets.names():
+            return _read_dataset(name, options), None
+        if path.name == name and not path.suffix:
+            known = ", ".join(datasets.names())
+            raise InvalidValue(f"{name!r} is neither a file nor a dataset; datasets are {known}")
+    return _read_file(path, io.format_of(path, options.format), options)
+
+
+def _read_dataset(name: str, options: Namespace) -> Matrix:
+    _refuse_options(name, (), options)
     if options.duplicates is not None:
+        raise InvalidValue(f"--duplicates is for files, not for the dataset {name}")
+    return datasets.load(name)
+
+
+def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Sequence[str] | None]:
+    """Return what a path or a file object holds, and its labels."""
+    given = _refuse_options(options.graph, _OPTIONS.get(format, ()), options)
+    given["format"] = format
+    if options.duplicates is not None:
+        if format == "metis":
+            raise InvalidValue("--duplicates is not for METIS files, which list each edge once")
         given["dup_op"] = options.duplicates
+    is_labelled = given.pop("labels", False) or io.FORMATS[format].read is None
     try:
-        if options.labels:
-            return io.read_labelled_edgelist(path, **given)
-        return io.read(path, **given), None
+        if not is_labelled:
+            return io.read(source, **given), None
+        A, labels = io.read_labelled(source, **given)
+        return A, [str(label) for label in labels]
     except (DuplicateEntry, io.ParseError) as error:
         raise InvalidValue(_in_options(error)) from error
 
 
-def is_edge_list(name: str) -> bool:
-    """Whether a file of that name holds an edge list."""
-    return name.lower().removesuffix(".gz").endswith(EDGE_LISTS)
+def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
+    """Return the options of edge lists that are given, which all have to be known."""
+    given = {}
+    for option in _OPTIONS["edgelist"]:
+        value = vars(options)[option]
+        if value is None or (value is False and option == "labels"):
+            continue
+        if option not in known:
+            raise InvalidValue(f"--{option} is for edge lists ({EDGE_LISTS}), not for {name}")
+        given[option] = value
+    return given
 
 
 def _in_options(error: Exception) -> str:
     """The error's message, with the option that takes a file with this problem."""
     problem = str(error)
-    if isinstance(error, io.NotIndices):
-        return f"{problem.removesuffix(error.advice)} (--labels reads vertices as labels)"
+    if isinstance(error, io.ParseError) and error.option:
+        return f"{problem.removesuffix(error.advice)} ({error.option})"
     return f"{problem} (--duplicates min, for example)" if "dup_op" in problem else problem

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     BooleanOptionalAction,
     RawDescriptionHelpFormatter,
 )
+from collections.abc import Mapping
+from difflib import get_close_matches
 from shutil import get_terminal_size
 from textwrap import fill, indent
 from typing import Any
 
-from graphla import datasets
+from graphla import datasets, io
 from graphla.cli import about, answers, options
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
@@ -20,11 +23,16 @@ _OVERVIEW = """\
 Graph algorithms as a few lines of sparse matrix operations over semirings.
 
 GRAPH is a file, whose extension tells what it holds:
-  .mtx                           Matrix Market
-  .npz                           a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
-  .csv .tsv .txt .el .edgelist   a line `source target` or `source target weight` for each edge,
-                                 in one direction, unless --undirected is given
-(text also compressed, as in .mtx.gz); or it is the name of a dataset that comes with graphla:
+  .mtx                          Matrix Market
+  .npz                          a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
+  .csv .tsv .txt                a line `source target` or `source target weight` for each edge
+  .edges .edgelist .el          the same
+  .graphml .gexf .gml .json     GraphML, GEXF, GML, node-link JSON (with NetworkX); only read
+  .parquet .pq .feather .arrow  a row for each edge (with pyarrow); only read
+  .metis .graph                 METIS; only read
+  .gr .col .dimacs              DIMACS: shortest paths, coloring; only read
+(text also compressed, as in .mtx.gz); or - for standard input, with --format; or it is the name of
+a dataset that comes with graphla:
   {datasets}
 """
 
@@ -32,6 +40,71 @@ _EPILOG = """\
 `graphla COMMAND --help` teaches what a command computes, and how.
 exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage
 """
+
+
+SYNONYMS = {
+    "breadth": "bfs",
+    "breadth-first": "bfs",
+    "breadth-first-search": "bfs",
+    "levels": "bfs",
+    "dijkstra": "sssp",
+    "delta-stepping": "sssp",
+    "single-source-shortest-paths": "sssp",
+    "shortest-paths": "sssp",
+    "distances": "sssp",
+    "bellman": "bellman-ford",
+    "apsp": "all-pairs-lengths",
+    "floyd-warshall": "all-pairs-lengths",
+    "bottleneck": "widest",
+    "closure": "transitive-closure",
+    "descendants": "reachable",
+    "egonet": "neighborhood",
+    "ego": "neighborhood",
+    "rank": "pagerank",
+    "ppr": "pagerank",
+    "degrees": "degree",
+    "bc": "betweenness",
+    "brandes": "betweenness",
+    "connected-components": "components",
+    "weakly-connected-components": "components",
+    "wcc": "components",
+    "cc": "components",
+    "union-find": "components",
+    "scc": "strong-components",
+    "strongly-connected-components": "strong-components",
+    "tarjan": "strong-components",
+    "cores": "core-numbers",
+    "coreness": "core-numbers",
+    "mst": "spanning-forest",
+    "msf": "spanning-forest",
+    "minimum-spanning-tree": "spanning-forest",
+    "spanning-tree": "spanning-forest",
+    "kruskal": "spanning-forest",
+    "prim": "spanning-forest",
+    "boruvka": "spanning-forest",
+    "tc": "triangles",
+    "triangle-count": "triangles",
+    "lpa": "label-propagation",
+    "communities": "louvain",
+    "leiden": "louvain",
+    "clusters": "louvain",
+    "mis": "maximal-independent-set",
+    "independent-set": "maximal-independent-set",
+    "coloring": "greedy-color",
+    "color": "greedy-color",
+    "matching": "maximal-matching",
+    "similarity": "jaccard",
+    "benchmark": "bench",
+    "time": "bench",
+    "stats": "info",
+    "describe": "info",
+    "show": "info",
+    "version": "info",
+    "export": "convert",
+    "import": "convert",
+    "save": "convert",
+}
+"""Other names of what the commands compute, for the answer to an unknown command."""
 
 
 class _Layout(RawDescriptionHelpFormatter):
@@ -42,16 +115,44 @@ class _Layout(RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=30, width=width)
 
 
-def parser() -> ArgumentParser:
+class _Parser(ArgumentParser):
+    """The parser of the whole command line, which proposes commands for an unknown one."""
+
+    commands: Mapping[str, ArgumentParser]
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore
+        words = sys.argv[1:] if args is None else args
+        first = next((word for word in words if not word.startswith("-")), None)
+        if first is not None and first not in self.commands:
+            self.error(_no_command(first, tuple(self.commands)))
+        return super().parse_args(args, namespace)
+
+
+def _no_command(word: str, commands: tuple[str, ...]) -> str:
+    plain = word.lower().replace("_", "-")
+    close = get_close_matches(plain, (*commands, *SYNONYMS), n=3, cutoff=0.7)
+    meant = dict.fromkeys(SYNONYMS.get(name, name) for name in close)
+    if plain in commands or plain in SYNONYMS:
+        meant = [SYNONYMS.get(plain, plain)]
+    problem = f"there is no command {word!r}"
+    if not meant:
+        return f"{problem}; `graphla --help` lists them"
+    return f"{problem}; did you mean {' or '.join(meant)}?"
+
+
+def parser() -> _Parser:
     """One subcommand for each algorithm, and `bench`, `ladder`, `info` and `convert`."""
-    top = ArgumentParser(
+    top = _Parser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
         epilog=_EPILOG,
         formatter_class=_Layout,
     )
     top.add_argument("--version", action="version", version=f"graphla {about.own_version()}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=ArgumentParser
+    )
+    top.commands = commands.choices
     for algorithm in ALGORITHMS:
         _add_algorithm(commands, algorithm)
     _add_bench(commands)
@@ -221,7 +322,7 @@ def _add_command(
 
 def _add_graph(command: ArgumentParser, **options: Any) -> None:
     command.add_argument(
-        "graph", metavar="GRAPH", help="a file, or a dataset (see graphla --help)", **options
+        "graph", metavar="GRAPH", help="a file, - or a dataset (see graphla --help)", **options
     )
 
 
@@ -237,13 +338,21 @@ def _add_reading(command: ArgumentParser) -> None:
         help="files: join edges listed twice by an operator: min, plus, first",
     )
     reading.add_argument(
+        "--format",
+        metavar="FORMAT",
+        help=f"what a file holds whose name does not say it: {', '.join(io.FORMATS)}",
+    )
+    reading.add_argument(
         "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
     )
     reading.add_argument(
         "--base",
         type=int,
         choices=(0, 1),
-        help="edge lists: the least vertex in the file (default: 0); here it is 0",
+        help="edge lists: the number of the first vertex in the file (default: 0); it becomes 0",
+    )
+    reading.add_argument(
+        "--one-based", dest="base", action="store_const", const=1, help="the same as --base 1"
     )
     reading.add_argument(
         "--separator", metavar="C", help="edge lists: between fields (default: seen)"

@@ -291,15 +291,15 @@ class Graph:
         edges of `from_edges` lead both ways, unless its `directed` is True.
 
         Args:
-            path: of a file: .mtx, .npz, or a text edge list.
+            path: of a file in a format that `graphla.io.read` knows.
             directed: False reads each line of a text edge list as an edge that leads both ways. The
                 header of a Matrix Market file, or what an .npz file holds, says this itself; there
                 False refuses a graph with an edge that lacks its opposite. True gives a directed
                 Graph. None gives an undirected Graph if each edge has its opposite.
-            named: the file is a text edge list whose vertices are names, or any numbers, which
-                become the labels.
-            options: further arguments of the reader (`graphla.io.read_edgelist`, `mmread`,
-                `read_npz`, or `read_labelled_edgelist` if `named`).
+            named: the file is an edge list or an edge table whose vertices are names, or any
+                numbers, which become the labels. The nodes of a GraphML, GEXF, GML or JSON file
+                always become labels.
+            options: further arguments of `graphla.io.read` and of the reader of the format.
 
         Returns:
             The Graph.
@@ -308,10 +308,11 @@ class Graph:
             ParseError: the file is not well formed.
             InvalidValue: the extension is unknown, or `directed` is False but the file differs.
         """
-        if directed is not None and (named or io.is_edgelist(path)):
+        format = options.get("format")
+        if directed is not None and io.is_edgelist(path, format):
             options["directed"] = bool(directed)
-        if named:
-            A, labels = io.read_labelled_edgelist(path, **options)
+        if named or io.has_labels(path, format):
+            A, labels = io.read_labelled(path, **options)
             return cls(A, directed=directed, labels=labels)
         return cls(io.read(path, **options), directed=directed)
 

@@ -1,24 +1,46 @@
 """Files and other libraries' graphs, in and out."""
 
-from graphla.io.by_extension import is_edgelist, read, write
+from graphla.io.by_extension import (
+    FORMATS,
+    format_of,
+    has_labels,
+    is_edgelist,
+    read,
+    read_labelled,
+    write,
+)
+from graphla.io.dimacs import read_dimacs
+from graphla.io.edge_table import read_edge_table, read_labelled_edge_table
 from graphla.io.edgelist import read_edgelist, read_labelled_edgelist, write_edgelist
-from graphla.io.files import NotIndices, ParseError
+from graphla.io.files import NotIndices, PackageMissing, ParseError
 from graphla.io.matrix_market import mmread, mmwrite
+from graphla.io.metis import read_metis
+from graphla.io.networkx_files import read_networkx_file
 from graphla.io.networkx_graph import from_networkx, to_networkx
 from graphla.io.npz import read_npz, write_npz
 from graphla.io.scipy_sparse import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
 
 __all__ = [
+    "FORMATS",
     "NotIndices",
+    "PackageMissing",
     "ParseError",
+    "format_of",
     "from_networkx",
     "from_scipy_sparse",
+    "has_labels",
     "is_edgelist",
     "mmread",
     "mmwrite",
     "read",
+    "read_dimacs",
+    "read_edge_table",
     "read_edgelist",
+    "read_labelled",
+    "read_labelled_edge_table",
     "read_labelled_edgelist",
+    "read_metis",
+    "read_networkx_file",
     "read_npz",
     "to_cupyx_sparse",
     "to_networkx",

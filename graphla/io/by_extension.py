@@ -1,54 +1,172 @@
-"""Reading and writing by the extension of the file's name."""
+"""Reading and writing by the extension of the file's name, or by a format that is named."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from graphla.io.edgelist import read_edgelist, write_edgelist
-from graphla.io.files import name_of
+from graphla.io.dimacs import read_dimacs
+from graphla.io.edge_table import read_edge_table, read_labelled_edge_table
+from graphla.io.edgelist import read_edgelist, read_labelled_edgelist, write_edgelist
+from graphla.io.files import is_file_object, name_of
 from graphla.io.matrix_market import mmread, mmwrite
+from graphla.io.metis import read_metis
+from graphla.io.networkx_files import read_networkx_file
 from graphla.io.npz import read_npz, write_npz
 from graphla.sparse import Matrix, Vector
 from semirings.exceptions import InvalidValue
 
-_FORMATS = {
-    "mtx": (mmread, mmwrite),
-    "npz": (read_npz, write_npz),
-    **dict.fromkeys(
-        ("csv", "tsv", "txt", "edges", "edgelist", "el"), (read_edgelist, write_edgelist)
+COMPRESSED = ("gz", "bz2", "xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format of files, and the functions that read and write it."""
+
+    extensions: tuple[str, ...]
+    read: Callable[..., Any] | None = None  # None: it always has labels
+    read_labelled: Callable[..., tuple[Matrix, Sequence[Any]]] | None = None
+    write: Callable[..., None] | None = None
+    is_text: bool = True  # so that it may be compressed
+
+
+def _networkx(format: str) -> Format:
+    return Format((format,), read_labelled=partial(read_networkx_file, format=format))
+
+
+def _table(format: str, *extensions: str) -> Format:
+    read = partial(read_edge_table, format=format)
+    read_labelled = partial(read_labelled_edge_table, format=format)
+    return Format((format, *extensions), read, read_labelled, is_text=False)
+
+
+FORMATS = {
+    "mtx": Format(("mtx",), mmread, write=mmwrite),
+    "npz": Format(("npz",), read_npz, write=write_npz, is_text=False),
+    "edgelist": Format(
+        ("csv", "tsv", "txt", "edges", "edgelist", "el"),
+        read_edgelist,
+        read_labelled_edgelist,
+        write_edgelist,
     ),
+    "graphml": _networkx("graphml"),
+    "gexf": _networkx("gexf"),
+    "gml": _networkx("gml"),
+    "json": _networkx("json"),
+    "parquet": _table("parquet", "pq"),
+    "feather": _table("feather", "arrow"),
+    "metis": Format(("metis", "graph"), read_metis),
+    "dimacs": Format(("dimacs", "gr", "col"), read_dimacs),
 }
-EXTENSIONS = tuple(f".{extension}" for extension in _FORMATS)
+_BY_EXTENSION = {extension: name for name, each in FORMATS.items() for extension in each.extensions}
+EXTENSIONS = tuple(f".{extension}" for extension in _BY_EXTENSION)
+WRITTEN = tuple(f".{e}" for each in FORMATS.values() if each.write for e in each.extensions)
 
 
-def read(path: Any, **options: Any) -> Any:
-    """The Matrix or Vector in a file, by `mmread`, `read_npz` or `read_edgelist`, with options.
+def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
+    """Return the Matrix or Vector in a file.
 
-    The extension tells which: .mtx, .npz, or .csv .tsv .txt .edges .edgelist .el; text may be
-    compressed, as in .mtx.gz.
+    Args:
+        path: of the file, or a file object.
+        format: by default what the extension says: .mtx (Matrix Market), .npz; .csv .tsv .txt
+            .edges .edgelist .el (edge lists); .graphml .gexf .gml .json (node-link), which need
+            NetworkX; .parquet .pq .feather .arrow (edge tables), which need pyarrow; .metis
+            .graph; .gr .col .dimacs. A name of FORMATS or an extension names it for other files.
+            Text may be compressed, as in .mtx.gz.
+        options: of the reader: `mmread`, `read_npz`, `read_edgelist`, `read_networkx_file`,
+            `read_edge_table`, `read_metis` or `read_dimacs`.
+
+    Returns:
+        The Matrix or Vector. `Graph.read` and `read_labelled` give the labels of vertices too.
+
+    Raises:
+        InvalidValue: the format is unknown.
+        ParseError: the file is not well formed.
+        PackageMissing: the format needs a package that is not installed.
+
+    >>> import io
+    >>> import graphla as gl
+    >>> gl.io.read(io.StringIO("0 1\\n1 2\\n"), format="edgelist").nvals
+    2
     """
-    reader, _ = _FORMATS[_extension(path)]
-    return reader(path, **options)
+    found = FORMATS[format_of(path, format)]
+    if found.read is not None:
+        return found.read(path, **options)
+    assert found.read_labelled is not None
+    return found.read_labelled(path, **options)[0]
 
 
-def is_edgelist(path: Any) -> bool:
-    """Return whether `read` takes the file for a text edge list."""
-    return _FORMATS[_extension(path)][0] is read_edgelist
+def read_labelled(
+    path: Any, *, format: str | None = None, **options: Any
+) -> tuple[Matrix, Sequence[Any]]:
+    """Return the Matrix in a file and the label of each vertex; other arguments are as in `read`.
+
+    A file of an unknown extension is read as an edge list. Matrix Market, .npz, METIS and DIMACS
+    files have no labels and are refused.
+    """
+    name = _find(path, format) or ("edgelist" if format is None else format_of(path, format))
+    found = FORMATS[name]
+    if found.read_labelled is None:
+        raise InvalidValue(f"{name_of(path)} is a file of format {name}, which has no labels")
+    return found.read_labelled(path, **options)
 
 
-def write(path: Any, A: Matrix | Vector, **options: Any) -> None:
-    """The file = A, by `mmwrite`, `write_npz` or `write_edgelist`, as the extension tells."""
-    _, writer = _FORMATS[_extension(path)]
+def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options: Any) -> None:
+    """Write A into a file, by `mmwrite`, `write_npz` or `write_edgelist`.
+
+    `format` or the extension says the format, as in `read`; the other formats are only read.
+    """
+    name = format_of(path, format)
+    writer = FORMATS[name].write
+    if writer is None:
+        raise InvalidValue(
+            f"path is {name_of(path)!r}, but graphla reads {name} files and does not write them; "
+            f"it writes {', '.join(WRITTEN)}"
+        )
+    if format in ("csv", "tsv"):
+        options.setdefault("separator", "," if format == "csv" else "\t")
     writer(path, A, **options)
 
 
-def _extension(path: Any) -> str:
+def format_of(path: Any, format: str | None = None) -> str:
+    """Return the name in FORMATS of the format that is named or that the extension tells."""
+    found = _find(path, format)
+    if found is not None:
+        return found
+    if format is not None:
+        known = ", ".join((*FORMATS, *(e for e in _BY_EXTENSION if e not in FORMATS)))
+        raise InvalidValue(f"format is {format!r}, but should be one of {known}")
+    problem = f"path is {name_of(path)!r}"
+    if is_file_object(path):
+        raise InvalidValue(f"{problem}, whose name says no format: give format=")
+    raise InvalidValue(
+        f"{problem}, but should end in one of {', '.join(EXTENSIONS)}, "
+        "the text formats also with .gz; for another name, say the format"
+    )
+
+
+def is_edgelist(path: Any, format: str | None = None) -> bool:
+    """Return whether a file lists edges, so that `directed` says how to read it.
+
+    A file of an unknown format is an edge list where it can be read at all.
+    """
+    return _find(path, format) in (None, "edgelist", "parquet", "feather")
+
+
+def has_labels(path: Any, format: str | None = None) -> bool:
+    """Return whether files of this format always name their vertices."""
+    found = _find(path, format)
+    return found is not None and FORMATS[found].read is None
+
+
+def _find(path: Any, format: str | None) -> str | None:
+    if format is not None:
+        return format if format in FORMATS else _BY_EXTENSION.get(str(format).lower().lstrip("."))
     words = name_of(path).lower().rsplit("/", 1)[-1].split(".")
-    if words[-1] in ("gz", "bz2", "xz") and words[-2:-1] != ["npz"]:
+    is_compressed = words[-1] in COMPRESSED
+    if is_compressed:
         words.pop()
-    if len(words) < 2 or words[-1] not in _FORMATS:
-        raise InvalidValue(
-            f"path is {name_of(path)!r}, but should end in one of {', '.join(EXTENSIONS)}, "
-            "the text formats also with .gz"
-        )
-    return words[-1]
+    found = _BY_EXTENSION.get(words[-1]) if len(words) > 1 else None
+    return None if found and is_compressed and not FORMATS[found].is_text else found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
 from graphla.io.files import (
+    CountsFromOne,
+    CountsFromZero,
     NotIndices,
     NumberOutOfRange,
     ParseError,
@@ -60,7 +63,7 @@ SPARSE_FROM = 1 << 20
 
 VERTICES_PER_EDGE = 64
 """A vertex number above SPARSE_FROM and above this many times the number of edges is refused where
-`n` is not given: it is an identifier (of a user, a place, a hash), and no index. A matrix takes
+`n` is not given: it is an identifier (of a user, a place, a hash), not an index. A matrix takes
 memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
@@ -91,7 +94,7 @@ def read_edgelist(
         header: whether the first line names the columns; None looks whether it does.
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
-        base: the least vertex of the file, 0 or 1.
+        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default one more than the largest in the file, which must
             not exceed both SPARSE_FROM and VERTICES_PER_EDGE times the number of edges.
         dtype: of the values; by default BOOL without weights, with them INT64 if all are
@@ -103,26 +106,49 @@ def read_edgelist(
     Raises ParseError, which names file and line, for anything that is not well formed. Where
     vertices have names, or numbers far beyond the count of vertices: `read_labelled_edgelist`.
     """
-    if base not in (0, 1):
-        raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
-    if n is not None and not (isinstance(n, Integral) and 0 <= n <= MOST):
-        raise InvalidValue(f"n is {n!r}, but should be a whole number from 0 to {MOST}")
+    check_vertices(base, n)
     comments = tuple(comments)
     with TextReader(source) as text:
         form = _look(text, separator, comments, header, columns, labelled=False)
-        wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
-        limit = MOST if n is None else n
-        try:
-            u, v, w = _read_columns(text, form, comments, wanted, base, limit)
-        except ParseError as error:
-            is_final = dtype is not None or not form.weighted
-            if is_final or isinstance(error, NumberOutOfRange | NotIndices):
-                raise
-            wanted = FP64  # if a weight had a point; any other error will come again
-            u, v, w = _read_columns(text, form, comments, wanted, base, limit)
-        if n is None:
-            n = _count_vertices(text, form, comments, u, v, base)
-        return _build(text, form, comments, (u, v, w), wanted, n, directed, dup_op, name)
+        return read_numbers(
+            text, form, comments, base, n, directed=directed, dtype=dtype, dup_op=dup_op, name=name
+        )
+
+
+def check_vertices(base: Any, n: Any) -> None:
+    """Refuse a `base` or an `n` that no edge list can have."""
+    if base not in (0, 1):
+        raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
+    if n is not None and not (isinstance(n, Integral) and 0 <= int(n) <= MOST):
+        raise InvalidValue(f"n is {n!r}, but should be a whole number from 0 to {MOST}")
+
+
+def read_numbers(
+    text: TextReader,
+    form: Form,
+    comments: tuple[str, ...],
+    base: int,
+    n: int | None,
+    *,
+    directed: bool,
+    dtype: Any,
+    dup_op: Any,
+    name: Any,
+) -> Matrix:
+    """Return the matrix of the lines below `form.skip`, each an edge between numbered vertices."""
+    wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
+    limit = MOST if n is None else n
+    try:
+        u, v, w = _read_columns(text, form, comments, wanted, base, limit)
+    except ParseError as error:
+        is_final = dtype is not None or not form.weighted
+        if is_final or isinstance(error, NumberOutOfRange | NotIndices):
+            raise
+        wanted = FP64  # if a weight had a point; any other error will come again
+        u, v, w = _read_columns(text, form, comments, wanted, base, limit)
+    if n is None:
+        n = _count_vertices(text, form, comments, u, v, base)
+    return _build(text, form, comments, (u, v, w), wanted, n, directed, dup_op, name)
 
 
 def read_labelled_edgelist(
@@ -220,7 +246,7 @@ def write_edgelist(
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class Form:
     """What the first line of the file shows."""
 
     separator: str | None  # None: any white space
@@ -238,7 +264,7 @@ def _look(
     header: bool | None,
     columns: Sequence[int] | None,
     labelled: bool,
-) -> _Form:
+) -> Form:
     if separator is not None and not _separates(separator, ascii_only=not labelled):
         kind = "character" if labelled else "ASCII character"
         raise InvalidValue(f"separator is {separator!r}, but should be one {kind}, no line end")
@@ -251,7 +277,7 @@ def _look(
         pass
     first = line.decode("utf-8", "replace").strip(" \r\n")
     if separator is None:
-        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, a number no tab
+        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, so a tab comes first
         separator = next((mark for mark in marks if mark in first), None)
     if separator == " " or (separator == "\t" and not labelled):
         separator = None
@@ -272,7 +298,7 @@ def _look(
     weighted = (width if columns is None else len(columns)) == 3
     chosen = None if columns is None else tuple(columns)
     skip = text.line - bool(line) + header
-    return _Form(separator, chosen, width, weighted, skip, doubtful)
+    return Form(separator, chosen, width, weighted, skip, doubtful)
 
 
 def _separates(separator: Any, *, ascii_only: bool) -> bool:
@@ -290,12 +316,17 @@ def _is_title(field: str) -> bool:
 
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
     """Whether the first line of labels is a header, and whether that is doubtful."""
-    pair = tuple(re.sub(r"[^a-z0-9]", "", title.lower()) for title in titles[:2])
+    pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
         weight = titles[2].strip().lower()
         if weight and not re.match(r"[+-]?(\.?[0-9]|nan$|inf$|infinity$)", weight):
             return True, False
     return pair in HEADERS or pair in NUMBERED_HEADERS, pair in NUMBERED_HEADERS
+
+
+def normalize_title(title: str) -> str:
+    """Return the title of a column without case, spaces and punctuation."""
+    return re.sub(r"[^a-z0-9]", "", title.lower())
 
 
 def _skip(text: TextReader, lines: int) -> None:
@@ -305,7 +336,7 @@ def _skip(text: TextReader, lines: int) -> None:
 
 
 def _read_columns(
-    text: TextReader, form: _Form, comments: tuple[str, ...], dtype: DataType, base: int, n: int
+    text: TextReader, form: Form, comments: tuple[str, ...], dtype: DataType, base: int, n: int
 ) -> tuple[Any, Any, Any]:
     _skip(text, form.skip)
     layout: list[Any] = [("source", np.int64), ("target", np.int64)]
@@ -319,9 +350,7 @@ def _read_columns(
             column = part[field]
             if column.min() < base or column.max() >= n + base:
                 k = int(np.argmax((column < base) | (column >= n + base)))
-                problem = f"the {field} is {column[k]}, outside of {base} to {n + base - 1}"
-                kind = NotIndices if n == MOST else ParseError
-                raise kind(problem, text.name, line_of(k))
+                raise out_of_range(field, int(column[k]), base, n)(text.name, line_of(k))
             kept.append((column - base).astype(np.int32))
         if form.weighted:
             if dtype is BOOL and (bad := (part["weight"] & ~1) != 0).any():
@@ -335,8 +364,18 @@ def _read_columns(
     return u, v, np.concatenate(weights) if weights else np.empty(0, dtype.np_type)
 
 
+def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
+    """Return the error of a vertex that is outside; the caller gives it the file and the line."""
+    problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
+    if vertex == 0:
+        return partial(CountsFromZero, problem)
+    if n == MOST:
+        return partial(NotIndices, problem)
+    return partial(CountsFromOne if base == 0 and vertex == n else ParseError, problem)
+
+
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """The rows; an error in a vertex, which is a name or beyond 64 bits, becomes NotIndices."""
+    """Yield the rows; an error in a vertex, as a name or a huge number, becomes NotIndices."""
     try:
         yield from rows
     except ParseError as error:
@@ -345,24 +384,33 @@ def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
 
 
 def _count_vertices(
-    text: TextReader, form: _Form, comments: tuple[str, ...], u: Any, v: Any, base: int
+    text: TextReader, form: Form, comments: tuple[str, ...], u: Any, v: Any, base: int
 ) -> int:
-    """One more than the largest index, if that is not far beyond the number of edges."""
+    """Return one more than the largest index, if that is not far beyond the number of edges."""
     if not u.size:
         return 0
     largest = int(max(u.max(), v.max()))
-    if largest + base <= max(SPARSE_FROM, VERTICES_PER_EDGE * u.size):
+    if not is_too_sparse(largest + base, u.size):
         return largest + 1
     k = int(np.argmax(np.maximum(u, v)))
     field = "source" if u[k] == largest else "target"
-    count = f"{u.size} edge{'' if u.size == 1 else 's'}"
-    problem = f"the {field} is {largest + base}, but the file has {count}"
+    problem = f"the {field} is {largest + base}, but {count_edges(u.size)}"
     raise NotIndices(problem, text.name, line_of_row(text, k, form.skip, comments))
+
+
+def is_too_sparse(largest: int, edges: int) -> bool:
+    """Whether a vertex number is so far beyond the number of edges that it is not an index."""
+    return largest > max(SPARSE_FROM, VERTICES_PER_EDGE * edges)
+
+
+def count_edges(count: int) -> str:
+    """Say in an error how many edges a file has."""
+    return f"the file has {count} edge{'' if count == 1 else 's'}"
 
 
 def _build(
     text: TextReader,
-    form: _Form,
+    form: Form,
     comments: tuple[str, ...],
     edges: tuple[Any, Any, Any],
     dtype: DataType,
@@ -388,9 +436,9 @@ def _build(
 
 
 def _read_labels(
-    text: TextReader, form: _Form, comments: tuple[str, ...]
+    text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """The number of each label, the ends of each edge, and its weight with its line."""
+    """Return the number of each label, the ends of each edge, and its weight with its line."""
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)
@@ -403,7 +451,7 @@ def _read_labels(
 
 
 def _records(
-    text: TextReader, form: _Form, comments: tuple[str, ...]
+    text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of each line: source, target and, if there is one, weight."""
     comment = comment_lines(comments)

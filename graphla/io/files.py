@@ -10,11 +10,13 @@ import lzma
 import os
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
-from semirings.exceptions import InvalidValue
+from graphla.progress import progress
+from semirings.exceptions import GraphblasException, InvalidValue
 
 BLOCK = 1 << 24  # bytes parsed at a time, so that the text of a huge file is never all in memory
 
@@ -26,6 +28,7 @@ class ParseError(InvalidValue):
     """A file that does not say what its format asks for: `file`, `line` (or None) and `problem`."""
 
     advice = ""  # what `str` adds for users of Python
+    option = ""  # the same on the command line
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -42,6 +45,25 @@ class NotIndices(ParseError):
     """Vertices that do not serve as indices: names, or numbers far beyond the number of edges."""
 
     advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
+    option = "--labels reads vertices as labels"
+
+
+class CountsFromOne(ParseError):
+    """A vertex beyond the last one by 1, where vertices are counted from 0."""
+
+    advice = "; base=1 is for vertices counted from 1"
+    option = "--one-based is for vertices counted from 1"
+
+
+class CountsFromZero(ParseError):
+    """The vertex 0 where vertices are counted from 1."""
+
+    advice = "; base=0 is for vertices counted from 0"
+    option = "--base 0 is for vertices counted from 0"
+
+
+class PackageMissing(GraphblasException, ImportError):
+    """A file format needs a package that is not installed."""
 
 
 class NumberOutOfRange(ParseError):
@@ -52,25 +74,33 @@ class TextReader:
     """Lines of a path (plain, .gz, .bz2 or .xz, told by its first bytes) or of a file object.
 
     `line` is the number of the last line handed out, from 1. `again()` starts over, so that
-    an error found late can still name its line.
+    an error found late can still name its line. In a `with` block a bar shows how much is read.
     """
 
     def __init__(self, source: Any):
         self.name = name_of(source)
         self._source = _hold(source)
-        self._stream = self._open()
+        self._open()
         self.line = 0
+        self._read = 0  # bytes that the bar knows of
+        self._advance: Callable[[int], object] | None = None
+        self._bar = contextlib.ExitStack()
 
-    def __enter__(self) -> TextReader:
+    def __enter__(self) -> Self:
+        held = self._source
+        size = len(held) if isinstance(held, bytes) else held.stat().st_size
+        bar = progress(size, "B", f"reading {Path(self.name).name}")
+        self._advance = self._bar.enter_context(bar)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stream.close()
+        self._bar.close()
+        self._close()
 
-    def again(self) -> TextReader:
+    def again(self) -> Self:
         """The same text, from its first line."""
-        self._stream.close()
-        self._stream = self._open()
+        self._close()
+        self._open()
         self.line = 0
         return self
 
@@ -89,23 +119,33 @@ class TextReader:
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
+        if self._advance is not None:
+            place = self._file.tell()  # in the compressed data, if it is compressed
+            self._advance(place - self._read)
+            self._read = place
         if self.line == 0:
             block = block.removeprefix(_BYTE_ORDER_MARK)
         self.line += block.count(b"\n") + (bool(block) and not block.endswith(b"\n"))
         return block
 
+    def read(self) -> bytes:
+        """Return the rest of the text."""
+        return b"".join(iter(self.block, b""))
+
     def error(self, problem: str, line: int | None = None) -> ParseError:
         """The error to raise: at `line`, or at the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
 
-    def _open(self) -> IO[bytes]:
-        if isinstance(self._source, bytes):
-            opener = _opener(self._source[:6])
-            inner = io.BytesIO(self._source)
-            return opener(inner) if opener else inner
-        with self._source.open("rb") as file:
-            opener = _opener(file.read(6))
-        return opener(self._source) if opener else self._source.open("rb")
+    def _open(self) -> None:
+        held = self._source
+        self._file: IO[bytes] = io.BytesIO(held) if isinstance(held, bytes) else held.open("rb")
+        opener = _opener(self._file.read(6))
+        self._file.seek(0)
+        self._stream: IO[bytes] = opener(self._file) if opener else self._file
+
+    def _close(self) -> None:
+        self._stream.close()
+        self._file.close()  # which a decompressor leaves open
 
     @contextlib.contextmanager
     def _damage_named(self) -> Iterator[None]:
@@ -129,6 +169,16 @@ def name_of(source: Any) -> str:
 def is_file_object(thing: Any) -> bool:
     """Whether it reads or writes, rather than names a path."""
     return hasattr(thing, "read") or hasattr(thing, "write")
+
+
+def import_optional(package: str, extra: str, purpose: str) -> Any:
+    """Import a package that graphla does not depend on, or say how to install it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise PackageMissing(
+            f'{purpose} needs {package}: pip install "graphla[{extra}]"'
+        ) from error
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ def cache_folder() -> Path:
     """Return where compiled code is kept: GRAPHLA_CACHE_DIR, or the user's cache folder.
 
     If this process cannot write there, or another user can, the folder is one of this process
-    alone. Whoever writes into the folder can run code: Numba's index files are pickles.
+    alone. A user who can write into the folder can run code here: Numba's index files are pickles.
     """
     named = os.environ.get("GRAPHLA_CACHE_DIR")
     try:
@@ -73,8 +73,8 @@ def _is_own(gid: int) -> bool:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
     except KeyError:
         return False
-    is_named_alike = gid == user.pw_gid and group.gr_name == user.pw_name
-    return is_named_alike and set(group.gr_mem) <= {user.pw_name}
+    is_primary = gid == user.pw_gid and group.gr_name == user.pw_name
+    return is_primary and set(group.gr_mem) <= {user.pw_name}
 
 
 def _user_cache() -> Path:

@@ -105,10 +105,10 @@ def offsets(xp: ModuleType, counts: Array) -> Array:
 
 
 def offsets_of_few(xp: ModuleType, rows: Array, nrows: int) -> Array:
-    """The indptr of `nrows` rows for entries in these rows, sorted; it takes no other long array.
+    """Return the indptr of `nrows` rows for entries in these rows, sorted.
 
     indptr[r] is the number of entries in rows before r: k for every r after the row of entry
-    k - 1, up to the row of entry k.
+    k - 1, up to the row of entry k. No other array is as long as the indptr.
     """
     bounds = xp.empty(rows.size + 2, xp.int64)
     bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows

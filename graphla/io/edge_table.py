@@ -1,0 +1,260 @@
+"""Parquet and Feather files: a row for each edge, with columns for source, target and weight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphla.io.edgelist import (
+    HEADERS,
+    MOST,
+    NUMBERED_HEADERS,
+    check_vertices,
+    count_edges,
+    is_too_sparse,
+    normalize_title,
+    out_of_range,
+)
+from graphla.io.entries import assemble, first_duplicate
+from graphla.io.files import NotIndices, ParseError, import_optional, is_file_object, name_of
+from graphla.sparse import Matrix
+from semirings.dtypes import BOOL, lookup_dtype
+from semirings.exceptions import DuplicateEntry, InvalidValue
+
+WEIGHTS = ("weight", "w", "value", "cost", "distance", "length", "capacity")
+"""Titles of the column of weights, without case, spaces and underscores."""
+
+
+def read_edge_table(
+    source: Any,
+    format: str,
+    *,
+    directed: bool = True,
+    columns: Sequence[int | str] | None = None,
+    base: int = 0,
+    n: int | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """Return A with A(u, v) = w for every row (u, v, w) of a Parquet or Feather file.
+
+    Args:
+        source: a path or a file object.
+        format: "parquet" or "feather".
+        directed: False makes A symmetric: each row stands for both directions.
+        columns: names or positions of the columns of source, target and, if weights are wanted,
+            weight. By default those with known titles, such as source, target and weight; or all
+            columns, if there are two or three.
+        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
+        n: the number of vertices; by default as in `read_edgelist`.
+        dtype: of the values; by default that of the column, and BOOL without weights.
+        dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
+            Without weights there is nothing to join: edges listed twice count once.
+        name: the name of the matrix.
+
+    Raises:
+        NotIndices: the vertices are texts, or numbers far beyond the number of edges.
+        ParseError: the file cannot be read as a table of edges.
+        PackageMissing: pyarrow is not installed.
+
+    >>> import io
+    >>> import pyarrow
+    >>> from graphla.io import read_edge_table
+    >>> from pyarrow import parquet
+    >>> file = io.BytesIO()
+    >>> parquet.write_table(pyarrow.table({"src": [0, 1], "dst": [1, 2], "km": [7, 5]}), file)
+    >>> read_edge_table(io.BytesIO(file.getvalue()), "parquet").to_dict()
+    {(0, 1): 7, (1, 2): 5}
+
+    Source: https://arrow.apache.org/docs/python/parquet.html
+    """
+    check_vertices(base, n)
+    file = name_of(source)
+    u, v, w = _read_columns(source, format, columns)
+    ends = [_indices(end, field, file, base, n) for end, field in ((u, "source"), (v, "target"))]
+    if n is None:
+        largest = max((int(end.max()) for end in ends if end.size), default=-1)
+        if is_too_sparse(largest + base, ends[0].size):
+            problem = f"a vertex is {largest + base}, but {count_edges(ends[0].size)}"
+            raise NotIndices(problem, file)
+        n = largest + 1
+    return _build(file, ends, w, n, directed, dtype, dup_op, name)
+
+
+def read_labelled_edge_table(
+    source: Any,
+    format: str,
+    *,
+    directed: bool = True,
+    columns: Sequence[int | str] | None = None,
+    dtype: Any = None,
+    dup_op: Any = None,
+    name: Any = None,
+) -> tuple[Matrix, list[Any]]:
+    """Return A and labels: A(i, j) = w for every row (labels[i], labels[j], w).
+
+    Labels are texts or integers, in the order in which they first appear. The rest is as in
+    `read_edge_table`.
+    """
+    pa = _pyarrow(format)
+    file = name_of(source)
+    u, v, w = _read_columns(source, format, columns)
+    kinds = [end.type for end in (u, v)]
+    if all(map(pa.types.is_integer, kinds)):
+        kind = pa.uint64() if pa.uint64() in kinds else pa.int64()
+    elif all(_is_text(pa, kind) for kind in kinds):
+        kind = pa.large_string()
+    else:
+        types = " and ".join(map(str, kinds))
+        raise ParseError(
+            f"the vertices are of type {types}, but labels are texts or integers", file
+        )
+    try:
+        both = pa.chunked_array([*u.cast(kind).chunks, *v.cast(kind).chunks], kind)
+    except pa.ArrowInvalid as error:
+        raise ParseError(f"the vertices do not fit one type ({error})", file) from error
+    encoded = both.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(2, -1)
+    _, first = np.unique(codes.T.ravel(), return_index=True)  # in the order of the codes
+    order = np.argsort(first)
+    number = np.empty(order.size, np.int32)
+    number[order] = np.arange(order.size)
+    labels = encoded.dictionary.take(pa.array(order)).to_pylist()
+    ends = [number[codes[0]], number[codes[1]]]
+    return _build(file, ends, w, len(labels), directed, dtype, dup_op, name), labels
+
+
+def _pyarrow(format: str) -> Any:
+    return import_optional("pyarrow", "tables", f"reading {format} files")
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    is_dictionary = pa.types.is_dictionary(kind)
+    value = kind.value_type if is_dictionary else kind
+    is_view = getattr(pa.types, "is_string_view", lambda _: False)(value)
+    return pa.types.is_string(value) or pa.types.is_large_string(value) or is_view
+
+
+def _read_columns(
+    source: Any, format: str, columns: Sequence[int | str] | None
+) -> tuple[Any, Any, Any]:
+    """Return the columns of source, target and weight; None where there are no weights."""
+    pa = _pyarrow(format)
+    file = name_of(source)
+    is_object = is_file_object(source)
+    held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
+    with held:
+        try:
+            if format == "parquet":
+                from pyarrow import parquet
+
+                table = parquet.ParquetFile(held)
+                names = _choose(table.schema_arrow.names, columns, file)
+                table = table.read(columns=names)
+            else:
+                from pyarrow import feather
+
+                table = feather.read_table(held)
+                names = _choose(table.column_names, columns, file)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ParseError(f"this is not a {format} file ({error})", file) from error
+    found = [table.column(name) for name in names]
+    for name, column in zip(names, found, strict=True):
+        if column.null_count:
+            row = column.is_null().index(True).as_py()
+            raise ParseError(f"column {name} has no value in row {row}", file)
+    return found[0], found[1], found[2] if len(found) == 3 else None
+
+
+def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) -> list[str]:
+    """Return the names of the columns of source, target and, if there are weights, weight."""
+    if columns is not None:
+        if isinstance(columns, str) or len(columns) not in (2, 3):
+            raise InvalidValue(
+                f"columns is {columns!r}, but should be two or three names or positions"
+            )
+        for column in columns:
+            if column not in (names if isinstance(column, str) else range(len(names))):
+                known = ", ".join(names)
+                raise InvalidValue(f"columns has {column!r}, but {file} has the columns {known}")
+        return [c if isinstance(c, str) else names[c] for c in columns]
+    names = [name for name in names if not name.startswith("__index_level_")]  # of pandas
+    titles = [normalize_title(name) for name in names]
+    for one, first in enumerate(titles):
+        for other, second in enumerate(titles):
+            if (first, second) in HEADERS or (first, second) in NUMBERED_HEADERS:
+                weights = [k for k, title in enumerate(titles) if title in WEIGHTS]
+                if not weights and len(names) == 3:
+                    weights = [3 - one - other]
+                return [names[k] for k in (one, other, *weights[:1])]
+    if len(names) in (2, 3):
+        return names
+    problem = f"the columns are {', '.join(names)}; `columns` says which are source and target"
+    raise ParseError(problem, file)
+
+
+def _indices(column: Any, field: str, file: str, base: int, n: int | None) -> np.ndarray:
+    """Return a column of vertices as indices from 0."""
+    if not str(column.type).startswith(("int", "uint")):
+        problem = f"the {field} is of type {column.type}, but indices are integers"
+        raise NotIndices(problem, file)
+    vertices = column.to_numpy()
+    limit = MOST if n is None else n
+    bad = (vertices < base) | (vertices >= limit + base)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise out_of_range(f"{field} in row {row}", int(vertices[row]), base, limit)(file, None)
+    return (vertices - base).astype(np.int32)
+
+
+def _build(
+    file: str,
+    ends: list[np.ndarray],
+    weights: Any,
+    n: int,
+    directed: bool,
+    dtype: Any,
+    dup_op: Any,
+    name: Any,
+) -> Matrix:
+    u, v = ends
+    wanted = BOOL if dtype is None else lookup_dtype(dtype)
+    if weights is None:
+        w: Any = wanted.np_type.type(1)
+        if dup_op is not None:
+            w = np.broadcast_to(w, u.shape)
+    else:
+        wanted, w = _values(weights, dtype, file)
+    symmetry = "general" if directed else "symmetric"
+    try:
+        return assemble(u, v, w, wanted, (n, n), symmetry=symmetry, dup_op=dup_op, name=name)
+    except DuplicateEntry:
+        row = first_duplicate(u, v, symmetry)
+        problem = f"row {row} lists an edge again, and no dup_op says how to join the weights"
+        if not directed:
+            problem += " (directed is False, so u v and v u are one edge)"
+        raise ParseError(problem, file) from None
+
+
+def _values(column: Any, dtype: Any, file: str) -> tuple[Any, np.ndarray]:
+    values = column.to_numpy()
+    if values.dtype.kind not in "biuf" or (values.dtype.itemsize == 2 and values.dtype.kind == "f"):
+        raise ParseError(f"the weights are of type {column.type}, but should be numbers", file)
+    if dtype is None:
+        return lookup_dtype(values.dtype), np.ascontiguousarray(values)
+    wanted = lookup_dtype(dtype)
+    with np.errstate(all="ignore"):
+        cast = values.astype(wanted.np_type)
+    if wanted.kind in "biu" and (bad := cast != values).any():
+        row = int(np.argmax(bad))
+        raise ParseError(
+            f"the weight in row {row} is {values[row]}, which {wanted} does not hold", file
+        )
+    return wanted, cast
