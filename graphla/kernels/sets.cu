@@ -10,11 +10,15 @@ constexpr i32 FREE = -1, NONE = -2;  // of loops/sets.py
 constexpr int COLOUR_BLOCK = 256;
 constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
 constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
+constexpr int HELD = 4;         // neighbors of a row that a lane looks at together
+constexpr i32 NOBODY = -1;      // in place of a neighbor
 
 /// colours[v] = the least that no neighbour of an earlier place has; all are FREE at first. Row v of
 /// indptr and indices has these neighbours alone.
 /// A warp takes the next vertices of the order when it has done those it had, so whoever is waited
-/// for is at work, or done. Race: a colour is read until it is there.
+/// for is at work, or done. A lane keeps the neighbors that have no color yet and goes on with the rest
+/// of the row: when the last of them gets its color, nothing else is left to read.
+/// Race: a color is read until it is there.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
@@ -34,15 +38,33 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
       for (i32 base = 0;; base += WARP * WARP) {
         set[lane()] = 0;
         __syncwarp();
-        for (i64 p = begin + lane(); p < end; p += WARP) {
-          const i32 j = indices[p];
-          i32 colour = load_relaxed(&colours[j]);
-          while (colour == FREE) {
-            __nanosleep(100);
-            colour = load_relaxed(&colours[j]);
+        i32 held[HELD];
+#pragma unroll
+        for (int k = 0; k < HELD; ++k) held[k] = NOBODY;
+        i64 p = begin + lane();
+        for (;;) {
+          i32 colour[HELD];
+          bool waits = false, gains = false;
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) {
+            if (held[k] != NOBODY || p >= end) continue;
+            held[k] = indices[p];
+            p += WARP;
           }
-          colour -= base;
-          if (colour >= 0 && colour < WARP * WARP) atomicOr(&set[colour / WARP], 1u << (colour % WARP));
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) colour[k] = held[k] == NOBODY ? FREE : load_relaxed(&colours[held[k]]);
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) {
+            if (colour[k] != FREE) {
+              const i32 bit = colour[k] - base;
+              if (bit >= 0 && bit < WARP * WARP) atomicOr(&set[bit / WARP], 1u << (bit % WARP));
+              held[k] = NOBODY;
+              gains = true;
+            }
+            waits |= held[k] != NOBODY;
+          }
+          if (!__any_sync(ALL_LANES, waits || p < end)) break;
+          if (!__any_sync(ALL_LANES, gains)) __nanosleep(100);
         }
         __syncwarp();
         const u32 left = ~load_relaxed(&set[lane()]);
