@@ -461,8 +461,9 @@ def groups() -> None:
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
     rows: tuple[dict[str, int], ...] = (
         {},
-        {"LANES": 2, "TABLE": 4, "SHARED": 8},
-        {"LANES": 1, "TABLE": 1, "SHARED": 32},
+        {"FEWEST": 1, "LANES": 2, "TABLE": 4, "SHARED": 8},
+        {"FEWEST": 0, "LANES": 1, "TABLE": 1, "SHARED": 32},
+        {"FEWEST": 1, "LANES": 2, "TABLE": 3, "SHARED": 4, "LONGEST": 5, "HUB_SLOTS": 128},
     )
     for constants in rows:
         with settings("communities", **constants):
