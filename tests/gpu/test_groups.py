@@ -112,6 +112,7 @@ def test_a_hub_among_labels_of_their_own(degree):
 @pytest.mark.parametrize("weight", [False, True])
 def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest, weight):
     """The hub's row has three parts. Labels move along the path in every round."""
+    monkeypatch.setattr(communities, "SHARED", min(communities.SHARED, longest))
     monkeypatch.setattr(communities, "LONGEST", longest)
     leaves, n = 2500, 2531
     i = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
