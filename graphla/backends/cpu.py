@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
@@ -473,7 +474,7 @@ def components(out: Csr, into: Csr | None) -> Array:
     return csgraph.components(out, "weak")
 
 
-def strong_components(out: Csr) -> Array:
+def strong_components(out: Csr, _into: Callable[[], Csr]) -> Array:
     """The least vertex of each one's strong component."""
     return csgraph.components(out, "strong")
 
