@@ -447,7 +447,13 @@ def parts() -> None:
             with settings("peeling", ALONE_EDGES=alone):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
-    algorithms.strong_components(directed)
+    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
+    chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+        for alone in (0, 64):
+            with settings("joining", ALONE_EDGES=alone, STRONG_BLOCK=64):
+                algorithms.strong_components(directed)
+                algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
     for dtype in ("FP32", "FP64"):
         algorithms.spanning_forest(B.dup(dtype))
