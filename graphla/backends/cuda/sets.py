@@ -26,14 +26,15 @@ def coloured(a: Csr, numbers: Array) -> Array:
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
     # of each row those that come before alone, so that who waits has little to read after that
-    pattern = Csr(n, n, a.indptr, a.indices, xp.broadcast_to(xp.zeros(1, np.int8), rows.shape))
-    before = keep(pattern, places[a.indices] < places[rows])
+    at = places[a.indices]
+    pattern = Csr(n, n, a.indptr, at, xp.broadcast_to(xp.zeros(1, np.int8), rows.shape))
+    before = keep(pattern, at < places[rows])
     colours, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:
         kernel = load("sets.cu", "colour_in_order", NOTHING, before.indptr.dtype)
         grid = min(blocks(n * 32), _resident(kernel))
         kernel(grid, BLOCK, before.indptr, before.indices, order, size(n), colours, taken)
-    return colours
+    return colours[places]
 
 
 def matched(a: Csr, words: Array) -> Array:
