@@ -64,10 +64,13 @@ template <class Offset> struct Strong {
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead, *behind;  // numbers of vertices; while a turn trims, the edges to and from each vertex
-  u32 *stamps;          // the last round that queued each row, and then each column
+  u32 *ahead;   // `ahead` of each vertex, and then `behind`; while a turn trims, edges to it and from it
+  u32 *stamps;  // the last round that queued each row, and then each column
   i32 *owners;
   u64 *queue;
+
+  /// Where what spreads along rows is of a vertex, and what spreads along columns.
+  DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
 
@@ -106,19 +109,18 @@ template <class Offset> struct Strong {
       u32 mine[AHEAD], theirs[AHEAD];
 #pragma unroll
       for (int s = 0; s < AHEAD; ++s) {
-        const u32 *const numbers = u[s] & OF_COLUMNS ? behind : ahead;
         mine[s] = theirs[s] = 0;
         if (w[s] == NOBODY) continue;
-        mine[s] = load_relaxed(&numbers[u[s] & ~OF_COLUMNS]);
-        theirs[s] = load_relaxed(&numbers[w[s]]);
+        mine[s] = load_relaxed(&ahead[place_of(u[s] & ~OF_COLUMNS, u[s])]);
+        theirs[s] = load_relaxed(&ahead[place_of(w[s], u[s])]);
       }
 #pragma unroll
       for (int s = 0; s < AHEAD; ++s) {
         if (mine[s] >= theirs[s] || keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
-        const bool is_column = u[s] & OF_COLUMNS;
-        if (atomicMin((is_column ? behind : ahead) + w[s], mine[s]) <= mine[s]) continue;
-        if (atomicExch(stamps + (is_column ? n : 0) + w[s], stamp) == stamp) continue;
-        (is_column ? columns : rows) |= 1u << s;
+        const i64 place = place_of(w[s], u[s]);
+        if (atomicMin(&ahead[place], mine[s]) <= mine[s]) continue;
+        if (atomicExch(&stamps[place], stamp) == stamp) continue;
+        (u[s] & OF_COLUMNS ? columns : rows) |= 1u << s;
       }
     } else if (walk == COUNT) {
 #pragma unroll
@@ -126,7 +128,7 @@ template <class Offset> struct Strong {
         const bool counts = w[s] != NOBODY && u32(w[s]) != u[s] && keys[u[s]] == keys[w[s]];
         const u32 same = __match_any_sync(ALL_LANES, u[s]), all = __ballot_sync(ALL_LANES, counts);
         if (counts) atomicAdd(&ahead[w[s]], 1u);
-        if (lane() == __ffs(int(same)) - 1 && (same & all)) atomicAdd(&behind[u[s]], u32(__popc(same & all)));
+        if (lane() == __ffs(int(same)) - 1 && (same & all)) atomicAdd(&ahead[n + u[s]], u32(__popc(same & all)));
       }
       return;
     } else {
@@ -134,8 +136,7 @@ template <class Offset> struct Strong {
       for (int s = 0; s < AHEAD; ++s) {
         if (w[s] == NOBODY || load_relaxed(&owners[w[s]]) != NOBODY) continue;
         if (keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
-        u32 *const count = u[s] & OF_COLUMNS ? behind : ahead;
-        if (atomicSub(&count[w[s]], 1u) != 1 || atomicCAS(&owners[w[s]], NOBODY, w[s]) != NOBODY) continue;
+        if (atomicSub(&ahead[place_of(w[s], u[s])], 1u) != 1 || atomicCAS(&owners[w[s]], NOBODY, w[s]) != NOBODY) continue;
         rows |= 1u << s, columns |= 1u << s;
       }
     }
@@ -198,29 +199,29 @@ template <class Offset> struct Strong {
         keys[x] = 0;
         owners[x] = NOBODY;
         stamps[x] = stamps[n + x] = 0;
-        ahead[x] = behind[x] = x == pivot ? 0 : 1;
+        ahead[x] = ahead[n + x] = x == pivot ? 0 : 1;
         stays |= bit;
         if (x == pivot) rows |= bit, columns |= bit;
       } else if (which == RESOLVE) {
-        const u32 f = load_relaxed(&ahead[x]), b = load_relaxed(&behind[x]);
+        const u32 f = load_relaxed(&ahead[x]), b = load_relaxed(&ahead[n + x]);
         if (is_first ? (f | b) == 0 : f == b) {
           owners[x] = is_first ? pivot : i32(vertex_of(f));
           keys[x] = DONE;
         } else {
           keys[x] = u64(f) << 32 | b;
-          ahead[x] = behind[x] = 0;
+          ahead[x] = ahead[n + x] = 0;
           stays |= bit, rows |= bit;
         }
       } else if (which == SIFT) {
         stays |= bit;
-        if (!load_relaxed(&ahead[x]) || !load_relaxed(&behind[x])) {
+        if (!load_relaxed(&ahead[x]) || !load_relaxed(&ahead[n + x])) {
           owners[x] = x;
           rows |= bit, columns |= bit;
         }
       } else if (load_relaxed(&owners[x]) != NOBODY) {
         keys[x] = DONE;
       } else {
-        ahead[x] = behind[x] = number_of(u32(x));
+        ahead[x] = ahead[n + x] = number_of(u32(x));
         stays |= bit, rows |= bit, columns |= bit;
       }
     }
@@ -244,13 +245,13 @@ template <class Op, class Offset>
 __global__ void __launch_bounds__(1024) find_strong(
     u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
-    u64 *keys, u32 *ahead, u32 *behind, u32 *stamps, i32 *owners, i32 *lists, u64 *queue, i64 *labels,
+    u64 *keys, u32 *ahead, u32 *stamps, i32 *owners, i32 *lists, u64 *queue, i64 *labels,
     u32 alone_edges) {
   SHARED(u64, own, 2);
   Grid grid(control);
   grid.begin(tickets);
   StopFlag stop(host, patience);
-  const Strong<Offset> graph = {n, a_indptr, b_indptr, a_indices, b_indices, keys, ahead, behind, stamps, owners, queue};
+  const Strong<Offset> graph = {n, a_indptr, b_indptr, a_indices, b_indices, keys, ahead, stamps, owners, queue};
   Found *const slots = (Found *)(control + 2);
   const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
   // The pivot: of the greatest product of degrees, and of equal ones (to 7 digits) the first.

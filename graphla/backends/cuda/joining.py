@@ -81,8 +81,8 @@ def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
         return labels
     into = columns()
     keys, queue = xp.empty(n, np.uint64), xp.empty(4 * n, np.uint64)
-    ahead, behind, owners = xp.empty(n, np.uint32), xp.empty(n, np.uint32), xp.empty(n, np.int32)
-    stamps, lists = xp.empty(2 * n, np.uint32), xp.empty(2 * n, np.int32)
+    ahead, stamps = xp.empty(2 * n, np.uint32), xp.empty(2 * n, np.uint32)
+    owners, lists = xp.empty(n, np.int32), xp.empty(2 * n, np.int32)
     kernel = load("strong.cu", "find_strong", NOTHING, out.indptr.dtype)
     wanted = max(out.nvals, n) // (8 * STRONG_BLOCK)
     persistent.run(
@@ -90,7 +90,7 @@ def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
         min(persistent.grid(kernel, STRONG_BLOCK, each=1), max(wanted, 1)),
         STRONG_BLOCK,
         *(size(n), out.indptr, out.indices, into.indptr, into.indices),
-        *(keys, ahead, behind, stamps, owners, lists, queue, labels, np.uint32(ALONE_EDGES)),
+        *(keys, ahead, stamps, owners, lists, queue, labels, np.uint32(ALONE_EDGES)),
         results=1,
     )
     return labels
