@@ -124,6 +124,22 @@ def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest,
         assert labels.to("cpu").isequal(label_propagation(A, weight, 5, max_iter=count))
 
 
+@pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
+def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
+    """The last vertices wait for more others than a warp holds; those of a path for two."""
+    n = 150
+    rng = np.random.default_rng(1)
+    dense = np.triu(rng.random((n, n)) < 0.9, 1)
+    dense[: n // 2, : n // 2] = np.triu(np.ones((n // 2, n // 2), bool), 1)
+    dense[0] = np.arange(n) > 0
+    with gl.config.set(device="cpu"):
+        A = gl.Matrix.from_dense(dense | dense.T)
+        chain = gl.Matrix.from_coo(np.r_[:200, 1:201], np.r_[1:201, :200], True)
+    for B in (A, chain):
+        found = greedy_color(B.to("cuda"), strategy, seed=2)
+        assert found.to("cpu").isequal(greedy_color(B, strategy, seed=2))
+
+
 @pytest.mark.gpu
 def test_more_colours_than_a_warp_sees_at_a_time():
     n = 1300
