@@ -254,16 +254,17 @@ __global__ void __launch_bounds__(1024) find_strong(
   const Strong<Offset> graph = {n, a_indptr, b_indptr, a_indices, b_indices, keys, ahead, stamps, owners, queue};
   Found *const slots = (Found *)(control + 2);
   const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
-  // The pivot: of the greatest product of degrees, and of equal ones (to 7 digits) the first.
+  // The pivot: of the greatest product of degrees, and of equal ones (to 7 digits) that of the greatest
+  // number, since the first vertex of a mesh is a corner, from where a search takes most rounds.
   u64 best = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const float product = float(a_indptr[v + 1] - a_indptr[v]) * float(b_indptr[v + 1] - b_indptr[v]);
-    best = greatest(best, u64(u32(__float_as_int(product))) << 32 | ~u32(v));
+    best = greatest(best, u64(u32(__float_as_int(product))) << 32 | number_of(u32(v)));
   }
   for (int delta = WARP / 2; delta; delta /= 2) best = greatest(best, shuffle_down(best, delta));
   if (lane() == 0 && best) atomicMax(&control[1], best);
   bool leaves = grid.meet(), wishes = false;
-  const i32 pivot = i32(~u32(load_relaxed(&control[1])));
+  const i32 pivot = i32(vertex_of(u32(load_relaxed(&control[1]))));
   i64 alive = n;
   u32 turn = 0, stamp = 1, passes = 0;
   for (int which = START; alive && !leaves; which = which == RENEW ? RESOLVE : which + 1) {
