@@ -7,7 +7,7 @@
 //
 // One thread reads a row of at most FEWEST entries. A warp reads a row of at most 32 entries, one entry
 // for each lane, or a row of some hundreds, which it sums by label in a table of shared memory. A block
-// reads a longer row, with a table in shared memory or in device memory. Many blocks share a hub's row:
+// reads a longer row, with a table in shared memory. Many blocks share a hub's row:
 // each sums PART entries in shared memory and adds the sums to the hub's table in device memory.
 // Tables have two slots for each entry at least, so that a probe is short and ends.
 // Race: whatever differs (from the older label, or from v's own community) stores the same 1 in
@@ -287,26 +287,17 @@ __global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS
   if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
 }
 
-/// Longer rows, a block each: tables of `slots` in shared memory, or each block's own in `names`
-/// and `sums`.
-template <class Op, class Offset, int KEPT, int RULE, bool IS_SHARED>
-__global__ void __launch_bounds__(512) choose_by_blocks(
-    STATE_PARAMETERS, i64 slots, i32 *names, u64 *sums) {
+/// Longer rows, a block each: tables of `slots` in shared memory.
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 slots) {
   const State<Offset> state = STATE;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
-  SHARED(typename Row::Score, scores, 16);
-  SHARED(i32, best, 16);
+  SHARED(typename Row::Score, scores, 8);
+  SHARED(i32, best, 8);
   SHARED(Sum, own, 1);
-  Table<Sum> table = {nullptr, nullptr, 0};
-  if (IS_SHARED) {
-    table.sums = (Sum *)shared;
-    table.labels = (i32 *)(shared + slots * i64(sizeof(Sum)));
-  } else {
-    table.sums = (Sum *)sums + blockIdx.x * slots;
-    table.labels = names + blockIdx.x * slots;
-  }
+  Table<Sum> table = {(i32 *)(shared + slots * i64(sizeof(Sum))), (Sum *)shared, 0};
   const int threads = int(blockDim.x), thread = int(threadIdx.x), warps = threads / WARP;
   double linked = 0;
   for (i64 k = blockIdx.x; k < count; k += gridDim.x) {

@@ -3,6 +3,8 @@
 // Both are what a loop over one order of all vertices, or edges, comes to, however the threads run:
 // nobody decides before all that come before it and touch it have.
 #include "chance.cuh"
+#include "flags.cuh"
+#include "rows.cuh"
 
 namespace graphla {
 
@@ -13,6 +15,20 @@ constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
 constexpr int HELD = 4;         // neighbors of a row that a lane looks at together
 constexpr int NAP = 20;         // nanoseconds between two looks at a color
 constexpr i32 NOBODY = -1;      // in place of a neighbor
+
+/// places_of[k] = the place in the order of the vertex of entry k, and a flag where it comes before the
+/// vertex of its row.
+template <class Op, class Offset>
+__global__ void flag_earlier(
+    const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, const i32 *__restrict__ places,
+    i32 *__restrict__ places_of, u32 *bits, i64 *counts, i64 words, i64 count) {
+  SHARED(i64, span, 2);
+  each_entry<BY_ROWS, true>(indptr, nrows, indices, count, words * WARP, span, [&](i64 k, i64 i, i64 j) {
+    const i32 place = k < count ? places[j] : 0;
+    if (k < count) places_of[k] = place;
+    put_flags(bits, counts, words, k, k < count && place < places[i]);
+  });
+}
 
 /// colours[t] = the least color that no neighbor of an earlier place has, for the vertex order[t] of
 /// place t; all are FREE at first. Row v of indptr and indices has the places of these neighbors alone.

@@ -469,7 +469,7 @@ def groups() -> None:
         {},
         {"FEWEST": 1, "LANES": 2, "TABLE": 4, "SHARED": 8},
         {"FEWEST": 0, "LANES": 1, "TABLE": 1, "SHARED": 32},
-        {"FEWEST": 1, "LANES": 2, "TABLE": 3, "SHARED": 4, "LONGEST": 5, "HUB_SLOTS": 128},
+        {"FEWEST": 1, "LANES": 2, "TABLE": 3, "SHARED": 4, "HUB_SLOTS": 128},
     )
     for constants in rows:
         with settings("communities", **constants):

@@ -22,16 +22,14 @@ from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
 POPULAR, GAINING = 0, 1  # as in communities.cu
-FEWEST, LANES, TABLE, SHARED, LONGEST = 4, 32, 256, 4096, 1 << 15
+FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096
 """The longest rows of each class. One thread reads at most FEWEST entries, as in communities.cu; a
 warp reads LANES with an entry for each lane, or TABLE with a table; a block reads SHARED with a
-table in shared memory, or LONGEST with a table in device memory. Many blocks share a longer row."""
+table in shared memory. Many blocks share a longer row."""
 PART, HUB_BLOCK = 1024, 256  # as in communities.cu
 HUB_SLOTS = 1 << 25
 """Slots of the tables of the hubs that one launch serves, unless one hub needs more."""
-TABLE_BLOCK, SHARED_BLOCK, WIDE_BLOCK = 128, 256, 512
-WIDE_BLOCKS = 264
-"""Blocks at most that have a table each in the device's memory, two for each multiprocessor."""
+TABLE_BLOCK, SHARED_BLOCK = 128, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,6 @@ class Classes:
     short: Array
     middle: Array
     long: Array
-    longest: Array
     hubs: tuple[Hubs, ...]
     most: int
 
@@ -158,23 +155,13 @@ def _choose(
         kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
         grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
         kernel(grid, TABLE_BLOCK, *state(classes.middle))
-    each = 4 if counts else 8
     if classes.long.size:
-        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, True)
-        slots = _slots(min(SHARED, classes.most))
-        shared = slots * (each + 4)
+        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule)
+        slots = _slots(classes.most)
+        shared = slots * (4 + (4 if counts else 8))
         kernel.resident(SHARED_BLOCK, shared)
         grid = blocks(classes.long.size * SHARED_BLOCK, SHARED_BLOCK)
-        given = (*state(classes.long), size(slots), NULL, NULL)
-        kernel(grid, SHARED_BLOCK, *given, shared=shared)
-    if classes.longest.size:
-        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, False)
-        slots, grid = _slots(classes.most), min(WIDE_BLOCKS, classes.longest.size)
-        names, sums = (
-            xp.empty(grid * slots, np.int32),
-            xp.empty(grid * slots * each // 8, np.uint64),
-        )
-        kernel(grid, WIDE_BLOCK, *state(classes.longest), size(slots), names, sums)
+        kernel(grid, SHARED_BLOCK, *state(classes.long), size(slots), shared=shared)
     if tables is None:
         return
     for hubs in classes.hubs:
@@ -199,12 +186,12 @@ def _classes(links: Csr) -> Classes:
     known = _known.get(links)
     if known is None:
         lengths = xp.diff(links.indptr)
-        ends = (0, FEWEST, LANES, TABLE, SHARED, LONGEST, np.iinfo(np.int32).max)
+        ends = (0, FEWEST, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
         *rows, hubs = (
             xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
             for least, most in pairwise(ends)
         )
-        most = min(number(lengths.max()), LONGEST) if lengths.size else 0
+        most = min(number(lengths.max()), SHARED) if lengths.size else 0
         known = _known[links] = Classes(*rows, hubs=_cut(hubs, lengths), most=most)
     return known
 
