@@ -1,6 +1,7 @@
 """Strong components: which vertices paths lead between both ways.
 
-The host has them by a depth-first search. The algebra cuts the graph in rounds: of two vertices of
+The host finds them by a depth-first search, and a GPU in one launch (`kernels/strong.cu`). The
+algebra, which defines them, cuts the graph in rounds: of two vertices of
 one component each is reached by the same vertices, and reaches the same. So with f(v) the first
 vertex, in an order drawn at random, that reaches v, and b(v) the first that v reaches, edges
 between vertices that differ in f or b lead from one component to another and are dropped; and where

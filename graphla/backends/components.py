@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphla.storage import Array, Csr
 
 
@@ -23,8 +25,9 @@ class Components(Protocol):
         """
         ...
 
-    def strong_components(self, out: Csr) -> Array | None:
-        """int64[n]: the least vertex that each reaches and is reached by."""
+    def strong_components(self, out: Csr, into: Callable[[], Csr]) -> Array | None:
+        """int64[n]: the least vertex that each reaches and is reached by. A backend that does not
+        read the columns does not call `into`, so that they are not made."""
         ...
 
     def cores(self, out: Csr, into: Csr | None) -> Array | None:

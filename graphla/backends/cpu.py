@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
@@ -487,7 +488,7 @@ def components(out: Csr, into: Csr | None) -> Array:
     return csgraph.components(out, "weak")
 
 
-def strong_components(out: Csr) -> Array:
+def strong_components(out: Csr, _into: Callable[[], Csr]) -> Array:
     """The least vertex of each one's strong component."""
     if _compiles(out.nvals, size=out.nrows):
         return parts_of_graphs.strong_components(out)

@@ -5,9 +5,11 @@
 // out(v)·into(c) + into(v)·out(c), which chance would link, all without v itself; v's own if no other
 // gains more. All sums are of whole numbers or halves that are exact in any order.
 //
-// A row of up to 32 entries is a lane's each; of up to some hundreds, a warp's, that sums by label in
-// a table of shared memory; longer ones are a block's, with a table in shared memory, or in the
-// device's. Tables have two slots for each entry at least, so that a probe is short and ends.
+// One thread reads a row of at most FEWEST entries. A warp reads a row of at most 32 entries, one entry
+// for each lane, or a row of some hundreds, which it sums by label in a table of shared memory. A block
+// reads a longer row, with a table in shared memory. Many blocks share a hub's row:
+// each sums PART entries in shared memory and adds the sums to the hub's table in device memory.
+// Tables have two slots for each entry at least, so that a probe is short and ends.
 // Race: whatever differs (from the older label, or from v's own community) stores the same 1 in
 // `differs`.
 #include "chance.cuh"
@@ -17,7 +19,9 @@ namespace graphla {
 enum Rule { POPULAR = 0, GAINING = 1 };
 constexpr i32 NOBODY = -1;
 constexpr double MARGIN = 1e-12;  // of louvain.py and of loops/communities.py
+constexpr int FEWEST = 4;  // entries of a row that one thread reads
 constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
+constexpr int HUB_BLOCK = 256, PART = 1024, PART_BITS = 11;  // entries of a part, bits of its table
 
 template <bool COUNTS> struct SumOf { typedef double type; };
 template <> struct SumOf<true> { typedef u32 type; };
@@ -129,14 +133,22 @@ template <class Sum> struct Table {
     }
   }
   DEVICE void add(i32 label, Sum weight) {
-    u32 slot = u32(label) * 0x9e3779b1u >> (32 - bits);
+    u32 slot;
+    find(label, slot);
+    atomicAdd(&sums[slot], weight);
+  }
+  /// Sets `slot` to the slot of the label. Returns whether this call took a free slot for it.
+  DEVICE bool find(i32 label, u32 &slot) {
+    slot = u32(label) * 0x9e3779b1u >> (32 - bits);
     for (;;) {
       i32 there = load_relaxed(&labels[slot]);
-      if (there == NOBODY) there = atomicCAS(&labels[slot], NOBODY, label);
-      if (there == NOBODY || there == label) break;
+      if (there == NOBODY) {
+        there = atomicCAS(&labels[slot], NOBODY, label);
+        if (there == NOBODY) return true;
+      }
+      if (there == label) return false;
       slot = (slot + 1) & ((1u << bits) - 1);
     }
-    atomicAdd(&sums[slot], weight);
   }
 };
 
@@ -175,6 +187,39 @@ DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
       const double *outs, const double *intos, double factor, double *inside
 #define STATE                                                                                     \
   { indptr, indices, values, rows, count, labels, next, differs, out, into, outs, intos, factor, inside }
+
+/// Rows of at most FEWEST entries. A thread reads each.
+template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_threads(STATE_PARAMETERS) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  double linked = 0;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    Row row(state, k);
+    i32 label[FEWEST];
+    Sum weight[FEWEST], own = 0;
+#pragma unroll
+    for (int e = 0; e < FEWEST; ++e) {
+      const bool is_there = row.begin + e < row.end;
+      label[e] = is_there ? row.label(row.begin + e) : NOBODY;
+      weight[e] = is_there ? row.weight(row.begin + e) : Sum(0);
+    }
+#pragma unroll
+    for (int e = 0; e < FEWEST; ++e) {
+      Sum sum = 0;
+#pragma unroll
+      for (int other = 0; other < FEWEST; ++other) sum += label[other] == label[e] ? weight[other] : Sum(0);
+      row.meet(label[e], sum);
+      if (RULE == GAINING && label[e] == row.own) own = sum;
+    }
+    linked += row.settle(own);
+  }
+  if (RULE == GAINING) {
+    __syncwarp();
+    for (int apart = WARP / 2; apart; apart /= 2) linked += shuffle_down(linked, apart);
+    if (lane() == 0 && linked != 0) atomicAdd(inside, linked);
+  }
+}
 
 /// Rows of up to 32 entries, a warp each.
 template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_lanes(STATE_PARAMETERS) {
@@ -242,26 +287,17 @@ __global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS
   if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
 }
 
-/// Longer rows, a block each: tables of `slots` in shared memory, or each block's own in `names`
-/// and `sums`.
-template <class Op, class Offset, int KEPT, int RULE, bool IS_SHARED>
-__global__ void __launch_bounds__(512) choose_by_blocks(
-    STATE_PARAMETERS, i64 slots, i32 *names, u64 *sums) {
+/// Longer rows, a block each: tables of `slots` in shared memory.
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 slots) {
   const State<Offset> state = STATE;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
-  SHARED(typename Row::Score, scores, 16);
-  SHARED(i32, best, 16);
+  SHARED(typename Row::Score, scores, 8);
+  SHARED(i32, best, 8);
   SHARED(Sum, own, 1);
-  Table<Sum> table = {nullptr, nullptr, 0};
-  if (IS_SHARED) {
-    table.sums = (Sum *)shared;
-    table.labels = (i32 *)(shared + slots * i64(sizeof(Sum)));
-  } else {
-    table.sums = (Sum *)sums + blockIdx.x * slots;
-    table.labels = names + blockIdx.x * slots;
-  }
+  Table<Sum> table = {(i32 *)(shared + slots * i64(sizeof(Sum))), (Sum *)shared, 0};
   const int threads = int(blockDim.x), thread = int(threadIdx.x), warps = threads / WARP;
   double linked = 0;
   for (i64 k = blockIdx.x; k < count; k += gridDim.x) {
@@ -292,6 +328,118 @@ __global__ void __launch_bounds__(512) choose_by_blocks(
     __syncthreads();
   }
   if (RULE == GAINING && thread == 0 && linked != 0) atomicAdd(inside, linked);
+}
+
+/// The rows of hubs, cut into parts: those of row r are first_parts[r], ..., first_parts[r + 1] - 1.
+///
+/// names and sums: the tables of all rows; that of row r begins at first_slots[r], and all its slots are
+/// free before sum_parts and after choose_for_hubs. slots: for row r from first_parts[r] * PART on the
+/// slots that its parts took, tallies[r].taken of them. best, scores: the choice of each part. own: for
+/// row r what links its vertex to its own community.
+struct Tally {
+  u32 taken, done;  // slots, parts; zero before and after a round
+};
+#define HUB_PARAMETERS                                                                            \
+  const i64 *__restrict__ first_parts, const i64 *__restrict__ first_slots, i32 *names, u64 *all_sums, \
+      i32 *slots, Tally *tallies, i32 *best, u64 *all_scores, u64 *all_own
+
+/// Adds up each part in shared memory, and then the parts of a row in its table. A block sums a part.
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void __launch_bounds__(HUB_BLOCK) sum_parts(STATE_PARAMETERS, HUB_PARAMETERS) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  SHARED(Sum, part_sums, 1 << PART_BITS);
+  SHARED(i32, part_names, 1 << PART_BITS);
+  Table<Sum> part = {part_names, part_sums, PART_BITS};
+  for (i64 p = blockIdx.x; p < first_parts[count]; p += gridDim.x) {
+    const i64 r = segment_of(first_parts, count, p);
+    Row row(state, r);
+    Table<Sum> table = {names + first_slots[r], (Sum *)all_sums + first_slots[r], bits_for(row.end - row.begin)};
+    row.begin += (p - first_parts[r]) * PART;
+    row.end = least(row.end, row.begin + PART);
+    part.clear(int(threadIdx.x), HUB_BLOCK);
+    __syncthreads();
+    tabulate(row, part, row.begin + warp_in_block() * WARP, HUB_BLOCK);
+    __syncthreads();
+    for (int s = int(threadIdx.x); s < 1 << PART_BITS; s += HUB_BLOCK) {
+      const i32 name = part_names[s];
+      u32 slot = 0;
+      const bool is_new = name != NOBODY && table.find(name, slot);
+      __syncwarp();
+      const u32 place = claim(&tallies[r].taken, is_new);
+      if (is_new) slots[first_parts[r] * PART + place] = i32(slot);
+      if (name != NOBODY) atomicAdd(&table.sums[slot], part_sums[s]);
+    }
+    __syncthreads();
+  }
+}
+
+/// Chooses for each hub among the labels of its table, and frees the slots. A block looks at PART slots;
+/// the last block of a row looks at what the blocks have chosen.
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void __launch_bounds__(HUB_BLOCK) choose_for_hubs(STATE_PARAMETERS, HUB_PARAMETERS) {
+  const State<Offset> state = STATE;
+  typedef Vertex<Offset, KEPT, RULE> Row;
+  typedef typename Row::Sum Sum;
+  typedef typename Row::Score Score;
+  SHARED(Score, warp_scores, HUB_BLOCK / WARP);
+  SHARED(i32, warp_best, HUB_BLOCK / WARP);
+  SHARED(u32, is_last, 1);
+  Score *const scores = (Score *)all_scores;
+  double linked = 0;
+  for (i64 p = blockIdx.x; p < first_parts[count]; p += gridDim.x) {
+    const i64 r = segment_of(first_parts, count, p), first = first_parts[r];
+    const u32 taken = tallies[r].taken, parts = u32(first_parts[r + 1] - first), full = (taken + PART - 1) / PART;
+    Row row(state, r);
+    Sum *const own = (Sum *)all_own + r;
+    // Gives thread 0 the best of all threads of the block.
+    const auto meet_threads = [&] {
+      row.best.meet_lanes();
+      if (lane() == 0) warp_scores[warp_in_block()] = row.best.score, warp_best[warp_in_block()] = row.best.label;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        for (int w = 1; w < HUB_BLOCK / WARP; ++w) row.best.meet(warp_scores[w], warp_best[w]);
+      }
+      __syncthreads();
+    };
+    if (u32(p - first) < full) {
+      const u32 end = least(taken, u32(p - first + 1) * PART);
+      for (u32 i = u32(p - first) * PART + threadIdx.x; i < end; i += HUB_BLOCK) {
+        const i64 slot = first_slots[r] + slots[first * PART + i];
+        Sum *const sums = (Sum *)all_sums;
+        const i32 name = names[slot];
+        const Sum sum = sums[slot];
+        row.meet(name, sum);
+        if (RULE == GAINING && name == row.own) store_relaxed(own, sum);
+        names[slot] = NOBODY;
+        sums[slot] = Sum(0);
+      }
+      meet_threads();
+      if (threadIdx.x == 0) {
+        store_relaxed(&scores[p], row.best.score);
+        store_relaxed(&best[p], row.best.label);
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      is_last[0] = atomicAdd(&tallies[r].done, 1u) + 1 == parts;
+      __threadfence();
+    }
+    __syncthreads();
+    if (is_last[0]) {
+      for (u32 i = threadIdx.x; i < full; i += HUB_BLOCK) row.best.meet(load_relaxed(&scores[first + i]), load_relaxed(&best[first + i]));
+      meet_threads();
+      if (threadIdx.x == 0) {
+        linked += row.settle(RULE == GAINING ? load_relaxed(own) : Sum(0));
+        if (RULE == GAINING) store_relaxed(own, Sum(0));
+        tallies[r] = Tally{0, 0};
+      }
+    }
+    __syncthreads();
+  }
+  if (RULE == GAINING && threadIdx.x == 0 && linked != 0) atomicAdd(inside, linked);
 }
 
 /// Of those who wish to be elsewhere about half move, as chance has it; and the totals follow.

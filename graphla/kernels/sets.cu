@@ -3,6 +3,8 @@
 // Both are what a loop over one order of all vertices, or edges, comes to, however the threads run:
 // nobody decides before all that come before it and touch it have.
 #include "chance.cuh"
+#include "flags.cuh"
+#include "rows.cuh"
 
 namespace graphla {
 
@@ -10,11 +12,32 @@ constexpr i32 FREE = -1, NONE = -2;  // of loops/sets.py
 constexpr int COLOUR_BLOCK = 256;
 constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
 constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
+constexpr int HELD = 4;         // neighbors of a row that a lane looks at together
+constexpr int NAP = 20;         // nanoseconds between two looks at a color
+constexpr i32 NOBODY = -1;      // in place of a neighbor
 
-/// colours[v] = the least that no neighbour of an earlier place has; all are FREE at first. Row v of
-/// indptr and indices has these neighbours alone.
-/// A warp takes the next vertices of the order when it has done those it had, so whoever is waited
-/// for is at work, or done. Race: a colour is read until it is there.
+/// places_of[k] = the place in the order of the vertex of entry k, and a flag where it comes before the
+/// vertex of its row.
+template <class Op, class Offset>
+__global__ void flag_earlier(
+    const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, const i32 *__restrict__ places,
+    i32 *__restrict__ places_of, u32 *bits, i64 *counts, i64 words, i64 count) {
+  SHARED(i64, span, 2);
+  each_entry<BY_ROWS, true>(indptr, nrows, indices, count, words * WARP, span, [&](i64 k, i64 i, i64 j) {
+    const i32 place = k < count ? places[j] : 0;
+    if (k < count) places_of[k] = place;
+    put_flags(bits, counts, words, k, k < count && place < places[i]);
+  });
+}
+
+/// colours[t] = the least color that no neighbor of an earlier place has, for the vertex order[t] of
+/// place t; all are FREE at first. Row v of indptr and indices has the places of these neighbors alone.
+///
+/// A warp takes the next vertices of the order when it has done those it had, so a vertex that others
+/// wait for is at work, or done. A lane holds up to HELD places that have no color yet and reads on.
+/// The warp then waits for one of them and looks at the others once that one has its color: if all lanes
+/// looked all the time, thousands of warps that wait would keep the L2 cache from the few that work.
+/// Race: a color is read until it is there.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
@@ -34,15 +57,45 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
       for (i32 base = 0;; base += WARP * WARP) {
         set[lane()] = 0;
         __syncwarp();
-        for (i64 p = begin + lane(); p < end; p += WARP) {
-          const i32 j = indices[p];
-          i32 colour = load_relaxed(&colours[j]);
-          while (colour == FREE) {
-            __nanosleep(100);
-            colour = load_relaxed(&colours[j]);
+        i32 held[HELD];
+#pragma unroll
+        for (int k = 0; k < HELD; ++k) held[k] = NOBODY;
+        i64 p = begin + lane();
+        for (;;) {
+          i32 colour[HELD], some = NOBODY, latest = NOBODY;
+          bool may_read = false;
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) {
+            if (held[k] != NOBODY || p >= end) continue;
+            held[k] = indices[p];
+            p += WARP;
           }
-          colour -= base;
-          if (colour >= 0 && colour < WARP * WARP) atomicOr(&set[colour / WARP], 1u << (colour % WARP));
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) colour[k] = held[k] == NOBODY ? FREE : load_relaxed(&colours[held[k]]);
+#pragma unroll
+          for (int k = 0; k < HELD; ++k) {
+            if (colour[k] != FREE) {
+              const i32 bit = colour[k] - base;
+              if (bit >= 0 && bit < WARP * WARP) atomicOr(&set[bit / WARP], 1u << (bit % WARP));
+              held[k] = NOBODY;
+            }
+            may_read |= held[k] == NOBODY;
+            if (held[k] != NOBODY) some = held[k];
+            latest = greatest(latest, held[k]);
+          }
+          const u32 unread = __ballot_sync(ALL_LANES, p < end);
+          if (__any_sync(ALL_LANES, may_read && p < end)) continue;
+          // Until all are read, any of those held: as likely as not half of them have a color then.
+          i32 awaited = shuffle(some, unread ? __ffs(int(unread)) - 1 : 0);
+          if (!unread) {
+            for (int apart = WARP / 2; apart; apart /= 2) latest = greatest(latest, __shfl_xor_sync(ALL_LANES, latest, apart));
+            awaited = latest;
+          }
+          if (awaited == NOBODY) break;
+          if (lane() == 0) {
+            while (load_relaxed(&colours[awaited]) == FREE) __nanosleep(NAP);
+          }
+          __syncwarp();
         }
         __syncwarp();
         const u32 left = ~load_relaxed(&set[lane()]);
@@ -50,7 +103,7 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
         __syncwarp();
         if (!some) continue;
         if (lane() == __ffs(int(some)) - 1) {
-          store_relaxed(&colours[v], base + lane() * WARP + __ffs(int(left)) - 1);
+          store_relaxed(&colours[t], base + lane() * WARP + __ffs(int(left)) - 1);
         }
         break;
       }

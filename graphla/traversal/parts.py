@@ -30,7 +30,10 @@ def strong_components(A: Matrix) -> Vector | None:
     """The least vertex of each one's strong component."""
 
     def found(a: MatrixForms) -> VectorForms | None:
-        return _labels(a, backend(a.device).strong_components(a.csr))
+        do = backend(a.device)
+        if a.is_symmetric:  # a path and its reverse are both there
+            return _labels(a, do.components(a.csr, a.csr))
+        return _labels(a, do.strong_components(a.csr, lambda: a.csc))
 
     return _vector(perform("strong_components", found, A._read()))
 

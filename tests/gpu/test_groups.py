@@ -21,8 +21,9 @@ from graphla.algorithms import (
 from graphla.backends.cuda import communities, sets
 
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
-ROWS = ((32, 256, 4096), (2, 4, 8), (1, 1, 64), (0, 8, 8))
-"""Where rows end that are a lane's, a warp's and a block's."""
+CLASSES = ("FEWEST", "LANES", "TABLE", "SHARED")
+ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
+"""The longest row of each class."""
 
 
 @st.composite
@@ -45,12 +46,17 @@ def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
 
 
 @settings(max_examples=25)
-@given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.sampled_from(ROWS))
-def test_labels_and_communities_however_rows_are_told_apart(given_, rows):
+@given(
+    st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))),
+    st.sampled_from(ROWS),
+    st.sampled_from([64, 200, 1 << 25]),
+)
+def test_labels_and_communities_however_rows_are_told_apart(given_, rows, slots):
     weight, A = given_
     with pytest.MonkeyPatch.context() as patch:
-        for name, most in zip(("LANES", "TABLE", "SHARED"), rows, strict=True):
+        for name, most in zip(CLASSES, rows, strict=True):
             patch.setattr(communities, name, most)
+        patch.setattr(communities, "HUB_SLOTS", slots)
         there = A.to("cuda")
         labels = label_propagation(there, weight, max_iter=3)
         assert labels.to("cpu").isequal(by_definition(label_propagation, A, weight, max_iter=3))
@@ -77,7 +83,9 @@ def test_the_constants_are_those_of_the_kernels():
     text = (importlib.resources.files("graphla") / "kernels" / "communities.cu").read_text()
     assert f"TABLE_SLOTS = {2 * communities.TABLE};" in text
     assert f"TABLE_BLOCK = {communities.TABLE_BLOCK}," in text
-    assert f"__launch_bounds__({communities.WIDE_BLOCK})" in text
+    assert f"__launch_bounds__({communities.SHARED_BLOCK})" in text
+    assert f"FEWEST = {communities.FEWEST};" in text
+    assert f"HUB_BLOCK = {communities.HUB_BLOCK}, PART = {communities.PART}," in text
     assert communities.LANES == 32
     assert f"MARGIN = {louvain_.MARGIN:g};" in text
 
@@ -95,6 +103,37 @@ def test_a_hub_among_labels_of_their_own(degree):
         assert louvain(A).to_dense().tolist() == [0] * (degree + 1)
         assert maximal_matching(A).nvals == 2
         assert greedy_color(A).to_dense().tolist() == [0] + [1] * degree
+
+
+@pytest.mark.parametrize("longest", [700, 4096])
+@pytest.mark.parametrize("weight", [False, True])
+def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest, weight):
+    """The hub's row has three parts. Labels move along the path in every round."""
+    monkeypatch.setattr(communities, "SHARED", longest)
+    leaves, n = 2500, 2531
+    i = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
+    j = np.arange(1, n)
+    with gl.config.set(device="cpu"):
+        A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.tile(1 + j % 3 / 2, 2))
+    for count in (1, 2, 7):
+        labels = label_propagation(A.to("cuda"), weight, 5, max_iter=count)
+        assert labels.to("cpu").isequal(label_propagation(A, weight, 5, max_iter=count))
+
+
+@pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
+def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
+    """The last vertices wait for more others than a warp holds; those of a path for two."""
+    n = 150
+    rng = np.random.default_rng(1)
+    dense = np.triu(rng.random((n, n)) < 0.9, 1)
+    dense[: n // 2, : n // 2] = np.triu(np.ones((n // 2, n // 2), bool), 1)
+    dense[0] = np.arange(n) > 0
+    with gl.config.set(device="cpu"):
+        A = gl.Matrix.from_dense(dense | dense.T)
+        chain = gl.Matrix.from_coo(np.r_[:200, 1:201], np.r_[1:201, :200], True)
+    for B in (A, chain):
+        found = greedy_color(B.to("cuda"), strategy, seed=2)
+        assert found.to("cpu").isequal(greedy_color(B, strategy, seed=2))
 
 
 @pytest.mark.gpu

@@ -53,6 +53,76 @@ def test_labels_are_the_hosts_however_rows_are_cut(both, data):
     assert cuda.to_host(found).tolist() == expected.tolist()
 
 
+@st.composite
+def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
+    """Paths, cycles, complete graphs, in- and out-stars, acyclic and random graphs, with edges from
+    earlier ones to later ones, self-loops, and vertices in random order; by rows and by columns."""
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    edges, n = np.empty((2, 0), np.int64), 0
+    kinds = st.sampled_from(["path", "cycle", "full", "in", "out", "dag", "any"])
+    for kind in draw(st.lists(kinds, max_size=9)):
+        k = draw(st.integers(1, 8 if kind in ("full", "any") else 40))
+        i, j = np.indices((k, k)).reshape(2, -1)
+        kept = {
+            "path": j == i + 1,
+            "cycle": j == (i + 1) % k,
+            "full": i >= 0,
+            "in": j == 0,
+            "out": i == 0,
+            "dag": (i < j) & (rng.random(k * k) < 0.1),
+            "any": rng.random(k * k) < 0.3,
+        }[kind]
+        edges = np.hstack((edges, n + np.array((i, j))[:, kept]))
+        if n and draw(st.booleans()):
+            edges = np.hstack((edges, [rng.integers(0, n, 3), rng.integers(n, n + k, 3)]))
+        n += k
+    i, j = np.unique(rng.permutation(n)[edges], axis=1) if n else edges
+    return csr(n, i, j), csr(n, j, i)
+
+
+def found_strong(both: tuple[Csr, Csr]) -> list[int]:
+    out, into = map(to_device, both)
+    found = cuda.strong_components(out, lambda: into)
+    assert found is not None
+    return cuda.to_host(found).tolist()
+
+
+@given(graphs() | pieces(), st.data())
+def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joining, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
+        patch.setattr(joining, "STRONG_BLOCK", data.draw(st.sampled_from((32, 64, 256))))
+        patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
+        patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
+        found = found_strong(both)
+    assert found == csgraph.components(both[0], "strong").tolist()
+
+
+@pytest.mark.parametrize("alone", [0, 1 << 12])
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkeypatch):
+    """Nothing is trimmed, as the chain begins and ends with a cycle."""
+    monkeypatch.setattr(joining, "ALONE_EDGES", alone)
+    monkeypatch.setattr(joining, "STRONG_BLOCK", 64)
+    monkeypatch.setattr(persistent, "MOST_BLOCKS", 2)
+    n = 300
+    order, v = np.random.default_rng(1).permutation(n), np.arange(n)
+    i = np.concatenate((v, v[2:-1:3]))
+    j = np.concatenate((np.where(v % 3 < 2, v + 1, v - 2), v[2:-1:3] + 1))
+    i, j = (order[i], order[j]) if forward else (order[j], order[i])
+    least = order.reshape(-1, 3).min(1)
+    expected = np.empty(n, np.int64)
+    expected[order] = np.repeat(least, 3)
+    assert found_strong((csr(n, i, j), csr(n, j, i))) == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_without_edges_or_with_self_loops_alone_each_vertex_is_a_component(n):
+    none, loops = np.empty(0, np.int64), np.arange(n)
+    assert found_strong((csr(n, none, none), csr(n, none, none))) == list(range(n))
+    assert found_strong((csr(n, loops, loops), csr(n, loops, loops))) == list(range(n))
+
+
 @given(graphs(), st.data())
 def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
     out, into = both

@@ -447,7 +447,13 @@ def parts() -> None:
             with settings("peeling", ALONE_EDGES=alone):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
-    algorithms.strong_components(directed)
+    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
+    chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+        for alone in (0, 64):
+            with settings("joining", ALONE_EDGES=alone, STRONG_BLOCK=64):
+                algorithms.strong_components(directed)
+                algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
     for dtype in ("FP32", "FP64"):
         algorithms.spanning_forest(B.dup(dtype))
@@ -461,8 +467,9 @@ def groups() -> None:
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
     rows: tuple[dict[str, int], ...] = (
         {},
-        {"LANES": 2, "TABLE": 4, "SHARED": 8},
-        {"LANES": 1, "TABLE": 1, "SHARED": 32},
+        {"FEWEST": 1, "LANES": 2, "TABLE": 4, "SHARED": 8},
+        {"FEWEST": 0, "LANES": 1, "TABLE": 1, "SHARED": 32},
+        {"FEWEST": 1, "LANES": 2, "TABLE": 3, "SHARED": 4, "HUB_SLOTS": 128},
     )
     for constants in rows:
         with settings("communities", **constants):

@@ -22,22 +22,54 @@ from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
 POPULAR, GAINING = 0, 1  # as in communities.cu
-LANES, TABLE, SHARED = 32, 256, 4096
-"""The longest rows whose labels are a lane's each, in a warp's table, and in a block's."""
-TABLE_BLOCK, SHARED_BLOCK, WIDE_BLOCK = 128, 256, 512
-WIDE_BLOCKS = 264
-"""Blocks at most that have a table each in the device's memory, two for each multiprocessor."""
+FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096
+"""The longest rows of each class. One thread reads at most FEWEST entries, as in communities.cu; a
+warp reads LANES with an entry for each lane, or TABLE with a table; a block reads SHARED with a
+table in shared memory. Many blocks share a longer row."""
+PART, HUB_BLOCK = 1024, 256  # as in communities.cu
+HUB_SLOTS = 1 << 25
+"""Slots of the tables of the hubs that one launch serves, unless one hub needs more."""
+TABLE_BLOCK, SHARED_BLOCK = 128, 256
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The rows of a matrix by length, and how long the longest is."""
+    """The rows of a matrix by length, and the greatest length of a row that is not a hub's."""
 
+    few: Array
     short: Array
     middle: Array
     long: Array
-    longest: Array
+    hubs: tuple[Hubs, ...]
     most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hubs:
+    """Long rows that one launch serves, and where the parts and the table of each begin."""
+
+    rows: Array
+    first_parts: Array
+    first_slots: Array
+    parts: int
+    slots: int
+
+
+class Tables:
+    """Device memory for the tables of hubs: all slots are free between two launches."""
+
+    def __init__(self, hubs: tuple[Hubs, ...], each: int) -> None:
+        slots, parts = max(one.slots for one in hubs), max(one.parts for one in hubs)
+        rows = max(one.rows.size for one in hubs)
+        self.arguments = (
+            xp.full(slots, -1, np.int32),
+            xp.zeros(-(-slots * each // 8), np.uint64),
+            xp.empty(parts * PART, np.int32),
+            xp.zeros(rows, np.uint64),
+            xp.empty(parts, np.int32),
+            xp.empty(parts, np.uint64),
+            xp.zeros(rows, np.uint64),
+        )
 
 
 _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
@@ -46,11 +78,12 @@ _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
     """Labels after so many rounds."""
     classes = _classes(links)
+    tables = _tables(links, classes)
     unread = (NULL, NULL, NULL, NULL, 0.0, NULL)
     now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
     for k in range(rounds if links.nvals else 0):
         differs = xp.zeros(1, np.int32)
-        _choose(POPULAR, links, classes, now, other, differs, *unread)
+        _choose(POPULAR, links, classes, tables, now, other, differs, *unread)
         if not number(differs[0]):
             return other if (rounds - k) % 2 else now
         now, other = other, now
@@ -67,6 +100,7 @@ def moved(
 ) -> Array:
     """The community of each vertex after rounds in which about half of those who wish it move."""
     classes, n = _classes(links), links.nrows
+    tables = _tables(links, classes)
     community = xp.arange(n, dtype=np.int32)
     kept, wished = community.copy(), community.copy()
     outs, intos = out.copy(), into.copy()
@@ -75,7 +109,7 @@ def moved(
     for stream in rounds.streams:
         differs, inside = xp.zeros(1, np.int32), xp.zeros(1, np.float64)
         state = (out, into, outs, intos, factor, inside)
-        _choose(GAINING, links, classes, community, wished, differs, *state)
+        _choose(GAINING, links, classes, tables, community, wished, differs, *state)
         quality = float(inside[0]) - 2 * factor * float((outs * intos).sum())
         patience = rounds.patience if quality > best + rise else patience - 1
         if quality > best:
@@ -91,6 +125,7 @@ def _choose(
     rule: int,
     links: Csr,
     classes: Classes,
+    tables: Tables | None,
     labels: Array,
     chosen: Array,
     differs: Any,
@@ -109,6 +144,9 @@ def _choose(
     def state(rows: Array) -> tuple[Any, ...]:
         return links.indptr, links.indices, values, rows, size(rows.size), *rest
 
+    if classes.few.size:
+        kernel = load("communities.cu", "choose_by_threads", NOTHING, offset, kept, rule)
+        kernel(blocks(classes.few.size), BLOCK, *state(classes.few))
     if classes.short.size:
         kernel = load("communities.cu", "choose_by_lanes", NOTHING, offset, kept, rule)
         kernel(blocks(classes.short.size * 32), BLOCK, *state(classes.short))
@@ -116,23 +154,20 @@ def _choose(
         kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
         grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
         kernel(grid, TABLE_BLOCK, *state(classes.middle))
-    each = 4 if counts else 8
     if classes.long.size:
-        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, True)
-        slots = _slots(min(SHARED, classes.most))
-        shared = slots * (each + 4)
+        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule)
+        slots = _slots(classes.most)
+        shared = slots * (4 + (4 if counts else 8))
         kernel.resident(SHARED_BLOCK, shared)
         grid = blocks(classes.long.size * SHARED_BLOCK, SHARED_BLOCK)
-        given = (*state(classes.long), size(slots), NULL, NULL)
-        kernel(grid, SHARED_BLOCK, *given, shared=shared)
-    if classes.longest.size:
-        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, False)
-        slots, grid = _slots(classes.most), min(WIDE_BLOCKS, classes.longest.size)
-        names, sums = (
-            xp.empty(grid * slots, np.int32),
-            xp.empty(grid * slots * each // 8, np.uint64),
-        )
-        kernel(grid, WIDE_BLOCK, *state(classes.longest), size(slots), names, sums)
+        kernel(grid, SHARED_BLOCK, *state(classes.long), size(slots), shared=shared)
+    if tables is None:
+        return
+    for hubs in classes.hubs:
+        for name in ("sum_parts", "choose_for_hubs"):
+            kernel = load("communities.cu", name, NOTHING, offset, kept, rule)
+            given = (*state(hubs.rows), hubs.first_parts, hubs.first_slots, *tables.arguments)
+            kernel(blocks(hubs.parts * HUB_BLOCK, HUB_BLOCK), HUB_BLOCK, *given)
 
 
 def _slots(entries: int) -> int:
@@ -140,15 +175,48 @@ def _slots(entries: int) -> int:
     return 1 << max(6, (2 * entries - 1).bit_length())
 
 
+def _tables(links: Csr, classes: Classes) -> Tables | None:
+    """Return tables for the hubs of a matrix, or None if it has no hub."""
+    return Tables(classes.hubs, 4 if read(links.values)[2] == ISO else 8) if classes.hubs else None
+
+
 def _classes(links: Csr) -> Classes:
     """The rows with an entry, by length."""
     known = _known.get(links)
     if known is None:
         lengths = xp.diff(links.indptr)
-        ends = (0, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
-        rows = (
+        ends = (0, FEWEST, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
+        *rows, hubs = (
             xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
             for least, most in pairwise(ends)
         )
-        known = _known[links] = Classes(*rows, most=number(lengths.max()) if lengths.size else 0)
+        most = min(number(lengths.max()), SHARED) if lengths.size else 0
+        known = _known[links] = Classes(*rows, hubs=_cut(hubs, lengths), most=most)
     return known
+
+
+def _cut(rows: Array, lengths: Array) -> tuple[Hubs, ...]:
+    """Return the rows of hubs in groups whose tables take at most HUB_SLOTS slots together."""
+    if not rows.size:
+        return ()
+    parts, slots = [], []
+    for entries in lengths[rows].tolist():
+        parts.append(-(-entries // PART))
+        slots.append(_slots(entries))
+    cuts, room = [0], HUB_SLOTS
+    for k, each in enumerate(slots):
+        if k > cuts[-1] and each > room:
+            cuts.append(k)
+            room = HUB_SLOTS
+        room -= each
+    return tuple(
+        _hubs(rows[first:last], parts[first:last], slots[first:last])
+        for first, last in pairwise((*cuts, len(slots)))
+    )
+
+
+def _hubs(rows: Array, parts: list[int], slots: list[int]) -> Hubs:
+    first_parts, first_slots = (
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int64) for counts in (parts, slots)
+    )
+    return Hubs(rows, xp.asarray(first_parts), xp.asarray(first_slots), sum(parts), sum(slots))

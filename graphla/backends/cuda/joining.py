@@ -1,14 +1,19 @@
-"""Weak components by union-find. Kernels: components.cu. Waits: never."""
+"""Weak components by union-find, and strong components in one launch.
+
+Kernels: components.cu, and strong.cu on persistent.cuh. Waits: for strong components.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import BLOCK, blocks, counters, size
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.launching import BLOCK, INT32_END, blocks, counters, size
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
@@ -20,6 +25,9 @@ PART = 512
 FEW, MORE = 1 << 12, 1 << 17
 """Vertices whose first entries are joined before others are: when all come at once, the trees of
 the largest component are hooked already, and not by everybody at the same place."""
+STRONG_BLOCK = 1024
+ALONE_EDGES = 4096
+"""In a round of strong components with at most as many entries one block works alone."""
 
 
 def components(out: Csr, into: Csr | None) -> Array:
@@ -63,5 +71,26 @@ def _join_rest(a: Csr, parent: Array, largest: Array, listed: Array) -> None:
         join(blocks(parts.size * 32), BLOCK, *rows, np.int32(PART), parts, listed, parent)
 
 
-def strong_components(out: Csr) -> None:
-    """By the algebra."""
+def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
+    """int64[n]: the least vertex of each one's component; None if there are too many entries."""
+    n = out.nrows
+    if out.nvals >= INT32_END - 1024:
+        return None
+    labels = xp.empty(n, np.int64)
+    if not n:
+        return labels
+    into = columns()
+    keys, queue = xp.empty(n, np.uint64), xp.empty(4 * n, np.uint64)
+    ahead, stamps = xp.empty(2 * n, np.uint32), xp.empty(2 * n, np.uint32)
+    owners, lists = xp.empty(n, np.int32), xp.empty(2 * n, np.int32)
+    kernel = load("strong.cu", "find_strong", NOTHING, out.indptr.dtype)
+    wanted = max(out.nvals, n) // (8 * STRONG_BLOCK)
+    persistent.run(
+        kernel,
+        min(persistent.grid(kernel, STRONG_BLOCK, each=1), max(wanted, 1)),
+        STRONG_BLOCK,
+        *(size(n), out.indptr, out.indices, into.indptr, into.indices),
+        *(keys, ahead, stamps, owners, lists, queue, labels, np.uint32(ALONE_EDGES)),
+        results=1,
+    )
+    return labels

@@ -10,8 +10,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.compaction import keep
-from graphla.backends.cuda.launching import BLOCK, blocks, read, rows_of, size, to_numbers
+from graphla.backends.cuda.compaction import WORD, keep_flagged, room_for_flags
+from graphla.backends.cuda.launching import BLOCK, blocks, read, size, tiles, to_numbers
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
@@ -22,18 +22,25 @@ WIDE = 1 << 11
 
 def coloured(a: Csr, numbers: Array) -> Array:
     """The least colour that no neighbour of a greater number has, int32."""
-    n, rows = a.nrows, rows_of(a)
+    n, count = a.nrows, size(a.nvals)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # of each row those that come before alone, so that who waits has little to read after that
-    pattern = Csr(n, n, a.indptr, a.indices, xp.broadcast_to(xp.zeros(1, np.int8), rows.shape))
-    before = keep(pattern, places[a.indices] < places[rows])
+    # Rows keep the places of earlier neighbors only, so that a warp that waits has little to read.
+    none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
+    before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
+    if a.nvals:
+        bits, ends = room_for_flags(a.nvals)
+        flag = load("sets.cu", "flag_earlier", NOTHING, a.indptr.dtype)
+        flags = (bits, ends, size(bits.size), count)
+        given = (a.indptr, size(n), a.indices, places, before.indices, *flags)
+        flag(tiles(bits.size * WORD), BLOCK, *given)
+        before = keep_flagged(before, bits, ends)
     colours, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:
         kernel = load("sets.cu", "colour_in_order", NOTHING, before.indptr.dtype)
         grid = min(blocks(n * 32), _resident(kernel))
         kernel(grid, BLOCK, before.indptr, before.indices, order, size(n), colours, taken)
-    return colours
+    return colours[places]
 
 
 def matched(a: Csr, words: Array) -> Array:
