@@ -159,10 +159,19 @@ def test_metis_counts_neighbors_where_empty_lines_at_the_end_are_lost():
 
 
 # --- formats of NetworkX --------------------------------------------------------------------------
+def node_link(G: nx.Graph, key: str) -> dict[str, Any]:
+    return {
+        "directed": G.is_directed(),
+        "multigraph": G.is_multigraph(),
+        "nodes": [{"id": node} for node in G],
+        key: [{"source": u, "target": v, **data} for u, v, data in G.edges(data=True)],
+    }
+
+
 def write_networkx(G: nx.Graph, format: str) -> bytes:
-    """The file that NetworkX itself writes."""
+    """The file that NetworkX itself writes, or node-link JSON, which it writes in several ways."""
     if format == "json":
-        return json.dumps(nx.node_link_data(G, edges="links")).encode()
+        return json.dumps(node_link(G, "links")).encode()
     file = io.BytesIO()
     getattr(nx, f"write_{format}")(G, file)
     return file.getvalue()
@@ -251,7 +260,7 @@ def test_weights_of_a_file_have_to_be_numbers(tmp_path):
 def test_gml_nodes_without_labels_and_json_with_edges_are_read():
     file = io.StringIO("graph [\nnode [ id 4 ]\nnode [ id 7 ]\nedge [ source 4 target 7 ]\n]\n")
     assert gio.read_labelled(file, format="gml")[1] == [4, 7]
-    written = json.dumps(nx.node_link_data(nx.path_graph(3), edges="edges"))
+    written = json.dumps(node_link(nx.path_graph(3), "edges"))
     assert gio.read(io.StringIO(written), format="json").nvals == 4
 
 
@@ -387,8 +396,9 @@ def test_bytes_that_are_not_a_table_are_refused_by_name(data, format, tmp_path):
     with pytest.raises(ParseError, match=f"this is not a {format} file") as caught:
         gio.read(path)
     assert caught.value.file == str(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as missing:
         gio.read(tmp_path / f"missing.{format}")
+    assert missing.value.filename == str(tmp_path / f"missing.{format}")
 
 
 # --- examples -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,8 @@ def _read_columns(
     pa = _pyarrow(format)
     file = name_of(source)
     is_object = is_file_object(source)
+    if not is_object:
+        Path(file).open("rb").close()  # the errors of Python name the file
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:
