@@ -22,8 +22,8 @@ TURNS = 1000
 STEPS = 50_000
 """Edges walked at most for one cycle: of a longer one fewer turns are asked."""
 CYCLES = 32
-ROUNDED = 32
-"""Times that new parents may show a cycle that improves by rounding alone, before it is refused."""
+ROUNDED = 2
+"""A cycle that improves by rounding alone is refused after this many times the usual rounds."""
 
 
 class EndlessCycle(InvalidValue):

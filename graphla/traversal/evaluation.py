@@ -167,19 +167,19 @@ def values_by_level(
 
 def _settled(task: Task, way: Evaluation) -> Closed:
     """Until nothing improves; a cycle that has no end is refused."""
-    turns = FOREVER
+    turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
-        turns = min(PATIENCE, task.a.nrows + FEW)
+        turns = patience
     closed, rounded = _run(task, way, turns), 0
     while not closed.settled:
         if closed.parents is not None:
             _refuse_endless(task, closed)
-        turns = min(2 * turns, FOREVER)
+        turns = patience if rounded else min(2 * turns, FOREVER)
         x = VectorForms(task.a.device, task.x.dtype, closed.values)
         further = _run(replace(task, x=x, parents=True), way, turns)
         if not further.settled and rounded_cycle(further, task.op, task.a.device):
-            rounded += 1
-            if rounded > ROUNDED:
+            rounded += max(further.depth, 1)
+            if rounded > ROUNDED * patience:
                 _refuse_rounded(task, further)
         closed = further._replace(
             parents=_joined(task, closed.parents, further.parents),
