@@ -69,7 +69,7 @@ def test_an_awkward_array_that_is_no_matrix_is_refused():
             wrong()
     array = io.to_awkward(A)
     for key, value, problem in (
-        ("format", "vec", "has format 'vec' and shape \\(2, 2\\), which do not fit"),
+        ("format", "vec", "has format 'vec' and shape .2, 2., which do not fit"),
         ("format", "hypercsr", "has no field 'offset_labels', which hypercsr needs"),
         ("shape", [2], "do not fit each other"),
         ("shape", [2, 1], "should be from 0 to 0"),

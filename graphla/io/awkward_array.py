@@ -13,7 +13,6 @@ import numpy as np
 
 from graphla.io.entries import forms_of
 from graphla.sparse import Matrix, Vector
-from graphla.sparse.vector import ReadableVector
 from semirings.exceptions import InvalidValue
 
 FORMATS = ("csr", "csc", "hypercsr", "hypercsc")
@@ -36,7 +35,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
     """
     ak = _awkward()
     forms_of(A)
-    known = ("vec",) if isinstance(A, ReadableVector) else FORMATS
+    known = ("vec",) if A.ndim == 1 else FORMATS
     format = known[0] if format is None else str(format).lower()
     if format not in known:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(known)}")
@@ -70,11 +69,11 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:
     ak = _awkward()
     if not isinstance(A, ak.Array):
         raise TypeError(f"A is a {type(A).__name__}, but should be an awkward.Array")
-    said = A.layout.parameters
+    said: Any = A.layout.parameters
     for key in ("format", "shape"):
         if key not in said:
             raise InvalidValue(f"A has no parameter {key!r}; ak.with_parameter sets it")
-    format, shape = said["format"], tuple(said["shape"])
+    format, shape = said["format"], list(said["shape"])
     known = ("vec",) if len(shape) == 1 else FORMATS
     if len(shape) not in (1, 2) or format not in known:
         raise InvalidValue(

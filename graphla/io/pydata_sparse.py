@@ -62,12 +62,13 @@ def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -
     if s.fill_value != 0:
         raise InvalidValue(f"s has the fill value {s.fill_value}, but should have 0")
     dtype, kept = lookup_dtype(s.dtype), s.asformat("coo")
-    coords, values = kept.coords, kept.data
+    coords: Any = kept.coords
+    values = kept.data
     options: dict[str, Any] = {"dup_op": dup_op, "name": name}
     if s.ndim == 1:
         return Vector.from_coo(coords[0], values, dtype, size=s.shape[0], **options)
     nrows, ncols = s.shape
-    return Matrix.from_coo(*coords, values, dtype, nrows=nrows, ncols=ncols, **options)
+    return Matrix.from_coo(coords[0], coords[1], values, dtype, nrows=nrows, ncols=ncols, **options)
 
 
 def _sparse() -> Any:
