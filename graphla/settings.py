@@ -35,6 +35,7 @@ class _Settings:
     push_cost: float | None = None
     debug: bool = False
     deterministic: bool = False
+    autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
         """These settings with some of them replaced, each checked."""
@@ -59,6 +60,8 @@ class Config:
       a product's direction rests on it (whole traversals choose by themselves). None means as
       measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
+    - autocompute: whether an expression computes itself when it is used as an operand or asked for
+      its entries; if not, only `.new()` and `C << expression` compute it;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
       fixed by the operands alone, and sums are added in one order.
     """
@@ -127,6 +130,15 @@ class Config:
     @deterministic.setter
     def deterministic(self, value: bool) -> None:
         _assign("deterministic", value)
+
+    @property
+    def autocompute(self) -> bool:
+        """Whether an expression computes itself when its entries are needed."""
+        return _current().autocompute
+
+    @autocompute.setter
+    def autocompute(self, value: bool) -> None:
+        _assign("autocompute", value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _checks:
@@ -220,6 +232,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "push_cost": _check_cost,
     "debug": _check_flag,
     "deterministic": _check_flag,
+    "autocompute": _check_flag,
 }
 
 config = Config()
@@ -277,7 +290,7 @@ class Recorder:
 
     __slots__ = ("__weakref__", "events", "max_rows")
 
-    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+    def __init__(self, *, start: bool = True, max_rows: int | None = None) -> None:
         _check_flag("start", start)
         if max_rows is not None:
             _check_count(0)("max_rows", max_rows)
