@@ -155,7 +155,7 @@ class Expression(Operand):
                 raise TypeError("mask and input_mask cannot both be given")
             mask = self._output_mask(input_mask)
         if mask is None:
-            forms = self._read()
+            forms = self._compute()
             if dtype is not None:
                 forms = perform("cast", cast, forms, lookup_dtype(dtype))
             return self.noun._of(forms, name)  # pyright: ignore[reportAttributeAccessIssue]
@@ -180,6 +180,18 @@ class Expression(Operand):
     def _read(self) -> Any:
         result = self._result
         if result is None:
+            if not config.autocompute:
+                raise TypeError(
+                    f"{self._described()}; write .new() to compute it, as config.autocompute is "
+                    "False"
+                )
+            result = self._compute()
+        return result
+
+    def _compute(self) -> Any:
+        """The forms, computed once; called where a statement asks for that."""
+        result = self._result
+        if result is None:
             operation = self._operation or self._resolve()._operation
             result = self._result = run(operation, self._args, None, self._device)  # pyright: ignore[reportArgumentType]
             self._args = ()
@@ -187,13 +199,13 @@ class Expression(Operand):
 
     def _under(self, mask: Any) -> tuple[Any, bool]:
         if self._result is not None or mask is None:
-            return self._read(), mask is None
+            return self._compute(), mask is None
         operation = self._operation
         if operation is None:
             return self._resolve()._under(mask)
         if operation.honours_mask:
             return run(operation, self._args, mask, self._device), True
-        return self._read(), False
+        return self._compute(), False
 
     @property
     def _is_computed(self) -> bool:
@@ -501,8 +513,9 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
     if x is nothing:
         return ScalarForms(target.device, dtype)
     if isinstance(x, Operand):
+        read = x._compute if isinstance(x, Expression) else x._read
         if x.ndim == 0:
-            value = x._read().value
+            value = read().value
             return ScalarForms(
                 target.device, dtype, None if value is None else as_type(value, dtype)
             )
@@ -523,7 +536,7 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
         raise DimensionMismatch(
             f"the region assigned to has {describe(sizes)}, but the value has {describe(x.shape)}"
         )
-    return x._read()
+    return x._compute() if isinstance(x, Expression) else x._read()
 
 
 def _mask_shape(
@@ -562,6 +575,8 @@ def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
 
 def describe(shape: tuple[int, ...]) -> str:
     """A shape in words: `size 7`, or `shape 3 x 4`."""
+    if not shape:
+        return "one value"
     if len(shape) == 1:
         return f"size {shape[0]}"
     return "shape " + " x ".join(map(str, shape))

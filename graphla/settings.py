@@ -37,6 +37,7 @@ class _Settings:
     debug: bool = False
     deterministic: bool = False
     progress: bool = False
+    autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
         """These settings with some of them replaced, each checked."""
@@ -61,6 +62,8 @@ class Config:
       a product's direction rests on it (whole traversals choose by themselves). None means as
       measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
+    - autocompute: whether an expression computes itself when it is used as an operand or asked for
+      its entries; if not, only `.new()` and `C << expression` compute it;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
       fixed by the operands alone, and sums are added in one order;
     - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
@@ -139,6 +142,15 @@ class Config:
     @progress.setter
     def progress(self, value: bool) -> None:
         _assign("progress", value)
+
+    @property
+    def autocompute(self) -> bool:
+        """Whether an expression computes itself when its entries are needed."""
+        return _current().autocompute
+
+    @autocompute.setter
+    def autocompute(self, value: bool) -> None:
+        _assign("autocompute", value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _checks:
@@ -241,6 +253,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {
     "debug": _check_flag,
     "deterministic": _check_flag,
     "progress": _check_progress,
+    "autocompute": _check_flag,
 }
 
 config = Config()
@@ -298,7 +311,7 @@ class Recorder:
 
     __slots__ = ("__weakref__", "events", "max_rows")
 
-    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+    def __init__(self, *, start: bool = True, max_rows: int | None = None) -> None:
         _check_flag("start", start)
         if max_rows is not None:
             _check_count(0)("max_rows", max_rows)

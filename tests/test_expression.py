@@ -320,3 +320,60 @@ def test_an_operation_too_large_says_so_and_leaves_its_operands():
     with pytest.raises(gl.exceptions.OutOfMemory, match=r"outer ran out of memory.*allocate"):
         u.outer(u).new()
     assert u.nvals == 1 << 21
+
+
+# --- config.autocompute -------------------------------------------------------------------------
+def test_without_autocompute_an_expression_computes_itself_only_where_that_is_written():
+    A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
+    v = gl.Vector.from_coo([0, 1], [1, 2])
+    with gl.config.set(autocompute=False):
+        for use in (
+            lambda: (A + A).nvals,
+            lambda: (A + A) + A,
+            lambda: (A @ v).to_coo(),
+            lambda: A[0, 1].value,
+            lambda: int(v[0]),
+            lambda: bool(v.reduce()),
+            lambda: gl.semiring.min_plus(A @ (v + v)),
+            lambda: (A + A).isequal(A),
+            lambda: A.isequal(A + A),
+            lambda: (v > 1).S.new(),
+        ):
+            with pytest.raises(TypeError, match=r"write \.new\(\) to compute it"):
+                use()
+        assert (A + A).new().to_dict() == {(0, 1): 6, (1, 0): 8}
+        assert "not yet computed" in repr(A + A) and "not yet computed" in repr(v.reduce())
+        assert (A + A).shape == (2, 2) and (A + A).dtype == "INT64"
+        expression = A + A
+        expression.new()
+        assert expression.nvals == 2  # it has been computed
+        w = gl.Vector(int, 2)
+        w << A @ v
+        w(v.S) << v + v
+        w[[0]] << v[[1]]
+        w[1] << v[0]
+        w(gl.binary.plus) << v.reduce()
+        assert w.to_dict() == {0: 5, 1: 4}
+        assert gl.binary.plus(v | v | v).new().to_dict() == {0: 3, 1: 6}
+        assert A.T.to_dict() == {(1, 0): 3, (0, 1): 4} and A.T.T is A
+        assert A.get(0, 1) == 3 and v.get(1) == 2 and "3" in repr(A)
+    assert (A + A).nvals == 2
+
+
+def test_without_autocompute_algorithms_still_run():
+    A = gl.generators.kronecker(5, symmetric=True, seed=1)
+    algorithms = gl.algorithms
+    for run in (
+        algorithms.triangle_count,
+        algorithms.pagerank,
+        algorithms.louvain,
+        algorithms.connected_components,
+        lambda A: algorithms.betweenness(A, sources=[0, 1]),
+        lambda A: algorithms.sssp(A, 0),
+        lambda A: gl.closure(gl.Vector.from_coo([0], 1, size=A.nrows), A, "max_second"),
+        lambda A: algorithms.triangle_count(gl.Graph(A, directed=False)),
+    ):
+        expected = run(A)
+        with gl.config.set(autocompute=False):
+            found = run(A)
+        assert found.isclose(expected) if isinstance(found, gl.Vector) else found == expected

@@ -139,6 +139,9 @@ def refuse_summed(name: str) -> NoReturn:
 
 def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The algorithm, with its vectors where A is."""
+    if not config.autocompute:  # that is for statements of the user
+        with config.set(autocompute=True):
+            return _beside(A, algorithm, args, options)
     here = config.device
     if A.device == here or (here != "cpu" and A.device == placed(here)):  # `set` takes a while
         return algorithm(A, *args, **options)

@@ -1,5 +1,6 @@
 """Files and other libraries' graphs, in and out."""
 
+from graphla.io.awkward_array import from_awkward, to_awkward
 from graphla.io.by_extension import (
     FORMATS,
     format_of,
@@ -18,6 +19,7 @@ from graphla.io.metis import read_metis
 from graphla.io.networkx_files import read_networkx_file
 from graphla.io.networkx_graph import from_networkx, to_networkx
 from graphla.io.npz import read_npz, write_npz
+from graphla.io.pydata_sparse import from_pydata_sparse, to_pydata_sparse
 from graphla.io.scipy_sparse import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
 
 __all__ = [
@@ -26,7 +28,9 @@ __all__ = [
     "PackageMissing",
     "ParseError",
     "format_of",
+    "from_awkward",
     "from_networkx",
+    "from_pydata_sparse",
     "from_scipy_sparse",
     "has_labels",
     "is_edgelist",
@@ -42,8 +46,10 @@ __all__ = [
     "read_metis",
     "read_networkx_file",
     "read_npz",
+    "to_awkward",
     "to_cupyx_sparse",
     "to_networkx",
+    "to_pydata_sparse",
     "to_scipy_sparse",
     "write",
     "write_edgelist",

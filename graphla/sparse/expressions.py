@@ -287,7 +287,7 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 def transpose(a: MatrixForms) -> Any:
     """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
     flipped = expression(2, ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
-    flipped._read()
+    flipped._compute()
     return flipped
 
 
@@ -356,8 +356,8 @@ def with_operator(waiting: Any, op: Any) -> Any:
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     """`op(A | B, left_default=..., right_default=...)`."""
     _, a, b, _ = waiting._args
-    a = union_with_operator(a, op, left, right)._read() if isinstance(a, Expression) else a
-    b = union_with_operator(b, op, left, right)._read() if isinstance(b, Expression) else b
+    a = union_with_operator(a, op, left, right)._compute() if isinstance(a, Expression) else a
+    b = union_with_operator(b, op, left, right)._compute() if isinstance(b, Expression) else b
     return ewise_union(a, b, op, left, right)
 
 
@@ -406,7 +406,7 @@ def _settle(x: Any, symbol: str, op: Any) -> Any:
     if not isinstance(x, Expression):
         return x
     if x._operation is None and x._args[0] == symbol:
-        return with_operator(x, op)._read()
+        return with_operator(x, op)._compute()
     return x._read()
 
 

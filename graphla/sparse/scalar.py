@@ -11,6 +11,7 @@ from graphla.expression import Expression, update
 from graphla.forms import ScalarForms
 from graphla.operations.entrywise import cast
 from graphla.operations.values import dtype_of, fit, is_scalar
+from graphla.settings import config
 from graphla.sparse.arithmetic import Arithmetic
 from graphla.sparse.noun import Noun
 from semirings.dtypes import FP64, lookup_dtype
@@ -211,7 +212,7 @@ class ScalarExpression(ReadableScalar, Expression):
     def __repr__(self) -> str:
         return (
             self._described()
-            if self._operation is None
+            if self._operation is None or not (self._is_computed or config.autocompute)
             else f"ScalarExpression({self.value!r}, dtype={self.dtype})"
         )
 

@@ -227,9 +227,10 @@ def _by_products(task: Task, turns: int) -> Closed:
     """The definition, where a direction is forced or no loop knows the multiply."""
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
-    values, parents, changed, lost, rounds = definition.closure(
-        x, a, task.op, mask=task.mask_noun, limit=limit, parents=task.parents
-    )
+    with config.set(autocompute=True):
+        values, parents, changed, lost, rounds = definition.closure(
+            x, a, task.op, mask=task.mask_noun, limit=limit, parents=task.parents
+        )
     settled = task.limit is not None or not changed.nvals
     found = None
     if parents is not None:
