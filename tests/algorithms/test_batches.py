@@ -80,12 +80,28 @@ def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
     expected = dense(CALLS[name](graph))
     monkeypatch.setattr(many, "EDGES", 1)
     monkeypatch.setattr(many, "WORD", 16)
-    monkeypatch.setattr(many, "MOST", 16)
+    monkeypatch.setattr(many, "MOST", 16)  # which a card takes
+    monkeypatch.setattr(many, "SHARE", 8)
     np.testing.assert_allclose(dense(CALLS[name](graph)), expected, rtol=1e-12)
     bar = bars[-1]  # where a device has no loop, the first is that of the attempt
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64
+
+
+@pytest.mark.cpu
+def test_the_last_batch_is_not_smaller_than_the_others(
+    graph: gl.Matrix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Otherwise a loop that pays for the first batch might not for the last.
+    expected = algo.betweenness(graph)
+    threshold = 20 * graph.nvals
+    monkeypatch.setattr(many, "MOST", 21)
+    with gl.config.set(compile_threshold=threshold, compiled="auto"):
+        parts = list(many.batches(graph, graph.nrows, "test"))
+        found = algo.betweenness(graph)
+    assert [part.stop - part.start for part in parts] == [21, 21, 24]
+    np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)
 
 
 def test_a_graph_without_vertices_has_no_batch_that_counts(bars: list[Bar]) -> None:
