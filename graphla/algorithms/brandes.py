@@ -31,6 +31,8 @@ from semirings.semiring import any_first, any_plus, any_second, plus_first, plus
 
 BATCH = 64
 """Sources whose rows the algebra takes together."""
+COST = 4
+"""Searches that a source costs."""
 
 
 class Carried(NamedTuple):
@@ -62,26 +64,7 @@ def carry(
         do = backend(a.device)
         csr = a.csr
         total: Dependencies | None = None
-        for part in many.batches(A, sources.size, "betweenness"):
-            begin = perf_counter()
-            found = do.dependencies(
-                csr,
-                do.asarray(sources[part], np.int32),
-                is_weighted=is_weighted,
-                of_edges=of_edges,
-                reach=reach,
-                plan=None if a.device == "cpu" else a.plan_now(),
-            )
-            if found is None:
-                break
-            a.spend(perf_counter() - begin)
-            total = found if total is None else _sum(do.xp, total, found)
-    return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
-    with Running("betweenness", (a,)) as running:
-        do = backend(a.device)
-        csr = a.csr
-        total: Dependencies | None = None
-        for part in many.batches(A, sources.size, "betweenness"):
+        for part in many.batches(A, sources.size, "betweenness", cost=COST):
             begin = perf_counter()
             found = do.dependencies(
                 csr,
@@ -104,11 +87,11 @@ def carry(
                 return Vector._of(running.gives(forms))
 
             edges = None
-            if found.edges is not None:
-                values = Csr(n, n, csr.indptr, csr.indices, found.edges)
+            if total.edges is not None:
+                values = Csr(n, n, csr.indptr, csr.indices, total.edges)
                 edges = Matrix._of(running.gives(MatrixForms(a.device, FP64, values)))
-            totals, reached = full(found.totals, FP64), full(found.reached, INT64)
-            return Carried(totals, edges, reached, found.counts)
+            totals, reached = full(total.totals, FP64), full(total.reached, INT64)
+            return Carried(totals, edges, reached, total.counts)
     return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
 
 

@@ -7,6 +7,7 @@ a matrix both ways: where it is not there by columns, that form is made once eno
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from graphla.backends import Level, Reach, backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import Running
 from graphla.progress import progress
-from graphla.settings import forced_direction, recorders
+from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.storage import Array, Csr, VectorMask
@@ -27,9 +28,11 @@ T = TypeVar("T")
 
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
-EDGES, WORD, MOST = 1 << 28, 64, 4096
-"""A batch of searches: the entries that they may look at, on the CPU, which take it some seconds;
-the searches that share a word; and the most searches."""
+EDGES = 1 << 27
+"""Entries that the searches of a batch look at on the CPU, about a second's work."""
+WORD, SHARE, MOST = 64, 16, 4096
+"""Searches of a batch: at least those that share a word, or this share for each thread if each goes
+alone; and the most."""
 TABLE = 1 << 26
 """Levels that are held at once where only their places are kept, a word for each search at least.
 """
@@ -69,18 +72,28 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def batches(A: Matrix, count: int, description: str, size: int | None = None) -> Iterator[slice]:
+def batches(
+    A: Matrix, count: int, description: str, size: int | None = None, *, cost: int = 1
+) -> Iterator[slice]:
     """Cut `count` sources into batches, and show how many of them are done.
 
-    A batch has `size` sources, or so many that it takes about a second; of none there is one batch.
+    A batch has at most `size` sources. By default it has so many that it takes about a second if a
+    source costs `cost` times as much as a search, and the last batch takes the rest as well: so if
+    a loop pays for the first batch, it pays for all. Of no sources there is one batch.
     """
-    if size is None:
-        edges = A.nrows + A.nvals if A.device == "cpu" else 0
-        size = min(max(EDGES // max(edges, 1) // WORD * WORD, WORD), MOST)
+    if size is not None:
+        ends = list(range(size, count, size))
+    else:
+        size = MOST
+        if A.device == "cpu":
+            size = EDGES // (cost * (A.nrows + A.nvals + 1))
+            size = max(size // WORD * WORD, WORD if cost == 1 else SHARE * config.threads)
+            size = min(size, MOST)
+        ends = [size * k for k in range(1, count // size)]
     with progress(count, "search", description) as advance:
-        for first in range(0, max(count, 1), size):
-            yield slice(first, first + size)
-            advance(min(size, count - first))
+        for first, last in pairwise([0, *ends, count]):
+            yield slice(first, last)
+            advance(last - first)
 
 
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
