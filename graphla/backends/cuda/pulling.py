@@ -41,9 +41,10 @@ from graphla.storage import (
 )
 from semirings.structures import TypedSemiring
 
-CHUNK = 2048
-LONGEST = 128 + CHUNK
-"""A row of more entries may be cut into chunks, as in pull.cu: STRIP + CHUNK."""
+CHUNK, LONG = 512, 512
+"""Entries of a chunk, and the longest row that is not cut, as in pull.cu."""
+CHUNK_BEHIND, LONG_BEHIND = 2048, 128 + 2048
+"""The same where a row may end early: the second is STRIP + CHUNK."""
 WHOLE = 4
 """Times as many blocks read rows to their ends: the card then evens out rows long and short."""
 SPAN = 4
@@ -137,8 +138,9 @@ def _pull_rows(
     chunks: tuple[Any, ...] = ()
     room = None
     next_rows, next_chunks = NULL, NULL
-    if rows.nvals > LONGEST and longest(rows) > LONGEST:
-        room = _Room(rows.nvals, plan.dtype.itemsize)
+    chunk, long = (CHUNK, LONG) if whole else (CHUNK_BEHIND, LONG_BEHIND)
+    if rows.nvals > long and longest(rows) > long:
+        room = _Room(rows.nvals, chunk, plan.dtype.itemsize)
         queue, chunks = room.queue, room.chunks
         next_rows, next_chunks = room.next
     elif hubs is not None:
@@ -190,9 +192,9 @@ class _Room:
     each would keep the first kernel waiting longer.
     """
 
-    def __init__(self, entries: int, itemsize: int) -> None:
+    def __init__(self, entries: int, chunk: int, itemsize: int) -> None:
         # Whole eights, so that all begin where their type may.
-        long, self.count = _eights(entries // CHUNK + 1), _eights(entries // (CHUNK // 2) + 1)
+        long, self.count = _eights(entries // chunk + 1), _eights(entries // (chunk // 2) + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)
         self._memory, self._zeros = xp.empty(sum(sizes), xp.uint8), counters(3)
         start, zeros = self._memory.data.ptr, self._zeros.data.ptr
