@@ -15,8 +15,8 @@ from graphla.storage import Array, Csr
 BLOCK = 1024
 EACH = 1
 """Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
-ALONE_EDGES = 1024
-"""Entries of a round that one block takes by itself."""
+ALONE_EDGES, ALONE_ROWS = 8192, 2048
+"""Entries and rows of a round up to which one block takes it by itself; the second as in cores.cu."""
 
 
 def cores(out: Csr, into: Csr) -> Array | None:
@@ -38,7 +38,7 @@ def cores(out: Csr, into: Csr) -> Array | None:
         kernel,
         min(persistent.grid(kernel, BLOCK, each=EACH), wanted),
         BLOCK,
-        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES)),
+        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES), np.uint32(ALONE_ROWS)),
         results=1,
     )
     return left.astype(np.int64)
