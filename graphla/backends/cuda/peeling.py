@@ -15,8 +15,10 @@ from graphla.storage import Array, Csr
 BLOCK = 1024
 EACH = 1
 """Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
-ALONE_EDGES, ALONE_ROWS = 8192, 2048
-"""Entries and rows of a round up to which one block takes it by itself; the second as in cores.cu."""
+ALONE_EDGES = 8192
+"""Entries of a round up to which one block takes it by itself."""
+ALONE_ROWS = 2048
+"""Rows of such a round, at most as many as in cores.cu."""
 
 
 def cores(out: Csr, into: Csr) -> Array | None:
