@@ -290,11 +290,13 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 def test_rows_of_any_length_give_what_the_cpu_gives(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Rows of no entry, of a few, and of more than several chunks hold."""
+    """Rows of no entry, of a few, of as many as are not cut, and of more than some chunks hold."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
-        [0, 1, 3, 40, 2500, 9000], rng.integers(1, 60), p=[0.5, 0.2, 0.15, 0.1, 0.03, 0.02]
+        [0, 1, 3, 40, pulling.LONG, pulling.LONG + 1, 2500, 9000],
+        rng.integers(1, 60),
+        p=[0.45, 0.2, 0.15, 0.1, 0.03, 0.03, 0.02, 0.02],
     )
     ncols = 9000
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
