@@ -15,10 +15,10 @@ from graphla.storage import Array, Csr
 BLOCK = 1024
 EACH = 1
 """Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
-ALONE_EDGES = 8192
-"""Entries of a round up to which one block takes it by itself."""
-ALONE_ROWS = 2048
-"""Rows of such a round, at most as many as in cores.cu."""
+ALONE_EDGES = 1024
+"""Entries of a round that one block takes by itself."""
+OWN_EDGES = 2048
+"""Entries of vertices that a warp has itself removed, with which it goes on in the same round."""
 
 
 def cores(out: Csr, into: Csr) -> Array | None:
@@ -40,7 +40,7 @@ def cores(out: Csr, into: Csr) -> Array | None:
         kernel,
         min(persistent.grid(kernel, BLOCK, each=EACH), wanted),
         BLOCK,
-        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES), np.uint32(ALONE_ROWS)),
+        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES), np.uint32(OWN_EDGES)),
         results=1,
     )
     return left.astype(np.int64)
