@@ -1,11 +1,13 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
 // A thread takes one row and looks at a few entries; a row that is not settled by them is looked at
-// by a group of lanes, or by the whole warp; what is left of a long one is cut into chunks, which
-// warps of the whole grid take (`pull_chunks`) and whose folds are then joined in order
-// (`join_chunks`). Of rows under flags a warp first lists those that are wanted.
-// How a row is cut depends on its length alone, so that the result is the same bits run by run,
-// whatever the grid; a row that ends at its first term ends at the first in order.
+// by a group of lanes, or by the whole warp. A long row is cut into chunks, which warps of the whole
+// grid take (`pull_chunks`) and whose folds are then joined in order (`join_chunks`). If a warp has many
+// rows of middle length, the grid takes each of these as one chunk. Of rows under flags a warp first
+// lists those that are wanted.
+// How a row is cut depends on its length alone, and a row that is one chunk is folded as by its own
+// warp, so that the result is the same bits run by run, whatever the grid; a row that ends at its first
+// term ends at the first in order.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -15,9 +17,10 @@ constexpr int SOME = 32;           // entries that a group of lanes looks at
 constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
 
 /// Entries of a chunk. A row that may end early is long if it has more than these after its STRIP, and
-/// is cut behind that. Any other row is long if it has more than LONG entries, and is cut as a whole.
-template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 512;
-constexpr int LONG = 512;
+/// is cut behind that. Any other row is long if it has more than these, and is cut as a whole.
+template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 1024;
+constexpr int MIDDLE = 256;  // entries from which a row is of middle length
+constexpr int CROWD = 4;     // rows of more entries than MIDDLE that one warp reads, if no hubs are at hand
 
 /// What is left of a long row.
 struct Long {
@@ -169,7 +172,11 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
         const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
         rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
         left &= ~shorter;
-        const bool is_long = (left >> lane() & 1) && end - begin > Offset(LONG);
+        int longest = CHUNK;
+        if constexpr (HELD != WITH_HUBS) {
+          if (__popc(__ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(MIDDLE))) > CROWD) longest = MIDDLE;
+        }
+        const bool is_long = (left >> lane() & 1) && end - begin > Offset(longest);
         queue_chunks<CHUNK>(is_long, place, row, begin, end, tickets, longs, settled, chunk_rows);
         left &= ~__ballot_sync(ALL_LANES, is_long);
       }
@@ -236,15 +243,14 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(256)
 join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *__restrict__ has,
-            const typename Op::Z *__restrict__ sums, bool *__restrict__ present,
+            const typename Op::Z *__restrict__ sums, i64 chunk, bool *__restrict__ present,
             typename Op::Z *__restrict__ w, u64 *count) {
   constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
-  constexpr int CHUNK = CHUNK_OF<ENDS != AT_LAST || Op::HAS_TERMINAL>;
   const i64 number = tickets->rows;
   u32 found = 0;
   for (i64 slot = thread_in_grid() / WARP; slot < number; slot += threads_in_grid() / WARP) {
     const Long each = longs[slot];
-    const i64 last = each.chunks + (each.end - each.begin + CHUNK - 1) / CHUNK;
+    const i64 last = each.chunks + (each.end - each.begin + chunk - 1) / chunk;
     const bool had = present[each.place];
     Fold<Op> fold;
     if constexpr (ENDS != AT_PRESENCE) {

@@ -294,7 +294,7 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
-        [0, 1, 3, 40, pulling.LONG, pulling.LONG + 1, 2500, 9000],
+        [0, 1, 3, 40, pulling.MIDDLE + 1, pulling.CHUNK + 1, 2500, 9000],
         rng.integers(1, 60),
         p=[0.45, 0.2, 0.15, 0.1, 0.03, 0.03, 0.02, 0.02],
     )
