@@ -84,7 +84,9 @@ def louvain(
         i, j, w = perform("follow", _ends, L._forms, community)
         L = Matrix.from_coo(i, j, w, nrows=parts, ncols=parts, dup_op=binary.plus)
         # out = out S, into = into S
-        out, into = plus_first(out @ S).new(), plus_first(into @ S).new()
+        is_directed = into is not out
+        out = plus_first(out @ S).new()
+        into = plus_first(into @ S).new() if is_directed else out
         # l(i) = the community of l(i)
         labels = (
             community
@@ -171,10 +173,13 @@ def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vec
     if is_symmetric if directed is None else not directed:
         B = weights.with_loops_twice(B)
     B, total = weights.whole(B)
-    out, into = Vector.from_scalar(0.0, A.nrows), Vector.from_scalar(0.0, A.nrows)
-    # out = B plus, into = Bᵀ plus
+    out = Vector.from_scalar(0.0, A.nrows)
+    # out = B plus, into = Bᵀ plus: one vector if B = Bᵀ
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
-    into(binary.plus) << B.reduce_columnwise(monoid.plus)
+    into = out
+    if not is_symmetric:
+        into = Vector.from_scalar(0.0, A.nrows)
+        into(binary.plus) << B.reduce_columnwise(monoid.plus)
     return B if is_symmetric else weights.both_ways(B), out, into, total
 
 

@@ -70,7 +70,8 @@ def moved(
     classes, n = _classes(links), links.nrows
     community = xp.arange(n, dtype=np.int32)
     kept, wished = community.copy(), community.copy()
-    outs, intos = out.copy(), into.copy()
+    outs = out.copy()
+    intos = outs if into.data.ptr == out.data.ptr else into.copy()
     best, patience, rise = -inf, rounds.patience, rounds.rise * float(out.sum())
     move = load("communities.cu", "move_some", NOTHING)
     for stream in rounds.streams:
