@@ -220,7 +220,7 @@ def propagate() -> Task:
 
 
 def cores() -> Task:
-    A = gl.generators.watts_strogatz(1 << 20, 8, 0.1, seed=1).to("cuda")
+    A = gl.generators.watts_strogatz(1 << 20, 8, 0.01, seed=1).to("cuda")
 
     def verify(found: Vector) -> str:
         wanted = peel(A)
@@ -341,7 +341,7 @@ def rows_of(cnr: Path | None) -> list[Row]:
         Row("strong components, directed kron 22", 15, strong),
         Row("greedy_color, kron 20, edge factor 64", 25, color),
         Row("label_propagation, 100 rounds, star and path", 60, propagate),
-        Row("core numbers, Watts-Strogatz 2^20, k = 8", 6, cores),
+        Row("core numbers, Watts-Strogatz 2^20, k = 8, p = 0.01", 6, cores),
         Row("louvain, R-MAT 23 (.45 .22 .22)", 700, communities),
         Row("64 sources, kron 22, INT32", 1.0, search_many),
         Row("spmv, plus_times FP32, rows drawn as n u^6", 0.19, skewed_product),
