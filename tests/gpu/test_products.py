@@ -323,6 +323,22 @@ def bits(v: Any) -> dict[int, bytes]:
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
 
 
+@pytest.mark.parametrize("length", [pulling.MIDDLE, pulling.MIDDLE + 1, pulling.CHUNK + 1])
+def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(length: int) -> None:
+    rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
+    values = rng.random((9, length), np.float32)
+    u = on_device(FullVector(length, rng.random(length, np.float32)))
+
+    def product(rows: np.ndarray) -> dict[int, bytes]:
+        indptr = np.arange(0, rows.size + 1, length, dtype=np.int32)
+        indices = np.tile(np.arange(length, dtype=np.int32), len(rows))
+        a = Csr(len(rows), length, indptr, indices, rows.ravel())
+        return bits(pulling.pull(on_device(a), u, semiring, "mxv", None))
+
+    crowd = product(values)
+    assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
+
+
 @fewer(2)
 @given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
 def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes: Any) -> None:
