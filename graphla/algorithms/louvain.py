@@ -66,12 +66,13 @@ def louvain(
     [0, 0, 0, 3, 3, 3]
     """
     n, drawn = A.nrows, chance.seeded(seed)
+    numbers = Vector.from_dense(backend(A.device).xp.arange(n))
     resolution = arguments.real("resolution", resolution, low=0)
     threshold = arguments.real("threshold", threshold, low=0)
     last = LEVELS if max_level is None else arguments.count("max_level", max_level, least=1)
     L, out, into, total = _linked(A, arguments.weighs("weight", weight), directed)
     if not total:
-        return Vector.from_dense(np.arange(n))
+        return numbers
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
@@ -79,7 +80,7 @@ def louvain(
         community, parts = perform("number", _numbered, L._forms, community)
         if parts == L.nrows:
             break
-        S = membership(community, parts)
+        S = membership(community, parts, L.device)
         # L = SᵀLS: each entry falls to the communities of its ends, where weights add up
         i, j, w = perform("follow", _ends, L._forms, community)
         L = Matrix.from_coo(i, j, w, nrows=parts, ncols=parts, dup_op=binary.plus)
@@ -98,9 +99,9 @@ def louvain(
             break
         before = quality
     if labels is None:
-        return Vector.from_dense(np.arange(n))
+        return numbers
     # least = the least i of each community
-    least = min_first(Vector.from_dense(np.arange(n)) @ membership(labels, L.nrows)).new()
+    least = min_first(numbers @ membership(labels, L.nrows, L.device)).new()
     return least[labels].new()
 
 
@@ -148,7 +149,7 @@ def definition(
     n, xp = L.nrows, backend(L.device).xp
     (out, into), (outs, intos) = degrees, totals
     # C = L plus.first S: what links each vertex to each community
-    i, c, linked = plus_first(L @ membership(community, n)).new().to_coo(copy=False)
+    i, c, linked = plus_first(L @ membership(community, n, L.device)).new().to_coo(copy=False)
     own = c == community[i]
     gain = linked - factor * (
         out[i] * (intos[c] - xp.where(own, into[i], 0))

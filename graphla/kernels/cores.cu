@@ -78,13 +78,10 @@ template <class Offset> struct Peeling {
     if (rows.b_entries) queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Keeps the rows of each lane where `goes` for the warp if they are short and there is room for them,
-  /// or queues them from `begin` on; the whole warp calls.
-  DEVICE void keep_or_push(bool goes, i32 v, Own &own, bool keeps, u64 begin, u64 *queued) const {
-    if (!__any_sync(ALL_LANES, goes)) return;
-    RowsOfVertex rows = rows_of(goes, v);
-    const bool is_short = keeps && rows.entries() <= OWN_LONGEST;
-    const u32 mine = is_short ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
+  /// Keeps the rows of each lane for the warp if they are short and there is room for them, or queues
+  /// them from `begin` on; the whole warp calls.
+  DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
+    const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
     // The counts before a lane rise: where one does not fit, no later one does.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
@@ -137,23 +134,11 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// The vertices v[0], v[1], ... of each lane lose an edge, unless they are -1. The rows of those that
-  /// fall to k are kept or queued. One warp.
-  DEVICE void lower(const i32 *v, i32 k, Own &own, bool keeps, u64 next, u64 *queued) const {
-    u32 stands = 0, goes = 0;
-#pragma unroll
-    for (int step = 0; step < AHEAD; ++step) {
-      if (v[step] >= 0 && load_relaxed(&left[v[step]]) > k) stands |= 1u << step;
-    }
-#pragma unroll
-    for (int step = 0; step < AHEAD; ++step) {
-      if (!(stands >> step & 1)) continue;
-      const i32 degree = i32(atomicSub((u32 *)&left[v[step]], 1u));
-      if (degree == k + 1) goes |= 1u << step;
-      if (degree <= k) atomicAdd((u32 *)&left[v[step]], 1u);
-    }
-#pragma unroll
-    for (int step = 0; step < AHEAD; ++step) keep_or_push(goes >> step & 1, v[step], own, keeps, next, queued);
+  /// v loses an edge. Returns whether it falls to k.
+  DEVICE bool lower(i32 v, i32 k) const {
+    const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
+    if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
+    return degree == k + 1;
   }
 
   DEVICE i32 vertex_at(u32 place) const {
@@ -189,7 +174,23 @@ template <class Offset> struct Peeling {
       for (int step = 0; step < AHEAD; ++step) {
         v[step] = base + step * WARP + u32(lane()) < to ? vertex_at(place[step]) : -1;
       }
-      lower(v, k, own, most != 0, next, queued);
+      u32 stands = 0, goes = 0;
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        if (v[step] >= 0 && load_relaxed(&left[v[step]]) > k) stands |= 1u << step;
+      }
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        if ((stands >> step & 1) && lower(v[step], k)) goes |= 1u << step;
+      }
+#pragma unroll
+      for (int step = 0; step < AHEAD; ++step) {
+        const bool falls = goes >> step & 1;
+        if (!__any_sync(ALL_LANES, falls)) continue;
+        const RowsOfVertex found = rows_of(falls, v[step]);
+        if (most) keep_or_push(found, own, next, queued);
+        else push(found, next, queued);
+      }
     }
     peel_own(k, own, most, next, queued);
   }
@@ -204,19 +205,19 @@ template <class Offset> struct Peeling {
       own.count = 0;
       const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row), total = shuffle(after, WARP - 1);
       const u32 first = u32(row >> 32) - before;
-      for (u32 base = 0; base < total; base += AHEAD * WARP) {
-        i32 v[AHEAD];
-#pragma unroll
-        for (int step = 0; step < AHEAD; ++step) {
-          const u32 e = base + step * WARP + u32(lane());
-          int owner = 0;
-          for (int half = WARP / 2; half; half /= 2) {
-            if (shuffle(before, owner + half) <= e) owner += half;
-          }
-          const u32 place = e + shuffle(first, owner);
-          v[step] = e < total ? vertex_at(place) : -1;
+      for (u32 base = 0; base < total; base += WARP) {
+        const u32 e = base + u32(lane());
+        int owner = 0;
+        for (int half = WARP / 2; half; half /= 2) {
+          if (shuffle(before, owner + half) <= e) owner += half;
         }
-        lower(v, k, own, true, next, queued);
+        const u32 place = e + shuffle(first, owner);
+        const bool is_there = e < total;
+        const i32 v = is_there ? vertex_at(place) : 0;
+        // Its rows are looked up while the atomic is under way, whether it falls or not.
+        RowsOfVertex found = rows_of(is_there, v);
+        if (!is_there || !lower(v, k)) found = RowsOfVertex();
+        if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
       }
       spent += greatest(total, u32(WARP));
     }
@@ -234,7 +235,7 @@ template <class Offset> struct Peeling {
 /// left: degrees, which become core numbers. lists: room for 2n vertices. control: a word for the
 /// tickets, then three `Found`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024) peel_cores(
+__global__ void __launch_bounds__(1024, 1) peel_cores(
     u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
     i32 *left, i32 *lists, u64 *queue, u32 alone_edges, u32 own_edges) {

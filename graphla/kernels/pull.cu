@@ -19,8 +19,8 @@ constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a 
 /// Entries of a chunk. A row that may end early is long if it has more than these after its STRIP, and
 /// is cut behind that. Any other row is long if it has more than these, and is cut as a whole.
 template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 1024;
-constexpr int MIDDLE = 256;  // entries from which a row is of middle length
-constexpr int CROWD = 4;     // rows of more entries than MIDDLE that one warp reads, if no hubs are at hand
+constexpr int MIDDLE = 128;  // a row of more entries is of middle length, or long
+constexpr int CROWD = 4;     // rows of more entries than MIDDLE that one warp reads, if there is a queue
 
 /// What is left of a long row.
 struct Long {
@@ -174,7 +174,8 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
         left &= ~shorter;
         int longest = CHUNK;
         if constexpr (HELD != WITH_HUBS) {
-          if (__popc(__ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(MIDDLE))) > CROWD) longest = MIDDLE;
+          const u32 crowd = __ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(MIDDLE));
+          if (tickets && __popc(crowd) > CROWD) longest = MIDDLE;
         }
         const bool is_long = (left >> lane() & 1) && end - begin > Offset(longest);
         queue_chunks<CHUNK>(is_long, place, row, begin, end, tickets, longs, settled, chunk_rows);

@@ -314,6 +314,7 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     with pytest.MonkeyPatch.context() as patch:
         if large:
             as_if_large(patch)
+            patch.setattr(pulling, "MANY", 0)
         ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
 
@@ -324,7 +325,9 @@ def bits(v: Any) -> dict[int, bytes]:
 
 
 @pytest.mark.parametrize("length", [pulling.MIDDLE, pulling.MIDDLE + 1, pulling.CHUNK + 1])
-def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(length: int) -> None:
+def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
     values = rng.random((9, length), np.float32)
     u = on_device(FullVector(length, rng.random(length, np.float32)))
@@ -335,6 +338,7 @@ def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(length: in
         a = Csr(len(rows), length, indptr, indices, rows.ravel())
         return bits(pulling.pull(on_device(a), u, semiring, "mxv", None))
 
+    monkeypatch.setattr(pulling, "MANY", 0)
     crowd = product(values)
     assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
 

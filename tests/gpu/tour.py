@@ -108,7 +108,9 @@ def products() -> None:
                     op(m @ A).new(mask=mask)
     wide = gl.Matrix.from_dense(np.arange(6000.0).reshape(2, 3000))
     crowd = gl.Matrix.from_dense(np.arange(3200.0).reshape(8, 400))
-    for A in (wide, wide.T.new(), crowd, pattern()):
+    with settings("pulling", MANY=0):
+        gl.semiring.plus_times(crowd @ vectors(n=400)[2]).new()
+    for A in (wide, wide.T.new(), pattern()):
         for u, v in zip(vectors(n=A.ncols), vectors(n=A.nrows), strict=True):
             for op in (gl.semiring.plus_times, gl.semiring.any_second):
                 op(A @ u).new()

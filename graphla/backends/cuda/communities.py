@@ -25,6 +25,8 @@ POPULAR, GAINING = 0, 1  # as in communities.cu
 LANES, TABLE, SHARED = 32, 256, 4096
 """The longest rows whose labels are a lane's each, in a warp's table, and in a block's."""
 TABLE_BLOCK, SHARED_BLOCK, WIDE_BLOCK = 128, 256, 512
+LONG_PARTS = ((8, 128), (4, 128), (2, SHARED_BLOCK), (1, SHARED_BLOCK))
+"""Parts of SHARED up to which rows have tables of one size, and the threads of their blocks."""
 WIDE_BLOCKS = 264
 """Blocks at most that have a table each in the device's memory, two for each multiprocessor."""
 
@@ -41,6 +43,7 @@ class Classes:
 
 
 _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
+_known_long: WeakKeyDictionary[Csr, list[tuple[Array, int, int]]] = WeakKeyDictionary()
 
 
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
@@ -119,14 +122,13 @@ def _choose(
         grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
         kernel(grid, TABLE_BLOCK, *state(classes.middle))
     each = 4 if counts else 8
-    if classes.long.size:
+    for rows, most, block in _long_rows(links, classes) if classes.long.size else ():
         kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, True)
-        slots = _slots(min(SHARED, classes.most))
+        slots = _slots(most)
         shared = slots * (each + 4)
-        kernel.resident(SHARED_BLOCK, shared)
-        grid = blocks(classes.long.size * SHARED_BLOCK, SHARED_BLOCK)
-        given = (*state(classes.long), size(slots), NULL, NULL)
-        kernel(grid, SHARED_BLOCK, *given, shared=shared)
+        kernel.resident(block, shared)
+        given = (*state(rows), size(slots), NULL, NULL)
+        kernel(blocks(rows.size * block, block), block, *given, shared=shared)
     if classes.longest.size:
         kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule, False)
         slots, grid = _slots(classes.most), min(WIDE_BLOCKS, classes.longest.size)
@@ -135,6 +137,23 @@ def _choose(
             xp.empty(grid * slots * each // 8, np.uint64),
         )
         kernel(grid, WIDE_BLOCK, *state(classes.longest), size(slots), names, sums)
+
+
+def _long_rows(links: Csr, classes: Classes) -> list[tuple[Array, int, int]]:
+    """The rows of `classes.long` in parts: the greatest length of a row of each, and its blocks.
+
+    A multiprocessor holds more of the blocks whose tables are small.
+    """
+    known = _known_long.get(links)
+    if known is None:
+        lengths = xp.diff(links.indptr)[classes.long]
+        known = _known_long[links] = []
+        for part, block in LONG_PARTS:
+            least, most = TABLE if not known else known[-1][1], max(SHARED // part, TABLE)
+            rows = classes.long[(lengths > least) & (lengths <= most)]
+            if rows.size:
+                known.append((rows, most, block))
+    return known
 
 
 def _slots(entries: int) -> int:

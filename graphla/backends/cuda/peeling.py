@@ -17,7 +17,7 @@ EACH = 1
 """Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
 ALONE_EDGES = 1024
 """Entries of a round that one block takes by itself."""
-OWN_EDGES = 2048
+OWN_EDGES = 4096
 """Entries of vertices that a warp has itself removed, with which it goes on in the same round."""
 
 

@@ -41,8 +41,10 @@ from graphla.storage import (
 )
 from semirings.structures import TypedSemiring
 
-CHUNK, MIDDLE = 1024, 256
+CHUNK, MIDDLE = 1024, 128
 """Entries of a chunk, and the longest row that its own warp always reads, as in pull.cu."""
+MANY = 1 << 16
+"""Entries of a matrix from which two more launches pay, for rows of middle length."""
 WIDE_CHUNK, STRIP = 2048, 128
 """Entries of a chunk where a row may end early, and of the strip behind which such a row is cut."""
 WHOLE = 4
@@ -138,7 +140,7 @@ def _pull_rows(
     chunks: tuple[Any, ...] = ()
     room = None
     next_rows, next_chunks = NULL, NULL
-    chunk, long = CHUNK, MIDDLE if hubs is None else CHUNK
+    chunk, long = CHUNK, MIDDLE if hubs is None and rows.nvals >= MANY else CHUNK
     if not whole:
         chunk, long = WIDE_CHUNK, STRIP + WIDE_CHUNK
     if rows.nvals > long and longest(rows) > long:
