@@ -19,6 +19,8 @@ constexpr i32 NOBODY = -1;
 constexpr double MARGIN = 1e-12;  // of louvain.py and of loops/communities.py
 constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
 
+constexpr int AT_ONCE = 2;  // loads in flight, while a row is summed in a table
+
 template <bool COUNTS> struct SumOf { typedef double type; };
 template <> struct SumOf<true> { typedef u32 type; };
 
@@ -173,20 +175,30 @@ template <class Sum> DEVICE Sum sum_in(const Table<Sum> &table, i32 label) {
 /// The entries begin, begin + step, ... of a row, by warps: lanes of one label add at once.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
-  for (i64 warp = first; warp < row.end; warp += step) {
-    const i64 p = warp + lane();
-    const bool is_there = p < row.end;
-    const i32 label = is_there ? row.label(p) : NOBODY;
-    if constexpr (Row::COUNTS) {
-      const u32 alike = __match_any_sync(ALL_LANES, label);
-      if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
-    } else {
-      Sum weight = is_there ? row.weight(p) : Sum(0);
-      if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
-        for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
-        if (label != NOBODY && lane() == 0) table.add(label, weight);
-      } else if (label != NOBODY) {
-        table.add(label, weight);
+  for (i64 base = first; base < row.end; base += AT_ONCE * step) {
+    i32 labels[AT_ONCE];
+    Sum weights[AT_ONCE];
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      const i64 p = base + n * step + lane();
+      labels[n] = p < row.end ? row.label(p) : NOBODY;
+      weights[n] = p < row.end ? row.weight(p) : Sum(0);
+    }
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      if (base + n * step >= row.end) break;
+      const i32 label = labels[n];
+      if constexpr (Row::COUNTS) {
+        const u32 alike = __match_any_sync(ALL_LANES, label);
+        if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
+      } else {
+        Sum weight = weights[n];
+        if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
+          for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
+          if (label != NOBODY && lane() == 0) table.add(label, weight);
+        } else if (label != NOBODY) {
+          table.add(label, weight);
+        }
       }
     }
   }
