@@ -19,8 +19,7 @@ constexpr i32 NOBODY = -1;
 constexpr double MARGIN = 1e-12;  // of louvain.py and of loops/communities.py
 constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
 
-constexpr bool MATCHES = true, SHUFFLES = false, DENSE_TABLES = false;
-constexpr int AT_ONCE = 2;  // loads in flight, while a row is summed in a table
+constexpr int AT_ONCE = 4;  // loads in flight, while a row is summed in a table
 
 template <bool COUNTS> struct SumOf { typedef double type; };
 template <> struct SumOf<true> { typedef u32 type; };
@@ -162,9 +161,6 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// The bits of a table in shared memory for a row of so many entries: a fifth of its slots stays free.
-DEVICE int dense_bits_for(int entries) { return greatest(6, 32 - __clz((entries * 5 - 1) / 4)); }
-
 /// Return the sum of a label that may be in the table.
 template <class Sum> DEVICE Sum sum_in(const Table<Sum> &table, i32 label) {
   u32 slot = u32(label) * 0x9e3779b1u >> (32 - table.bits);
@@ -192,9 +188,7 @@ DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
     for (int n = 0; n < AT_ONCE; ++n) {
       if (base + n * step >= row.end) break;
       const i32 label = labels[n];
-      if constexpr (Row::COUNTS && !MATCHES) {
-        if (label != NOBODY) table.add(label, 1u);
-      } else if constexpr (Row::COUNTS) {
+      if constexpr (Row::COUNTS) {
         const u32 alike = __match_any_sync(ALL_LANES, label);
         if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
       } else {
@@ -229,9 +223,7 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
     const bool is_there = p < row.end;
     const i32 label = is_there ? row.label(p) : NOBODY;
     Sum sum = 0;
-    if constexpr (Row::COUNTS && SHUFFLES) {
-      for (int each = 0; each < int(row.end - row.begin); ++each) sum += shuffle(label, each) == label;
-    } else if constexpr (Row::COUNTS) {
+    if constexpr (Row::COUNTS) {
       sum = u32(__popc(__match_any_sync(ALL_LANES, label)));
     } else {
       const Sum weight = is_there ? row.weight(p) : Sum(0);
@@ -266,7 +258,7 @@ __global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS
   double linked = 0;
   for (i64 k = thread_in_grid() / WARP; k < count; k += threads_in_grid() / WARP) {
     Row row(state, k);
-    table.bits = DENSE_TABLES ? dense_bits_for(int(row.end - row.begin)) : bits_for(row.end - row.begin);
+    table.bits = bits_for(row.end - row.begin);
     table.clear(lane(), WARP);
     __syncwarp();
     tabulate(row, table, row.begin, WARP);
@@ -304,7 +296,7 @@ __global__ void __launch_bounds__(512) choose_by_blocks(
   double linked = 0;
   for (i64 k = blockIdx.x; k < count; k += gridDim.x) {
     Row row(state, k);
-    table.bits = IS_SHARED && DENSE_TABLES ? dense_bits_for(int(row.end - row.begin)) : bits_for(row.end - row.begin);
+    table.bits = bits_for(row.end - row.begin);
     table.clear(thread, threads);
     __syncthreads();
     tabulate(row, table, row.begin + warp_in_block() * WARP, threads);

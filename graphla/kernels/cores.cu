@@ -81,10 +81,7 @@ template <class Offset> struct Peeling {
   /// Keeps the rows of each lane for the warp if they are short and there is room for them, or queues
   /// them from `begin` on; the whole warp calls.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
-    const bool is_short = rows.entries() <= OWN_LONGEST;
-    const u32 mine = is_short ? rows.count() : 0, lanes_up_to = ~u32(0) >> (WARP - 1 - lane());
-    const u32 after = own.count + u32(__popc(__ballot_sync(ALL_LANES, is_short && rows.a_entries) & lanes_up_to)) +
-                      u32(__popc(__ballot_sync(ALL_LANES, is_short && rows.b_entries) & lanes_up_to));
+    const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
     // The counts before a lane rise: where one does not fit, no later one does.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
