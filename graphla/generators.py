@@ -20,6 +20,9 @@ from semirings.exceptions import InvalidValue
 
 LIMIT = 2**31  # vertices are fewer
 
+DRAWS = 64
+"""How often `watts_strogatz` draws another end of an edge before it leaves the edge as it is."""
+
 _BLOCK = 1 << 16  # edges drawn at a time: a constant, for it decides which random numbers go where
 
 
@@ -107,8 +110,7 @@ def grid(
     """
     sizes = tuple(_size("shape", size) for size in shape)
     n = _size("the product of shape", int(np.prod(sizes, dtype=object)))
-    if not (_is_real(drop) and 0 <= drop <= 1):
-        raise InvalidValue(f"drop is {drop!r}, but should be a probability")
+    _check_probability("drop", drop)
     rng = _rng(seed)
     vertices = np.arange(n, dtype=np.int64).reshape(sizes)
     ends = ([], [])
@@ -185,6 +187,115 @@ def binary_tree(
     return _fixed((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
 
 
+def caterpillar(
+    spine: int,
+    leaves: int,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """A path of `spine` vertices, each of which has `leaves` further neighbors of degree 1.
+
+    The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are
+    spine + v * leaves and those that follow it. Without `symmetric`, edges lead along the path to
+    the greater number, and from the path to the leaves.
+
+    Args:
+        spine: the number of vertices of the path.
+        leaves: the number of leaves of each of them.
+        seed: seed of the weights.
+        symmetric: whether each edge is stored both ways.
+        weights: (low, high), the range of the weight of an edge; None for none.
+        dtype: dtype of the values.
+        name: name of the matrix.
+
+    Returns:
+        A Matrix of spine * (1 + leaves) rows.
+
+    Raises:
+        InvalidValue: a size is not a whole number from 0, or the vertices are too many.
+
+    >>> from graphla import generators
+    >>> generators.caterpillar(2, 1).to_coo()[1].tolist()
+    [1, 2, 0, 3, 0, 1]
+    """
+    spine, leaves = _size("spine", spine), _size("leaves", leaves)
+    n = _size("spine * (1 + leaves)", spine * (1 + leaves))
+    v = np.arange(spine, dtype=np.int64)
+    u = np.concatenate([v[:-1], np.repeat(v, leaves)])
+    v = np.concatenate([v[1:], np.arange(spine, n, dtype=np.int64)])
+    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+
+
+def watts_strogatz(
+    n: int,
+    k: int,
+    p: float,
+    *,
+    seed: int = 0,
+    symmetric: bool = True,
+    weights: tuple[float, float] | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Matrix:
+    """The small-world graph: a ring of n vertices, each joined with k others, partly rewired.
+
+    Vertex u is joined with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the far
+    end of an edge is then replaced by a vertex drawn uniformly from those that are no neighbor of
+    u in the ring or by an earlier draw. The graph has exactly n * k / 2 different edges. An edge
+    for which 64 draws find no such vertex remains as it is. Without `symmetric`, edges lead away
+    from u.
+
+    Args:
+        n: the number of vertices.
+        k: the neighbors of each vertex in the ring, an even number below n.
+        p: the probability that an edge is rewired.
+        seed: seed of the draws.
+        symmetric: whether each edge is stored both ways.
+        weights: (low, high), the range of the weight of an edge; None for none.
+        dtype: dtype of the values.
+        name: name of the matrix.
+
+    Returns:
+        A Matrix of n rows.
+
+    Raises:
+        InvalidValue: k is odd or not below n, or p is not a probability.
+
+    >>> from graphla import generators
+    >>> A = generators.watts_strogatz(1000, 8, 0.1)
+    >>> A.nvals
+    8000
+
+    Source: D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998.
+    """
+    n = _size("n", n)
+    k = _whole("k", k, max(n - 1, 0), ", the other vertices")
+    if k % 2:
+        raise InvalidValue(f"k is {k}, but should be even")
+    _check_probability("p", p)
+    rng = _rng(seed)
+    u = np.tile(np.arange(n, dtype=np.int64), k // 2)
+    v = (u + np.repeat(np.arange(1, k // 2 + 1, dtype=np.int64), n)) % max(n, 1)
+    ring = _keys(u, v, n, symmetric)
+    moving = np.flatnonzero(rng.random(u.size) < p)
+    taken = np.empty(0, np.int64)  # the keys of the edges that have been rewired
+    for _ in range(DRAWS):
+        if not moving.size:
+            break
+        ends = rng.integers(0, n, moving.size, np.int64)
+        # Of several draws of one edge the first counts.
+        keys, first = np.unique(_key(u[moving], ends, n, symmetric), return_index=True)
+        is_free = ~(np.isin(keys, ring) | np.isin(keys, taken)) & (ends[first] != u[moving[first]])
+        v[moving[first[is_free]]] = ends[first[is_free]]
+        taken = np.concatenate([taken, keys[is_free]])
+        moving = np.delete(moving, first[is_free])
+    return _fixed(u, v, n, rng, symmetric, weights, dtype, name)
+
+
 def _size(what: str, n: Any) -> int:
     return _whole(what, n, LIMIT - 1)
 
@@ -197,6 +308,11 @@ def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
             f"{what} is {number!r}, but should be a whole number from 0 to {bound}{which_is}"
         )
     return int(number)
+
+
+def _check_probability(what: str, p: Any) -> None:
+    if not (_is_real(p) and 0 <= p <= 1):
+        raise InvalidValue(f"{what} is {p!r}, but should be a probability")
 
 
 def _is_real(x: Any) -> bool:
@@ -246,20 +362,25 @@ def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def _fixed(
-    u: Any, v: Any, n: int, seed: int, symmetric: bool, weights: Any, dtype: Any, name: Any
+    u: Any, v: Any, n: int, seed: Any, symmetric: bool, weights: Any, dtype: Any, name: Any
 ) -> Matrix:
     rng = _rng(seed)
     return _matrix(_keys(u, v, n, symmetric), n, symmetric, weights, dtype, rng, name)
 
 
 def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """u n + v for each edge, sorted, once; of a symmetric graph the half with u >= v."""
+    """Return the different keys of the edges, sorted."""
+    return _once(_key(u, v, n, symmetric))
+
+
+def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
+    """Return u n + v for each edge; of a symmetric graph with the greater end first."""
     if symmetric:
         u, v = np.maximum(u, v), np.minimum(u, v)
     keys = u.astype(np.int64)
     keys *= n
     keys += v
-    return _once(keys)
+    return keys
 
 
 def _once(keys: Any) -> Any:

@@ -50,6 +50,61 @@ def test_fixed_graphs_are_those_of_networkx(name, n):
     assert 2 * half.nvals == A.nvals
 
 
+@pytest.mark.parametrize("spine", [0, 1, 2, 5])
+@pytest.mark.parametrize("leaves", [0, 1, 3])
+def test_a_caterpillar_is_a_path_of_networkx_with_leaves(spine, leaves):
+    G = nx.path_graph(spine)
+    for v in range(spine):
+        nx.add_star(G, [v, *range(spine + v * leaves, spine + (v + 1) * leaves)])
+    A = made.caterpillar(spine, leaves)
+    assert A.shape == (spine * (1 + leaves),) * 2
+    assert places(A) == set(G.to_directed().edges)
+    assert A._forms.is_symmetric
+    half = made.caterpillar(spine, leaves, symmetric=False)
+    assert places(half) == set(G.edges)
+    assert not spine or nx.is_tree(G)
+
+
+@given(st.integers(0, 12), st.floats(0, 1), st.booleans(), st.integers(0, 5), st.data())
+def test_small_world_graphs_have_n_k_over_2_edges_and_no_loops(n, p, symmetric, seed, data):
+    k = 2 * data.draw(st.integers(0, max(n - 1, 0) // 2))
+    A = made.watts_strogatz(n, k, p, seed=seed, symmetric=symmetric)
+    edges = places(A)
+    assert A.shape == (n, n)
+    assert len(edges) == n * k // (1 if symmetric else 2)
+    assert all(i != j for i, j in edges)
+    if symmetric:
+        assert {(j, i) for i, j in edges} == edges
+    else:
+        out = np.bincount([i for i, _ in edges], minlength=n)
+        assert (out == k // 2).all()  # only the far end of an edge moves
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (3, 2), (8, 4), (9, 8), (20, 6)])
+def test_a_small_world_graph_without_rewiring_is_the_ring_of_networkx(n, k):
+    assert places(made.watts_strogatz(n, k, 0)) == set(
+        nx.watts_strogatz_graph(n, k, 0).to_directed().edges
+    )
+
+
+def test_a_small_world_graph_rewires_as_large_a_share_as_networkx():
+    n, k, p = 2000, 8, 0.3
+    ring = places(made.watts_strogatz(n, k, 0))
+    ours = made.watts_strogatz(n, k, p, seed=1)
+    G = nx.watts_strogatz_graph(n, k, p, seed=1)
+    kept, theirs = len(places(ours) & ring) / len(ring), set(G.to_directed().edges) & ring
+    assert abs(kept - (1 - p)) < 0.03
+    assert abs(kept - len(theirs) / len(ring)) < 0.03
+    degree = np.bincount(ours.to_coo()[0], minlength=n)
+    expected = np.array([d for _, d in G.degree])  # pyright: ignore[reportGeneralTypeIssues]
+    assert abs(degree.std() - expected.std()) < 0.1
+    assert degree.min() >= k // 2
+
+
+def test_an_edge_that_no_draw_can_move_remains():
+    assert places(made.watts_strogatz(9, 8, 1)) == places(made.complete(9))
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (1, 1), (3, 4), (4, 1), (2, 3, 4), (0, 3)])
 def test_grids_are_those_of_networkx(shape):
     A = made.grid(*shape)
@@ -130,6 +185,18 @@ def test_kronecker_draws_each_quadrant_with_its_probability():
     assert np.abs(share - [0.5, 0.3, 0.15, 0.05]).max() < 0.005
 
 
+def test_an_asymmetric_kronecker_graph_has_the_skew_of_each_side():
+    # A source has a bit 1 with probability 0.1, a target with 0.45.
+    A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)
+    rows, columns, _ = A.to_coo()
+    out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
+    assert out.max() > 5 * into.max()
+    assert (out == 0).sum() > 2 * (into == 0).sum()
+    assert not A._forms.is_symmetric
+    G = nx.DiGraph(list(places(A)))
+    assert nx.overall_reciprocity(G) < 0.1
+
+
 def test_kronecker_keeps_loops_and_direction_where_asked():
     A = made.kronecker(8, symmetric=False, self_loops=True)
     assert any(i == j for i, j in places(A))
@@ -145,6 +212,8 @@ def test_kronecker_keeps_loops_and_direction_where_asked():
         lambda **o: made.uniform(50, 200, **o),
         lambda **o: made.grid(6, 7, drop=0.3, **o),
         lambda **o: made.complete(12, **o),
+        lambda **o: made.caterpillar(9, 8, **o),
+        lambda **o: made.watts_strogatz(30, 4, 0.2, **o),
     ],
 )
 def test_weights_are_drawn_per_edge_from_the_seed(make):
@@ -168,6 +237,7 @@ def test_the_same_seed_gives_the_same_graph_on_every_platform():
         "kronecker": made.kronecker(6, seed=7),
         "uniform": made.uniform(100, 300, seed=7),
         "grid": made.grid(10, 10, drop=0.5, seed=7),
+        "watts_strogatz": made.watts_strogatz(50, 6, 0.5, seed=7),
     }
     sums = {}
     for name, A in total.items():
@@ -180,6 +250,7 @@ EXPECTED = {
     "kronecker": (768, 32797138),
     "uniform": (600, 102675504),
     "grid": (192, 44860464),
+    "watts_strogatz": (300, 6907956),
 }
 
 
@@ -224,6 +295,12 @@ def anything(x: Any) -> Any:
         (lambda: made.uniform(anything(None), 1), "n is None"),
         (lambda: made.grid(anything((2, 2))), r"shape is \(2, 2\)"),
         (lambda: made.star(anything(float("nan"))), "n is nan"),
+        (lambda: made.caterpillar(-1, 2), "spine is -1"),
+        (lambda: made.caterpillar(2, 0.5), "leaves is 0.5"),  # pyright: ignore[reportArgumentType]
+        (lambda: made.caterpillar(10**5, 10**5), r"spine \* \(1 \+ leaves\) is 10000100000"),
+        (lambda: made.watts_strogatz(5, 5, 0), "k is 5, but should be a whole number from 0 to 4"),
+        (lambda: made.watts_strogatz(5, 3, 0), "k is 3, but should be even"),
+        (lambda: made.watts_strogatz(5, 2, 1.5), "p is 1.5, but should be a probability"),
     ],
 )
 def test_wrong_arguments_are_refused(call, problem):

@@ -90,12 +90,13 @@ def _by_levels(
 ) -> Vector:
     """The least vertex of each community, where `move` finds the communities of one level."""
     n, drawn = A.nrows, chance.seeded(seed)
+    numbers = Vector.from_dense(backend(A.device).xp.arange(n))
     resolution = arguments.real("resolution", resolution, low=0)
     threshold = arguments.real("threshold", threshold, low=0)
     last = LEVELS if max_level is None else arguments.count("max_level", max_level, least=1)
     L, out, into, total = _linked(A, arguments.weighs("weight", weight), directed)
     if not total:
-        return Vector.from_dense(np.arange(n))
+        return numbers
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
@@ -103,12 +104,14 @@ def _by_levels(
         community, parts = perform("number", _numbered, L._forms, community)
         if parts == L.nrows:
             break
-        S = membership(community, parts)
+        S = membership(community, parts, L.device)
         # L = SᵀLS: each entry falls to the communities of its ends, where weights add up
         i, j, w = perform("follow", _ends, L._forms, community)
         L = Matrix.from_coo(i, j, w, nrows=parts, ncols=parts, dup_op=binary.plus)
         # out = out S, into = into S
-        out, into = plus_first(out @ S).new(), plus_first(into @ S).new()
+        is_directed = into is not out
+        out = plus_first(out @ S).new()
+        into = plus_first(into @ S).new() if is_directed else out
         # l(i) = the community of l(i)
         labels = (
             community
@@ -120,9 +123,9 @@ def _by_levels(
             break
         before = quality
     if labels is None:
-        return Vector.from_dense(np.arange(n))
+        return numbers
     # least = the least i of each community
-    least = min_first(Vector.from_dense(np.arange(n)) @ membership(labels, L.nrows)).new()
+    least = min_first(numbers @ membership(labels, L.nrows, L.device)).new()
     return least[labels].new()
 
 
@@ -167,7 +170,7 @@ def wishes(
     n, xp = L.nrows, backend(L.device).xp
     (out, into), (outs, intos) = degrees, totals
     # C = L plus.first S: what links each vertex to each community
-    i, c, linked = plus_first(L @ membership(community, n)).new().to_coo(copy=False)
+    i, c, linked = plus_first(L @ membership(community, n, L.device)).new().to_coo(copy=False)
     own = c == community[i]
     gain = linked - factor * (
         out[i] * (intos[c] - xp.where(own, into[i], 0))
@@ -192,10 +195,13 @@ def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vec
     if is_symmetric if directed is None else not directed:
         B = weights.with_loops_twice(B)
     B, total = weights.whole(B)
-    out, into = Vector.from_scalar(0.0, A.nrows), Vector.from_scalar(0.0, A.nrows)
-    # out = B plus, into = Bᵀ plus
+    out = Vector.from_scalar(0.0, A.nrows)
+    # out = B plus, into = Bᵀ plus: one vector if B = Bᵀ
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
-    into(binary.plus) << B.reduce_columnwise(monoid.plus)
+    into = out
+    if not is_symmetric:
+        into = Vector.from_scalar(0.0, A.nrows)
+        into(binary.plus) << B.reduce_columnwise(monoid.plus)
     return B if is_symmetric else weights.both_ways(B), out, into, total
 
 

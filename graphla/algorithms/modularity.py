@@ -59,7 +59,7 @@ def modularity(
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
-    S = membership(labels, max(n, 1))
+    S = membership(labels, max(n, 1), A.device)
     # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
@@ -70,9 +70,10 @@ def modularity(
     return float(inside / total - resolution * by_chance)
 
 
-def membership(labels: Array, ncols: int) -> Matrix:
-    """S(i, l(i)) = 1: which vertex is of which community."""
-    return Matrix.from_csr(np.arange(labels.size + 1), labels, True, ncols=ncols)
+def membership(labels: Array, ncols: int, device: str) -> Matrix:
+    """S(i, l(i)) = 1: which vertex is of which community, on that device."""
+    xp = backend(device).xp
+    return Matrix.from_csr(xp.arange(labels.size + 1), xp.asarray(labels), True, ncols=ncols)
 
 
 def _labels(communities: Any, A: Matrix) -> Array:

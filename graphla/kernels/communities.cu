@@ -23,6 +23,8 @@ constexpr int FEWEST = 4;  // entries of a row that one thread reads
 constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
 constexpr int HUB_BLOCK = 256, PART = 1024, PART_BITS = 11;  // entries of a part, bits of its table
 
+constexpr int AT_ONCE = 4;  // loads in flight, while a row is summed in a table
+
 template <bool COUNTS> struct SumOf { typedef double type; };
 template <> struct SumOf<true> { typedef u32 type; };
 
@@ -70,6 +72,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   i32 v, own;
   i64 begin, end;
   double out, into;
+  double stay;  // what a gain must exceed for a move, once `expect` has been called; less until then
   Choice<Score> best;
 
   DEVICE Vertex(const State<Offset> &state, i64 k) : all(state) {
@@ -81,7 +84,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     best.label = NOBODY;
     if constexpr (RULE == GAINING) {
       out = all.out[v];
-      into = all.into[v];
+      into = all.into == all.out ? out : all.into[v];
+      stay = -1e300;
     }
   }
   /// The label of entry p, NOBODY's if it does not count.
@@ -100,13 +104,23 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
   DEVICE double gain(i32 c, double linked) const {
     const double self = c == own ? 1.0 : 0.0;
-    const double outs = all.outs[c] - self * out, intos = all.intos[c] - self * into;
+    const double outs = all.outs[c] - self * out;
+    const double intos = all.intos == all.outs ? outs : all.intos[c] - self * into;
     return linked - all.factor * (out * intos + into * outs);
   }
-  /// A label with its sum is looked at.
+  /// Sets `stay`, by what links v to its own community.
+  DEVICE void expect(Sum own_sum) {
+    if constexpr (RULE == GAINING) stay = gain(own, weighed(own_sum)) + MARGIN * (out + into);
+  }
+  /// A label with its sum is looked at. Nothing is read of a community whose gain cannot be enough: a
+  /// gain is at most what links v to the community.
   DEVICE void meet(i32 name, Sum sum) {
-    if constexpr (RULE == POPULAR) best.meet(sum, name);
-    else if (name != NOBODY && name != own) best.meet(gain(name, weighed(sum)), name);
+    if constexpr (RULE == POPULAR) {
+      best.meet(sum, name);
+    } else if (name != NOBODY && name != own) {
+      const double linked = weighed(sum);
+      if (linked > stay) best.meet(gain(name, linked), name);
+    }
   }
   /// One thread says what becomes of v; what links it to its own community.
   DEVICE double settle(Sum own_sum) const {
@@ -159,23 +173,44 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
+/// Return the sum of a label that may be in the table.
+template <class Sum> DEVICE Sum sum_in(const Table<Sum> &table, i32 label) {
+  u32 slot = u32(label) * 0x9e3779b1u >> (32 - table.bits);
+  for (;;) {
+    const i32 there = load_relaxed(&table.labels[slot]);
+    if (there == label) return load_relaxed(&table.sums[slot]);
+    if (there == NOBODY) return Sum(0);
+    slot = (slot + 1) & ((1u << table.bits) - 1);
+  }
+}
+
 /// The entries begin, begin + step, ... of a row, by warps: lanes of one label add at once.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
-  for (i64 warp = first; warp < row.end; warp += step) {
-    const i64 p = warp + lane();
-    const bool is_there = p < row.end;
-    const i32 label = is_there ? row.label(p) : NOBODY;
-    if constexpr (Row::COUNTS) {
-      const u32 alike = __match_any_sync(ALL_LANES, label);
-      if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
-    } else {
-      Sum weight = is_there ? row.weight(p) : Sum(0);
-      if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
-        for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
-        if (label != NOBODY && lane() == 0) table.add(label, weight);
-      } else if (label != NOBODY) {
-        table.add(label, weight);
+  for (i64 base = first; base < row.end; base += AT_ONCE * step) {
+    i32 labels[AT_ONCE];
+    Sum weights[AT_ONCE];
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      const i64 p = base + n * step + lane();
+      labels[n] = p < row.end ? row.label(p) : NOBODY;
+      weights[n] = p < row.end ? row.weight(p) : Sum(0);
+    }
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      if (base + n * step >= row.end) break;
+      const i32 label = labels[n];
+      if constexpr (Row::COUNTS) {
+        const u32 alike = __match_any_sync(ALL_LANES, label);
+        if (label != NOBODY && lane() == __ffs(int(alike)) - 1) table.add(label, u32(__popc(alike)));
+      } else {
+        Sum weight = weights[n];
+        if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
+          for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
+          if (label != NOBODY && lane() == 0) table.add(label, weight);
+        } else if (label != NOBODY) {
+          table.add(label, weight);
+        }
       }
     }
   }
@@ -242,14 +277,15 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
         if (shuffle(label, each) == label) sum += other;
       }
     }
-    row.meet(label, sum);
-    row.best.meet_lanes();
     Sum own = 0;
     if constexpr (RULE == GAINING) {
       const u32 ours = __ballot_sync(ALL_LANES, label == row.own);
       own = shuffle(sum, ours ? __ffs(int(ours)) - 1 : 0);
       if (!ours) own = 0;
+      row.expect(own);
     }
+    row.meet(label, sum);
+    row.best.meet_lanes();
     if (lane() == 0) linked += row.settle(own);
   }
   if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
@@ -272,15 +308,10 @@ __global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS
     __syncwarp();
     tabulate(row, table, row.begin, WARP);
     __syncwarp();
-    Sum own = 0;
-    for (int s = lane(); s < 1 << table.bits; s += WARP) {
-      row.meet(table.labels[s], table.sums[s]);
-      if (RULE == GAINING && table.labels[s] == row.own) own = table.sums[s];
-    }
+    const Sum own = RULE == GAINING ? sum_in(table, row.own) : Sum(0);
+    row.expect(own);
+    for (int s = lane(); s < 1 << table.bits; s += WARP) row.meet(table.labels[s], table.sums[s]);
     row.best.meet_lanes();
-    if constexpr (RULE == GAINING) {
-      for (int apart = WARP / 2; apart; apart /= 2) own += shuffle_down(own, apart);  // one has it
-    }
     if (lane() == 0) linked += row.settle(own);
     __syncwarp();
   }
@@ -296,7 +327,6 @@ __global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 sl
   SHARED_BYTES(shared);
   SHARED(typename Row::Score, scores, 8);
   SHARED(i32, best, 8);
-  SHARED(Sum, own, 1);
   Table<Sum> table = {(i32 *)(shared + slots * i64(sizeof(Sum))), (Sum *)shared, 0};
   const int threads = int(blockDim.x), thread = int(threadIdx.x), warps = threads / WARP;
   double linked = 0;
@@ -304,16 +334,15 @@ __global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 sl
     Row row(state, k);
     table.bits = bits_for(row.end - row.begin);
     table.clear(thread, threads);
-    if (thread == 0) own[0] = Sum(0);
     __syncthreads();
     tabulate(row, table, row.begin + warp_in_block() * WARP, threads);
     __syncthreads();
+    const Sum own = RULE == GAINING ? sum_in(table, row.own) : Sum(0);
+    row.expect(own);
     for (i64 s = thread; s < i64(1) << table.bits; s += threads) {
       const i32 name = load_relaxed(&table.labels[s]);
       if (name == NOBODY) continue;
-      const Sum sum = load_relaxed(&table.sums[s]);
-      row.meet(name, sum);
-      if (RULE == GAINING && name == row.own) own[0] = sum;
+      row.meet(name, load_relaxed(&table.sums[s]));
     }
     row.best.meet_lanes();
     if (lane() == 0) {
@@ -323,7 +352,7 @@ __global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 sl
     __syncthreads();
     if (thread == 0) {
       for (int w = 1; w < warps; ++w) row.best.meet(scores[w], best[w]);
-      linked += row.settle(own[0]);
+      linked += row.settle(own);
     }
     __syncthreads();
   }
@@ -453,6 +482,7 @@ __global__ void move_some(
     community[v] = to;
     atomicAdd(&outs[from], -out[v]);
     atomicAdd(&outs[to], out[v]);
+    if (intos == outs) continue;
     atomicAdd(&intos[from], -into[v]);
     atomicAdd(&intos[to], into[v]);
   }

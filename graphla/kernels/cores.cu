@@ -15,6 +15,8 @@ namespace graphla {
 constexpr int AHEAD = 4;  // entries of a lane at a time, while rows are gone through
 constexpr int STEPS = 8;  // vertices of a lane at a time, while a level looks for its own
 constexpr i64 TILE = STEPS * WARP;
+constexpr u32 OWN_ROWS = 16;      // rows that a warp keeps for itself
+constexpr u32 OWN_LONGEST = 32;   // entries of such a row
 constexpr u32 OF_COLUMNS = u32(1) << 31;  // in a place: an entry of the columns
 
 /// What a round finds, in control memory: three of them.
@@ -23,6 +25,21 @@ struct Found {
   u64 kept;    // vertices left
   u64 lowest;  // ~0 less the least degree among them
   u64 begin;   // where the queue of one block's last round begins
+};
+
+/// Rows of vertices that a warp has removed and takes by itself, in its shared memory: the place of the
+/// first entry of each above their number. All lanes have the same `count`.
+struct Own {
+  u64 *rows;
+  u32 count;
+};
+
+/// The rows of one vertex: places and numbers of entries.
+struct RowsOfVertex {
+  u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
+
+  DEVICE u32 entries() const { return a_entries + b_entries; }
+  DEVICE u32 count() const { return (a_entries != 0) + (b_entries != 0); }
 };
 
 /// A graph, the rows that have gone, and the degrees.
@@ -35,23 +52,47 @@ template <class Offset> struct Peeling {
   i32 *left;
   u64 *queue;
 
-  /// Queues the rows of v for each lane where `goes`, from `begin` on; the whole warp calls.
-  DEVICE void push(bool goes, i32 v, u64 begin, u64 *queued) const {
-    if (!__any_sync(ALL_LANES, goes)) return;
-    u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
+  DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
+    RowsOfVertex rows;
     if (goes) {
-      a_place = u32(a_indptr[v]), a_entries = u32(a_indptr[v + 1]) - a_place;
-      if (b_indptr) b_place = u32(b_indptr[v]), b_entries = u32(b_indptr[v + 1]) - b_place;
+      rows.a_place = u32(a_indptr[v]), rows.a_entries = u32(a_indptr[v + 1]) - rows.a_place;
+      if (b_indptr) {
+        rows.b_place = u32(b_indptr[v]), rows.b_entries = u32(b_indptr[v + 1]) - rows.b_place;
+        rows.b_place |= OF_COLUMNS;
+      }
     }
-    const u64 mine = u64((a_entries != 0) + (b_entries != 0)) << 32 | (a_entries + b_entries);
+    return rows;
+  }
+
+  /// Queues the rows of each lane from `begin` on; the whole warp calls.
+  DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
+    const u64 mine = u64(rows.count()) << 32 | rows.entries();
+    if (!__any_sync(ALL_LANES, mine != 0)) return;
     const u64 sum = warp_inclusive_sum(mine);
     u64 first = 0;
     if (lane() == WARP - 1) first = atomicAdd(queued, sum);
     first = shuffle(first, WARP - 1) + sum - mine;
     u64 slot = begin + (first >> 32);
     const u32 ends = u32(first);
-    if (a_entries) queue[slot++] = u64(a_place - ends) << 32 | ends;
-    if (b_entries) queue[slot] = u64((b_place | OF_COLUMNS) - (ends + a_entries)) << 32 | (ends + a_entries);
+    if (rows.a_entries) queue[slot++] = u64(rows.a_place - ends) << 32 | ends;
+    if (rows.b_entries) queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
+  }
+
+  /// Keeps the rows of each lane for the warp if they are short and there is room for them, or queues
+  /// them from `begin` on; the whole warp calls.
+  DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
+    const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
+    // The counts before a lane rise: where one does not fit, no later one does.
+    const bool fits = mine && after <= OWN_ROWS;
+    const u32 those = __ballot_sync(ALL_LANES, fits);
+    if (fits) {
+      u32 slot = after - mine;
+      if (rows.a_entries) own.rows[slot++] = u64(rows.a_place) << 32 | rows.a_entries;
+      if (rows.b_entries) own.rows[slot] = u64(rows.b_place) << 32 | rows.b_entries;
+      rows = RowsOfVertex();
+    }
+    if (those) own.count = shuffle(after, WARP - 1 - __clz(int(those)));
+    push(rows, begin, queued);
   }
 
   /// Of the vertices i, ..., i + TILE - 1 that are left (of the list, if there is one), those of degree
@@ -87,15 +128,27 @@ template <class Offset> struct Peeling {
       for (int step = 0; step < STEPS; ++step) {
         const bool goes = gone >> step & 1;
         const i64 place = i + step * WARP + lane();
-        push(goes, !goes ? 0 : from ? from[place] : i32(place), begin, &found->queued);
+        push(rows_of(goes, !goes ? 0 : from ? from[place] : i32(place)), begin, &found->queued);
       }
     }
     return lowest;
   }
 
+  /// v loses an edge. Returns whether it falls to k.
+  DEVICE bool lower(i32 v, i32 k) const {
+    const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
+    if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
+    return degree == k + 1;
+  }
+
+  DEVICE i32 vertex_at(u32 place) const {
+    return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
+  }
+
   /// Entries `from` to `to` of the rows queue[begin], ... of which there are `rows`: their vertices
-  /// lose an edge. One warp.
-  DEVICE void peel(u64 begin, u32 rows, u32 from, u32 to, i32 k, u64 next, u64 *queued) const {
+  /// lose an edge. Then the warp goes on with the rows of those that fall to k, for about `most` entries.
+  /// One warp.
+  DEVICE void peel(u64 begin, u32 rows, u32 from, u32 to, i32 k, Own &own, u32 most, u64 next, u64 *queued) const {
     const u64 *const items = queue + begin;
     u32 low = 0, high = rows;  // the row of entry `from` is the last that begins at it or before
     while (high - low > 1) {
@@ -119,8 +172,7 @@ template <class Offset> struct Peeling {
       }
 #pragma unroll
       for (int step = 0; step < AHEAD; ++step) {
-        const bool is_there = base + step * WARP + u32(lane()) < to;
-        v[step] = !is_there ? -1 : place[step] & OF_COLUMNS ? b_indices[place[step] & ~OF_COLUMNS] : a_indices[place[step]];
+        v[step] = base + step * WARP + u32(lane()) < to ? vertex_at(place[step]) : -1;
       }
       u32 stands = 0, goes = 0;
 #pragma unroll
@@ -129,31 +181,74 @@ template <class Offset> struct Peeling {
       }
 #pragma unroll
       for (int step = 0; step < AHEAD; ++step) {
-        if (!(stands >> step & 1)) continue;
-        const i32 degree = i32(atomicSub((u32 *)&left[v[step]], 1u));
-        if (degree == k + 1) goes |= 1u << step;
-        if (degree <= k) atomicAdd((u32 *)&left[v[step]], 1u);
+        if ((stands >> step & 1) && lower(v[step], k)) goes |= 1u << step;
       }
 #pragma unroll
-      for (int step = 0; step < AHEAD; ++step) push(goes >> step & 1, v[step], next, queued);
+      for (int step = 0; step < AHEAD; ++step) {
+        const bool falls = goes >> step & 1;
+        if (!__any_sync(ALL_LANES, falls)) continue;
+        const RowsOfVertex found = rows_of(falls, v[step]);
+        if (most) keep_or_push(found, own, next, queued);
+        else push(found, next, queued);
+      }
     }
+    peel_own(k, own, most, next, queued);
+  }
+
+  /// The rows of `own`, and what falls to k with them, for about `most` entries. The rows that are left
+  /// then are queued. One warp.
+  DEVICE void peel_own(i32 k, Own &own, u32 most, u64 next, u64 *queued) const {
+    for (u32 spent = 0; own.count && spent < most;) {
+      __syncwarp();  // the rows have been written
+      const u64 row = u32(lane()) < own.count ? own.rows[lane()] : 0;
+      __syncwarp();  // and read
+      own.count = 0;
+      const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row), total = shuffle(after, WARP - 1);
+      const u32 first = u32(row >> 32) - before;
+      for (u32 base = 0; base < total; base += WARP) {
+        const u32 e = base + u32(lane());
+        int owner = 0;
+        for (int half = WARP / 2; half; half /= 2) {
+          if (shuffle(before, owner + half) <= e) owner += half;
+        }
+        const u32 place = e + shuffle(first, owner);
+        const bool is_there = e < total;
+        const i32 v = is_there ? vertex_at(place) : 0;
+        // Its rows are looked up while the atomic is under way, whether it falls or not.
+        RowsOfVertex found = rows_of(is_there, v);
+        if (!is_there || !lower(v, k)) found = RowsOfVertex();
+        if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
+      }
+      spent += greatest(total, u32(WARP));
+    }
+    __syncwarp();
+    RowsOfVertex rows;
+    if (u32(lane()) < own.count) {
+      const u64 row = own.rows[lane()];
+      rows.a_place = u32(row >> 32), rows.a_entries = u32(row);
+    }
+    own.count = 0;
+    push(rows, next, queued);
   }
 };
 
 /// left: degrees, which become core numbers. lists: room for 2n vertices. control: a word for the
 /// tickets, then three `Found`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024) peel_cores(
+__global__ void __launch_bounds__(1024, 1) peel_cores(
     u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
-    i32 *left, i32 *lists, u64 *queue, u32 alone_edges) {
+    i32 *left, i32 *lists, u64 *queue, u32 alone_edges, u32 own_edges) {
+  SHARED(u64, own_rows, 1024 / WARP * OWN_ROWS);
   SHARED(u64, own, 2);
   Grid grid(control);
   grid.begin(tickets);
   StopFlag stop(host, patience);
   const Peeling<Offset> peeling = {a_indptr, b_indptr, a_indices, b_indices, left, queue};
   Found *const slots = (Found *)(control + 1);
-  const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
+  // Neighbors in this order are of different blocks, so that a round of few entries is of many.
+  const i64 warps = threads_in_grid() / WARP, warp = i64(warp_in_block()) * gridDim.x + blockIdx.x;
+  Own own_part = {own_rows + warp_in_block() * OWN_ROWS, 0};
   const u32 own_warps = blockDim.x / WARP;
   u64 begin = 0, queued = 0;
   i64 alive = n;
@@ -191,7 +286,7 @@ __global__ void __launch_bounds__(1024) peel_cores(
           wishes = own[1];
           const u32 share = (u32(now) + own_warps * WARP - 1) / (own_warps * WARP) * WARP;
           const u32 first = least(u32(threadIdx.x / WARP) * share, u32(now)), last = least(first + share, u32(now));
-          if (first < last) peeling.peel(at, u32(now >> 32), first, last, k, at + (now >> 32), &own[0]);
+          if (first < last) peeling.peel(at, u32(now >> 32), first, last, k, own_part, own_edges, at + (now >> 32), &own[0]);
           __syncthreads();
           at += now >> 32;
           now = own[0];
@@ -203,7 +298,7 @@ __global__ void __launch_bounds__(1024) peel_cores(
         const u64 first = u64(warp) * share;
         if (first < entries) {
           const u32 last = u32(least(first + share, u64(entries)));
-          peeling.peel(begin, rows, u32(first), last, k, begin + rows, &found->queued);
+          peeling.peel(begin, rows, u32(first), last, k, own_part, own_edges, begin + rows, &found->queued);
         }
       }
       if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0, 0};

@@ -1,11 +1,13 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
 // A thread takes one row and looks at a few entries; a row that is not settled by them is looked at
-// by a group of lanes, or by the whole warp; what is left of a long one is cut into chunks, which
-// warps of the whole grid take (`pull_chunks`) and whose folds are then joined in order
-// (`join_chunks`). Of rows under flags a warp first lists those that are wanted.
-// How a row is cut depends on its length alone, so that the result is the same bits run by run,
-// whatever the grid; a row that ends at its first term ends at the first in order.
+// by a group of lanes, or by the whole warp. A long row is cut into chunks, which warps of the whole
+// grid take (`pull_chunks`) and whose folds are then joined in order (`join_chunks`). If a warp has many
+// rows of middle length, the grid takes each of these as one chunk. Of rows under flags a warp first
+// lists those that are wanted.
+// How a row is cut depends on its length alone, and a row that is one chunk is folded as by its own
+// warp, so that the result is the same bits run by run, whatever the grid; a row that ends at its first
+// term ends at the first in order.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -13,7 +15,12 @@ namespace graphla {
 constexpr int FEW = 8;             // entries that one thread looks at
 constexpr int SOME = 32;           // entries that a group of lanes looks at
 constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
-constexpr int CHUNK = 2048;        // entries of a chunk; a long row has more than these left
+
+/// Entries of a chunk. A row that may end early is long if it has more than these after its STRIP, and
+/// is cut behind that. Any other row is long if it has more than these, and is cut as a whole.
+template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 1024;
+constexpr int MIDDLE = 128;  // a row of more entries is of middle length, or long
+constexpr int CROWD = 4;     // rows of more entries than MIDDLE that one warp reads, if there is a queue
 
 /// What is left of a long row.
 struct Long {
@@ -28,20 +35,30 @@ struct Tickets {
   u32 rows, chunks;
 };
 
-/// Cuts entries begin..end - 1 of a row into chunks; every lane of the warp calls.
-DEVICE void queue_chunks(i64 place, i64 row, i64 begin, i64 end, Tickets *tickets, Long *longs,
+/// Cuts entries begin..end - 1 of the row of each lane where `is_long` into chunks of CHUNK entries;
+/// every lane of the warp calls.
+template <int CHUNK>
+DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, Tickets *tickets, Long *longs,
                          i32 *settled, i32 *chunk_rows) {
-  const i64 count = (end - begin + CHUNK - 1) / CHUNK;
+  u32 owners = __ballot_sync(ALL_LANES, is_long);
+  if (!owners) return;
+  const u32 count = is_long ? u32((end - begin + CHUNK - 1) / CHUNK) : 0, sum = warp_inclusive_sum(count);
   u32 slot = 0, first = 0;
-  if (lane() == 0) {
-    slot = atomicAdd(&tickets->rows, 1u);
-    first = atomicAdd(&tickets->chunks, u32(count));
+  if (lane() == WARP - 1) {
+    slot = atomicAdd(&tickets->rows, u32(__popc(owners)));
+    first = atomicAdd(&tickets->chunks, sum);
+  }
+  slot = shuffle(slot, WARP - 1) + u32(__popc(owners & ((1u << lane()) - 1)));
+  first = shuffle(first, WARP - 1) + sum - count;
+  if (is_long) {
     longs[slot] = Long{place, row, begin, end, i64(first)};
     settled[slot] = 0x7fffffff;
   }
-  slot = __shfl_sync(ALL_LANES, slot, 0);
-  first = __shfl_sync(ALL_LANES, first, 0);
-  for (i64 i = lane(); i < count; i += WARP) chunk_rows[first + i] = i32(slot);
+  for (; owners; owners &= owners - 1) {
+    const int owner = __ffs(int(owners)) - 1;
+    const u32 its_slot = shuffle(slot, owner), its_first = shuffle(first, owner), its_count = shuffle(count, owner);
+    for (u32 i = u32(lane()); i < its_count; i += WARP) chunk_rows[its_first + i] = i32(its_slot);
+  }
 }
 
 /// Which items a warp takes: every so many-th, or (TAKEN) the next that nobody has taken yet. Every
@@ -126,6 +143,7 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
     at_hand.gather(room, hubs, u_values, bits);
   }
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
+  constexpr int CHUNK = CHUNK_OF<rows.MAY_SETTLE>;
   u32 found = 0;
   // Rows are fewer than 2^31.
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < u32(outputs); turn.step()) {
@@ -154,18 +172,26 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
         const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
         rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
         left &= ~shorter;
+        int longest = CHUNK;
+        if constexpr (HELD != WITH_HUBS) {
+          const u32 crowd = __ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(MIDDLE));
+          if (tickets && __popc(crowd) > CROWD) longest = MIDDLE;
+        }
+        const bool is_long = (left >> lane() & 1) && end - begin > Offset(longest);
+        queue_chunks<CHUNK>(is_long, place, row, begin, end, tickets, longs, settled, chunk_rows);
+        left &= ~__ballot_sync(ALL_LANES, is_long);
       }
       while (left) {
         const int owner = __ffs(int(left)) - 1;
         left &= left - 1;
         const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
         const i32 its_row = __shfl_sync(ALL_LANES, row, owner);
-        const bool is_long = to - from > Offset(STRIP + CHUNK);
+        const bool is_long = rows.MAY_SETTLE && to - from > Offset(STRIP + CHUNK);
         const int near = is_long ? STRIP : int(to - from);
         const Fold<Op> more = rows.fold_by_warp(from, near, its_row);
         if (lane() == owner) fold.append(more);
         if (is_long && !rows.is_settled(fold_of(fold, owner))) {
-          queue_chunks(shuffle(place, owner), its_row, from + near, to, tickets, longs, settled, chunk_rows);
+          queue_chunks<CHUNK>(lane() == owner, place, row, begin + near, end, tickets, longs, settled, chunk_rows);
         }
       }
       if (is_output) {
@@ -193,6 +219,7 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
     at_hand.gather(room, hubs, u_values, bits);
   }
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
+  constexpr int CHUNK = CHUNK_OF<rows.MAY_SETTLE>;
   const i64 chunks = tickets->chunks;
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now < chunks; turn.step()) {
     const i64 c = turn.now;
@@ -217,13 +244,14 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(256)
 join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *__restrict__ has,
-            const typename Op::Z *__restrict__ sums, bool *__restrict__ present,
+            const typename Op::Z *__restrict__ sums, i64 chunk, bool *__restrict__ present,
             typename Op::Z *__restrict__ w, u64 *count) {
+  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
   const i64 number = tickets->rows;
   u32 found = 0;
   for (i64 slot = thread_in_grid() / WARP; slot < number; slot += threads_in_grid() / WARP) {
     const Long each = longs[slot];
-    const i64 last = each.chunks + (each.end - each.begin + CHUNK - 1) / CHUNK;
+    const i64 last = each.chunks + (each.end - each.begin + chunk - 1) / chunk;
     const bool had = present[each.place];
     Fold<Op> fold;
     if constexpr (ENDS != AT_PRESENCE) {
@@ -231,11 +259,19 @@ join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *
     } else {
       fold.has = had;
     }
-    for (i64 at = each.chunks; at < last; at += WARP) {
-      const i64 c = at + lane();
-      Fold<Op> mine;
-      if (c < last && has[c]) mine = Fold<Op>(sums[c], true);
-      fold.append(warp_fold(mine));
+    for (i64 at = each.chunks; at < last; at += AT_ONCE * WARP) {
+      Fold<Op> mine[AT_ONCE];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) {
+        const i64 c = at + n * WARP + lane();
+        if (c < last) mine[n] = Fold<Op>(sums[c], has[c]);
+      }
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) {
+        if (at + n * WARP >= last || (ENDS != AT_LAST && fold.has)) break;
+        if (!mine[n].has) mine[n] = Fold<Op>();
+        fold.append(warp_fold(mine[n]));
+      }
       if (ENDS != AT_LAST && fold.has) break;
     }
     __syncwarp();  // all have read what was there

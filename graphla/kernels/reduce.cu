@@ -12,6 +12,8 @@ constexpr int STRIP = 512;       // entries that one warp folds
 constexpr int AHEAD = 4;         // loads of a thread under way at a time, of values of 4 bytes or more
 constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
 constexpr int LONG = 32;         // strips from which a block folds them together
+constexpr int SHORT = 32;        // entries of a row that one lane folds, where its strip has many rows
+constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
 
 /// The fold over the warp, in lane 0.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
@@ -132,25 +134,87 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   return warp_fold<Op>(sum);
 }
 
+/// Return the last row of a strip that ends at `end`, for every lane; `first` is its first row.
+template <class Offset>
+DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
+  const i64 row = first + lane();
+  const u32 ends = __ballot_sync(ALL_LANES, row >= nrows || i64(indptr[row + 1]) >= end);
+  return ends ? first + __ffs(int(ends)) - 1 : warp_segment_of(indptr, nrows, end - 1);
+}
+
+/// Return the place of value k of a strip in shared memory. One place stays free after every 32
+/// values, so that lanes that each read a row of 32 values read from different banks.
+DEVICE int place_of(int k) { return k + k / WARP; }
+
+/// Folds the rows first..last as far as they lie in the strip begin..end - 1, a lane to a short row
+/// and the warp to a long one. `held` is shared memory for ROOM values.
+template <class Op, class X, class Offset>
+DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end, i64 first, i64 last,
+                               typename Op::Z *held, typename Op::Z *folds, typename Op::Z *tail) {
+  typedef typename Op::Z Z;
+  constexpr int AT_ONCE = 2 * AHEAD;
+  __syncwarp();  // the rows of the strip before have been read
+#pragma unroll 1
+  for (int at = lane(); at < STRIP; at += AT_ONCE * WARP) {
+    Z read[AT_ONCE];
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; n++) read[n] = begin + at + n * WARP < end ? x[begin + at + n * WARP] : Op::identity();
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; n++) held[place_of(at + n * WARP)] = read[n];
+  }
+  __syncwarp();
+  for (i64 base = first; base <= last; base += WARP) {
+    const i64 row = base + lane();
+    int from = 0, to = 0;
+    bool goes_on = false;
+    if (row <= last) {
+      const i64 row_begin = indptr[row], row_end = indptr[row + 1];
+      from = int(greatest(row_begin, begin) - begin), to = int(least(row_end, end) - begin);
+      goes_on = row_end > end;
+    }
+    const bool is_wide = to - from > SHORT;
+    Z sum = Op::identity();
+    for (int k = from; k < to && !is_wide; k++) sum = Op::add(sum, held[place_of(k)]);
+    for (u32 wide = __ballot_sync(ALL_LANES, is_wide); wide; wide &= wide - 1) {
+      const int owner = __ffs(int(wide)) - 1, its_from = shuffle(from, owner), its_to = shuffle(to, owner);
+      Z part = Op::identity();
+      for (int k = its_from + lane(); k < its_to; k += WARP) part = Op::add(part, held[place_of(k)]);
+      part = shuffle(warp_fold<Op>(part), 0);
+      if (lane() == owner) sum = part;
+    }
+    if (from < to) {
+      if (goes_on) *tail = sum;
+      else folds[row] = sum;
+    }
+  }
+}
+
 /// Strip by strip: folds[i] of every row that ends in the strip, as far as it lies in it; and in
 /// tails[strip] what the strip holds of the row that goes on after it.
 template <class Op, class Stored, class Offset>
-__global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values, i64 count,
-                            typename Op::Z *folds, typename Op::Z *tails, bool *present, u64 *counter) {
+__global__ void fold_strips(
+    const Offset *__restrict__ indptr, i64 nrows, const Stored *values, i64 count, typename Op::Z *folds,
+    typename Op::Z *tails, bool *present, u64 *counter) {
   typedef typename Op::Z Z;
   SHARED(u64, scratch, WARP + 1);
+  SHARED(Z, room, FOLD_BLOCK / WARP * ROOM);
   const Values<Z, Stored, EACH> x(values);
   const i64 strips = (count + STRIP - 1) / STRIP, warps = threads_in_grid() / WARP;
   for (i64 strip = thread_in_grid() / WARP; strip < strips; strip += warps) {
     const i64 begin = strip * STRIP, end = least(begin + STRIP, count);
     i64 row_before = warp_segment_of(indptr, nrows, begin);
-    const i64 last = i64(indptr[row_before + 1]) >= end ? row_before : warp_segment_of(indptr, nrows, end - 1);
+    const i64 last = last_row_of_strip(indptr, nrows, row_before, end);
     if (last == row_before) {
       const Z sum = fold_strip<Op>(x, begin, end);
       if (lane() == 0) {
         if (end == i64(indptr[last + 1])) folds[last] = sum;
         else tails[strip] = sum;
       }
+      continue;
+    }
+    if (last - row_before < STRIP) {  // else most rows are empty
+      Z *const held = room + warp_in_block() * ROOM;
+      fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
       continue;
     }
     Z sum_before = Op::identity();

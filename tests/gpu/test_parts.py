@@ -133,6 +133,7 @@ def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
     back = None if is_symmetric else to_device(into)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(peeling, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
+        patch.setattr(peeling, "OWN_EDGES", data.draw(st.sampled_from((0, 33, 2048))))
         patch.setattr(peeling, "BLOCK", data.draw(st.sampled_from((32, 64, 512))))
         patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
         patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))

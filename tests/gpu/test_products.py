@@ -290,11 +290,13 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 def test_rows_of_any_length_give_what_the_cpu_gives(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Rows of no entry, of a few, and of more than several chunks hold."""
+    """Rows of no entry, of a few, of as many as are not cut, and of more than some chunks hold."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
-        [0, 1, 3, 40, 2500, 9000], rng.integers(1, 60), p=[0.5, 0.2, 0.15, 0.1, 0.03, 0.02]
+        [0, 1, 3, 40, pulling.MIDDLE + 1, pulling.CHUNK + 1, 2500, 9000],
+        rng.integers(1, 60),
+        p=[0.45, 0.2, 0.15, 0.1, 0.03, 0.03, 0.02, 0.02],
     )
     ncols = 9000
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
@@ -312,6 +314,7 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     with pytest.MonkeyPatch.context() as patch:
         if large:
             as_if_large(patch)
+            patch.setattr(pulling, "MANY", 0)
         ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
 
@@ -319,6 +322,25 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
 def bits(v: Any) -> dict[int, bytes]:
     """The entries of a vector of floats, to the last bit."""
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
+
+
+@pytest.mark.parametrize("length", [pulling.MIDDLE, pulling.MIDDLE + 1, pulling.CHUNK + 1])
+def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
+    values = rng.random((9, length), np.float32)
+    u = on_device(FullVector(length, rng.random(length, np.float32)))
+
+    def product(rows: np.ndarray) -> dict[int, bytes]:
+        indptr = np.arange(0, rows.size + 1, length, dtype=np.int32)
+        indices = np.tile(np.arange(length, dtype=np.int32), len(rows))
+        a = Csr(len(rows), length, indptr, indices, rows.ravel())
+        return bits(pulling.pull(on_device(a), u, semiring, "mxv", None))
+
+    monkeypatch.setattr(pulling, "MANY", 0)
+    crowd = product(values)
+    assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
 
 
 @fewer(2)

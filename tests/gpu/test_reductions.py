@@ -69,6 +69,30 @@ def test_rows_longer_than_a_strip_are_put_together(name: str) -> None:
     assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
 
 
+STRIPS = {
+    "rows of 32": [32] * 70,
+    "rows of 33, which cross the ends of strips": [33] * 70,
+    "short and long rows in one strip": [1, 200, 3, 31, 32, 34, 100, 0, 5] * 9,
+    "empty rows between all others": [0, 7] * 200,
+    "more empty rows than entries of a strip": [3, *[0] * 2000, 60, 3] * 3,
+    "a strip that ends with its last row": [500, 12, 300, 212, 512, 2],
+    "more rows than lanes, each of one entry": [1] * 1500,
+}
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "i8"])
+@pytest.mark.parametrize("shape", STRIPS)
+def test_rows_are_folded_wherever_strips_cut_them(shape: str, dtype: str) -> None:
+    sizes = np.array(STRIPS[shape])
+    indptr = np.concatenate([[0], sizes.cumsum()]).astype(np.int32)
+    indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
+    values = np.random.default_rng(3).integers(1, 100, indices.size).astype(dtype)
+    a = Csr(sizes.size, 600, indptr, indices, values)
+    op = monoid.plus[lookup_dtype(values.dtype)]
+    # Sums of small whole numbers are exact in any order.
+    assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
+
+
 def test_a_fold_of_floats_has_the_same_bits_each_time() -> None:
     a = skewed("f4")
     a.values[:] = np.random.default_rng(1).random(a.nvals)

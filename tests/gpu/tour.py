@@ -107,6 +107,9 @@ def products() -> None:
                     op(A @ u).new(mask=mask)
                     op(m @ A).new(mask=mask)
     wide = gl.Matrix.from_dense(np.arange(6000.0).reshape(2, 3000))
+    crowd = gl.Matrix.from_dense(np.arange(3200.0).reshape(8, 400))
+    with settings("pulling", MANY=0):
+        gl.semiring.plus_times(crowd @ vectors(n=400)[2]).new()
     for A in (wide, wide.T.new(), pattern()):
         for u, v in zip(vectors(n=A.ncols), vectors(n=A.nrows), strict=True):
             for op in (gl.semiring.plus_times, gl.semiring.any_second):
@@ -292,7 +295,9 @@ def building() -> None:
         gl.Matrix.from_coo(rows, columns, values, dup_op=dup, **shape)
         gl.Matrix.from_coo(rows, columns, 1, dup_op=dup, **shape)
         gl.Vector.from_coo(rows, values, dup_op=dup, size=60)
-    gl.Matrix.from_coo([0] * 9000, [1] * 9000, np.ones(9000, "f4"), dup_op="plus", **shape)
+    for large in (9000, 9001):
+        with settings("building", LARGE=large):
+            gl.Matrix.from_coo([0] * 9000, [1] * 9000, np.ones(9000, "f4"), dup_op="plus", **shape)
     gl.Matrix.from_dense(np.arange(12.0).reshape(3, 4)).to_dense()
     A = matrix()
     A.to_csr(), A.to_csc(), A.to_coo()
@@ -443,8 +448,8 @@ def parts() -> None:
     with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("joining", LONGEST=3, PART=5):
         algorithms.connected_components(A)
         algorithms.connected_components(directed)
-        for alone in (0, 64):
-            with settings("peeling", ALONE_EDGES=alone):
+        for alone, own in ((0, 0), (0, 2048), (64, 40)):
+            with settings("peeling", ALONE_EDGES=alone, OWN_EDGES=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
     chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components

@@ -31,6 +31,7 @@ from graphla.backends.cuda.layout import (
     repeated,
     room_for_counts,
 )
+from graphla.backends.cuda.reductions import reduce_rows
 from graphla.kernels import structs
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr, SparseVector, is_iso
@@ -39,6 +40,8 @@ from semirings.operators import TypedBinaryOp
 
 NO_OFFSET = np.dtype(np.int32)
 INDEX_BITS = 31
+LARGE = 1 << 20
+"""Entries from which runs are folded like rows: many warps then share a long run."""
 
 
 def build_vector(
@@ -178,6 +181,10 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
         return move(values, picked if order is None else order[picked])
     monoid, runs = op.monoid, starts.size
     is_associative = monoid is not None and op.type.np_type == values.dtype
+    if monoid is not None and is_associative and values.size >= LARGE:
+        indptr = xp.append(starts, values.size)
+        moved = values if order is None else move(values, order)
+        return reduce_rows(Csr(runs, 1, indptr, moved, moved), monoid).values
     folded = xp.empty(runs, values.dtype)
     spec = (structs.accumulating, op, values.dtype)
     kernel = load("layout.cu", "fold_runs", spec, values.dtype, is_associative)

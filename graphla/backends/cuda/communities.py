@@ -30,6 +30,8 @@ PART, HUB_BLOCK = 1024, 256  # as in communities.cu
 HUB_SLOTS = 1 << 25
 """Slots of the tables of the hubs that one launch serves, unless one hub needs more."""
 TABLE_BLOCK, SHARED_BLOCK = 128, 256
+LONG_PARTS = ((8, 128), (4, 128), (2, SHARED_BLOCK), (1, SHARED_BLOCK))
+"""Parts of SHARED up to which rows have tables of one size, and the threads of their blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Tables:
 
 
 _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
+_known_long: WeakKeyDictionary[Csr, list[tuple[Array, int, int]]] = WeakKeyDictionary()
 
 
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
@@ -103,7 +106,8 @@ def moved(
     tables = _tables(links, classes)
     community = xp.arange(n, dtype=np.int32)
     kept, wished = community.copy(), community.copy()
-    outs, intos = out.copy(), into.copy()
+    outs = out.copy()
+    intos = outs if into.data.ptr == out.data.ptr else into.copy()
     best, patience, rise = -inf, rounds.patience, rounds.rise * float(out.sum())
     move = load("communities.cu", "move_some", NOTHING)
     for stream in rounds.streams:
@@ -154,13 +158,13 @@ def _choose(
         kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
         grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
         kernel(grid, TABLE_BLOCK, *state(classes.middle))
-    if classes.long.size:
+    for rows, most, block in _long_rows(links, classes) if classes.long.size else ():
         kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule)
-        slots = _slots(classes.most)
+        slots = _slots(most)
         shared = slots * (4 + (4 if counts else 8))
-        kernel.resident(SHARED_BLOCK, shared)
-        grid = blocks(classes.long.size * SHARED_BLOCK, SHARED_BLOCK)
-        kernel(grid, SHARED_BLOCK, *state(classes.long), size(slots), shared=shared)
+        kernel.resident(block, shared)
+        grid = blocks(rows.size * block, block)
+        kernel(grid, block, *state(rows), size(slots), shared=shared)
     if tables is None:
         return
     for hubs in classes.hubs:
@@ -168,6 +172,23 @@ def _choose(
             kernel = load("communities.cu", name, NOTHING, offset, kept, rule)
             given = (*state(hubs.rows), hubs.first_parts, hubs.first_slots, *tables.arguments)
             kernel(blocks(hubs.parts * HUB_BLOCK, HUB_BLOCK), HUB_BLOCK, *given)
+
+
+def _long_rows(links: Csr, classes: Classes) -> list[tuple[Array, int, int]]:
+    """The rows of `classes.long` in parts: the greatest length of a row of each, and its blocks.
+
+    A multiprocessor holds more of the blocks whose tables are small.
+    """
+    known = _known_long.get(links)
+    if known is None:
+        lengths = xp.diff(links.indptr)[classes.long]
+        known = _known_long[links] = []
+        for part, block in LONG_PARTS:
+            least, most = TABLE if not known else known[-1][1], max(SHARED // part, TABLE)
+            rows = classes.long[(lengths > least) & (lengths <= most)]
+            if rows.size:
+                known.append((rows, most, block))
+    return known
 
 
 def _slots(entries: int) -> int:

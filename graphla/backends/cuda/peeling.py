@@ -17,6 +17,8 @@ EACH = 1
 """Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
 ALONE_EDGES = 1024
 """Entries of a round that one block takes by itself."""
+OWN_EDGES = 4096
+"""Entries of vertices that a warp has itself removed, with which it goes on in the same round."""
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
@@ -38,7 +40,7 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
         kernel,
         min(persistent.grid(kernel, BLOCK, each=EACH), wanted),
         BLOCK,
-        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES)),
+        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES), np.uint32(OWN_EDGES)),
         results=1,
     )
     return left.astype(np.int64)

@@ -41,9 +41,12 @@ from graphla.storage import (
 )
 from semirings.structures import TypedSemiring
 
-CHUNK = 2048
-LONGEST = 128 + CHUNK
-"""A row of more entries may be cut into chunks, as in pull.cu: STRIP + CHUNK."""
+CHUNK, MIDDLE = 1024, 128
+"""Entries of a chunk, and the longest row that its own warp always reads, as in pull.cu."""
+MANY = 1 << 16
+"""Entries of a matrix from which two more launches pay, for rows of middle length."""
+WIDE_CHUNK, STRIP = 2048, 128
+"""Entries of a chunk where a row may end early, and of the strip behind which such a row is cut."""
 WHOLE = 4
 """Times as many blocks read rows to their ends: the card then evens out rows long and short."""
 SPAN = 4
@@ -137,8 +140,11 @@ def _pull_rows(
     chunks: tuple[Any, ...] = ()
     room = None
     next_rows, next_chunks = NULL, NULL
-    if rows.nvals > LONGEST and longest(rows) > LONGEST:
-        room = _Room(rows.nvals, plan.dtype.itemsize)
+    chunk, long = CHUNK, MIDDLE if hubs is None and rows.nvals >= MANY else CHUNK
+    if not whole:
+        chunk, long = WIDE_CHUNK, STRIP + WIDE_CHUNK
+    if rows.nvals > long and longest(rows) > long:
+        room = _Room(rows.nvals, chunk, long, plan.dtype.itemsize)
         queue, chunks = room.queue, room.chunks
         next_rows, next_chunks = room.next
     elif hubs is not None:
@@ -174,7 +180,7 @@ def _pull_rows(
         u_is = (u_present, ut, *at_hand, next_chunks)
         kernel(grid, block, rows.indices, at, *u_is, *queue, *chunks, shared=shared)
         load("pull.cu", "join_chunks", plan.spec, ends)(
-            few_blocks_for(lanes, times), BLOCK, *queue[:2], *chunks, present, w, count
+            few_blocks_for(lanes, times), BLOCK, *queue[:2], *chunks, size(chunk), present, w, count
         )
     if constant is not None:
         w = xp.broadcast_to(constant, (length,))
@@ -190,9 +196,11 @@ class _Room:
     each would keep the first kernel waiting longer.
     """
 
-    def __init__(self, entries: int, itemsize: int) -> None:
-        # Whole eights, so that all begin where their type may.
-        long, self.count = _eights(entries // CHUNK + 1), _eights(entries // (CHUNK // 2) + 1)
+    def __init__(self, entries: int, chunk: int, longest: int, itemsize: int) -> None:
+        # Whole eights, so that all begin where their type may. A row of more than `longest` entries
+        # has a chunk for every `chunk` entries, and one for the rest.
+        long = _eights(entries // longest + 1)
+        self.count = _eights(entries // chunk + entries // longest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)
         self._memory, self._zeros = xp.empty(sum(sizes), xp.uint8), counters(3)
         start, zeros = self._memory.data.ptr, self._zeros.data.ptr
