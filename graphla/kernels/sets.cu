@@ -11,8 +11,8 @@ namespace graphla {
 constexpr i32 FREE = -1, NONE = -2;  // of loops/sets.py
 constexpr int COLOUR_BLOCK = 256;
 constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
-constexpr int TOGETHER = 8;     // of the others a warp takes so many at a time
-constexpr int HELD = 4;         // neighbors of a row that a lane looks at together
+constexpr int TOGETHER = 4;     // of the others a warp takes so many at a time
+constexpr int HELD = 8;         // neighbors of a row that a lane looks at together
 constexpr int NAP = 20;         // nanoseconds between two looks at a color
 constexpr i32 NOBODY = -1;      // in place of a neighbor
 

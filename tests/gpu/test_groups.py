@@ -123,7 +123,7 @@ def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest,
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
     """The last vertices wait for more others than a warp holds; those of a path for two."""
-    n = 150
+    n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)
     dense[: n // 2, : n // 2] = np.triu(np.ones((n // 2, n // 2), bool), 1)
