@@ -3,7 +3,9 @@
 // left[v] is the edges of v to vertices that are left, and, once it has gone, its core number. A round
 // takes the rows of the vertices that have gone in the round before, edge by edge, cut evenly among
 // all warps; or, at the head of a level, it looks for those of degree k among the vertices that are
-// left, and lists the others anew. Rounds of few edges are one block's, by its own barrier.
+// left, and lists the others anew. Rounds of few edges are one block's, by its own barrier. In a round
+// a warp goes on with the vertices that it has removed itself, up to a number of edges, so that a chain
+// of removals does not wait for barriers; their order within a level does not matter.
 //
 // Invariants: left[v] >= k for every vertex that has not gone; it is less for a moment alone, while a
 // thread takes back what it took too much. Counts of round r lie in slot r % 3: those of the round

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 from typing import Any
 
 import numpy as np
@@ -317,6 +318,14 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
             patch.setattr(pulling, "MANY", 0)
         ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
+
+
+def test_the_lengths_at_which_rows_are_cut_are_those_of_the_kernels() -> None:
+    text = (importlib.resources.files("graphla") / "kernels" / "pull.cu").read_text()
+    chunks = f"CHUNK_OF = MAY_SETTLE ? {pulling.WIDE_CHUNK} : {pulling.CHUNK};"
+    assert chunks in text
+    assert f"MIDDLE = {pulling.MIDDLE};" in text
+    assert f"STRIP = {pulling.STRIP // 32} * WARP;" in text
 
 
 def bits(v: Any) -> dict[int, bytes]:
