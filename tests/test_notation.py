@@ -531,3 +531,20 @@ def test_the_bytes_of_a_noun_are_those_of_its_arrays():
     assert gl.Vector.from_dense(np.ones(10)).nbytes == 80
     assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all
     assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0
+
+
+# --- NumPy's names -----------------------------------------------------------------------------
+@pytest.mark.parametrize("compiled", [False, True])
+def test_operators_with_names_of_numpy_run_in_every_operation(compiled):
+    if compiled:
+        pytest.importorskip("numba")
+    A = gl.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1.5, np.nan, -2.5])
+    v = gl.Vector.from_dense([2.0, 3.0])
+    with gl.config.set(compiled=compiled):
+        assert A.apply("numpy.rint")[1, 1].value == -2.0
+        assert gl.binary.numpy.fmod(A, 2)[1, 1].value == -0.5
+        assert gl.semiring.numpy.fmax_multiply(A @ v).new().to_dense().tolist() == [3.0, -7.5]
+        assert A.reduce_rowwise(gl.monoid.numpy.fmax).new().to_dense().tolist() == [1.5, -2.5]
+        assert A.reduce_scalar("numpy.fmin").value == -2.5
+        v(accum="numpy.fmax") << A.diag()
+        assert v.to_dense().tolist() == [2.0, 3.0]

@@ -79,11 +79,17 @@ class ReadableMatrix(Collection):
         return expressions.power(self._read(), n, op)
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> Any:
-        """w(i) = ⊕ over j of A(i, j), by a monoid or an aggregator."""
+        """w(i) = ⊕ over j of A(i, j), by a monoid or an aggregator.
+
+        A sum of BOOL is a logical or: for the number of entries of each row give `agg.count`.
+        """
         return expressions.reduce_rowwise(self._read(), op)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> Any:
-        """w(j) = ⊕ over i of A(i, j), by a monoid or an aggregator."""
+        """w(j) = ⊕ over i of A(i, j), by a monoid or an aggregator.
+
+        A sum of BOOL is a logical or: for the number of entries of each column give `agg.count`.
+        """
         return expressions.reduce_columnwise(self._read(), op)
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
