@@ -45,9 +45,10 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from((2, 5, 32)),
     st.sampled_from((0, 2**32 - 3)),
     st.sampled_from(("levels", "a full plan", "lengths")),
+    st.sampled_from(((0, 0, 0), (2, 5, 40), (4, 1 << 20, 1 << 20))),
 )
 def test_teams_of_blocks_sum_up_what_the_algebra_does(
-    seed, both_ways, of_edges, edges, blocks, tickets, way
+    seed, both_ways, of_edges, edges, blocks, tickets, way, alone
 ):
     A = drawn(seed, both_ways)
     sources = np.unique(np.random.default_rng(seed).integers(0, A.nrows, 1 + seed % 7))
@@ -59,6 +60,8 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         there.optimize()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teams, "EDGES", edges)
+        for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
+            patch.setattr(teams, name, most)
         patch.setattr(persistent, "MOST_BLOCKS", blocks)
         patch.setattr(persistent, "TICKETS", tickets)
         with gl.config.set(device="cuda"):
