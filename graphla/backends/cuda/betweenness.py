@@ -30,9 +30,9 @@ WORDS = 16
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
 FEW_PARTS = 32
-"""The first block of a team takes over, to walk levels alone, at a level of at most this many parts."""
+"""At a level of at most this many parts the first block of a team begins to walk levels alone;"""
 ALONE_PARTS, ALONE_EDGES = 1024, 8192
-"""It goes on alone while levels have at most this many parts and edges."""
+"""it goes on alone while levels have at most this many parts and edges."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take; half as many teams where there is less."""
 OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu
