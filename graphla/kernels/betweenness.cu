@@ -38,6 +38,13 @@ constexpr u64 IS_ALONE = u64(1) << 63;
 /// What dependencies are summed up of: of vertices alone, or of edges as well.
 enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
 
+/// Asks for the memory at p, which is read later.
+DEVICE void fetch_ahead(const void *p) {
+#ifndef GRAPHLA_SIMULATOR
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
 /// Which edges lie on shortest paths: those a level on, or those as long as the distance grows.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
@@ -136,7 +143,10 @@ template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, c
     if (is_new >> k & 1) {
       const Offset length = paths.ends[w[k] + 1] - paths.ends[w[k]];
       parts[k] = u32(greatest((length + PART - 1) / PART, Offset(1)));
-      if (paths.edges) atomicAdd(paths.edges, u32(least(length, Offset(MOST))));
+      if (paths.edges) {
+        atomicAdd(paths.edges, u32(least(length, Offset(MOST))));
+        fetch_ahead(&paths.out[paths.ends[w[k]]]);
+      }
     }
     mine += parts[k];
   }
@@ -174,7 +184,11 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
         }
       }
       if constexpr (TOLD == BY_LEVELS) {
-        for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
+        // One block has few edges: it claims their ends without a look first, which is a wait less.
+        for (int k = 0; k < AHEAD; ++k) {
+          at[k] = w[k] < 0 ? 0 : paths.edges ? -1 : load_relaxed(&paths.levels[w[k]]);
+          if (paths.edges && w[k] >= 0) fetch_ahead(&paths.ends[w[k]]);
+        }
       }
       u32 is_new = 0;
       for (int k = 0; k < AHEAD; ++k) {
@@ -265,9 +279,18 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
           if (w[k] >= 0 && !is_tight(paths, distance, w[k], place[k])) w[k] = -1;
         }
       }
-      for (int k = 0; k < AHEAD; ++k) {
-        const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
-        share[k] = is_on ? paths.share[w[k]] : 0;
+      if (TOLD == BY_LEVELS && team.blocks == 1) {  // both words at once, which is a wait less
+        i32 at[AHEAD];
+        for (int k = 0; k < AHEAD; ++k) {
+          at[k] = w[k] >= 0 ? paths.levels[w[k]] : -1;
+          share[k] = w[k] >= 0 ? paths.share[w[k]] : 0;
+        }
+        for (int k = 0; k < AHEAD; ++k) share[k] = at[k] == level + 1 ? share[k] : 0;
+      } else {
+        for (int k = 0; k < AHEAD; ++k) {
+          const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
+          share[k] = is_on ? paths.share[w[k]] : 0;
+        }
       }
       for (int k = 0; k < AHEAD; ++k) {
         if constexpr (SUMMED == OF_EDGES) {
@@ -300,6 +323,27 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
     if (reached) atomicAdd((u64 *)&reached[v], u64(1));
   }
 }
+
+/// What a thread of a block that walks back alone asks for ahead of time: a vertex of the level before,
+/// and of the one before that. Each of its words is waited for in the turn after.
+template <class Offset> struct Ahead {
+  u64 item;      // of the queue, three levels ahead
+  Offset begin;  // of the row, two levels ahead
+  bool has_item, has_begin;
+
+  /// The parts from..to - 1 are those of the level three turns ahead.
+  DEVICE void turn(const Paths<Offset> &paths, u64 from, u64 to) {
+    if (has_begin) fetch_ahead(&paths.out[begin]);
+    has_begin = has_item;
+    if (has_item) {
+      const u32 v = u32(item);
+      begin = paths.ends[v] + Offset(item >> 32) * PART;
+      fetch_ahead(&paths.sigma[v]), fetch_ahead(&paths.share[v]);
+    }
+    has_item = from + threadIdx.x < to;
+    if (has_item) item = paths.queue[from + threadIdx.x];
+  }
+};
 
 /// Forgets all that a team has reached, and adds the number of vertices to `count`.
 template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
@@ -388,14 +432,14 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       while (goes_on && (!is_alone || team.rank == 0)) {
         if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
         u32 *const edges = &alone[1 + (depth & 1)];
-        if (is_alone) paths.edges = edges;
+        if (is_alone && team_size > 1) paths.edges = edges;
         count_paths<TOLD>(paths, team, begin, end, depth);
         team.meet();
         begin = end;
         end = load_relaxed(paths.queued);
         bool is_few = end - begin <= (is_alone ? alone_parts : few_parts);
-        if (is_alone) is_few &= load_relaxed(edges) <= alone_edges;
-        if (is_alone && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
+        if (paths.edges) is_few &= load_relaxed(edges) <= alone_edges;
+        if (paths.edges && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
         ++depth;
         team.meet();  // all have read the counts before anyone adds to them
         goes_on = begin < end && (team_size == 1 || is_few == is_alone);
@@ -417,9 +461,16 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       u64 to = load_relaxed(&stops[level + 1]);
       const u64 is_alone = to & IS_ALONE;
       if (is_alone) team.blocks = 1;
+      Ahead<Offset> ahead{};
+      u64 third = level >= 2 ? load_relaxed(&stops[level - 2]) & ~IS_ALONE : 0;  // where level - 2 begins
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
         const u64 before = load_relaxed(&stops[level]), from = before & ~IS_ALONE;
         to &= ~IS_ALONE;
+        if (is_alone && level >= 3) {
+          const u64 fourth = load_relaxed(&stops[level - 3]) & ~IS_ALONE;
+          ahead.turn(paths, fourth, third);
+          third = fourth;
+        }
         if (level < depth - 1) {
           sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
           team.meet();

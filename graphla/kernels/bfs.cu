@@ -157,7 +157,7 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   const auto decide = [&] {
     Progress &p = shared[0];
     const bool is_small = p.count <= u64(alone_room) && p.edges <= u64(alone_edges) &&
-        p.edges <= greatest(u64(ALONE_LONG_EDGES), ALONE_SHORT * p.count) && !p.must_push;
+        p.edges <= ALONE_SHORT * p.count && !p.must_push;
     p.way = is_small ? BY_PUSH_ALONE : BY_PUSH;
     if (direction == PULLS) p.way = BY_PULL;
     if (direction == EITHER && in_ptr && !(is_small && p.is_queued) && !p.must_push) {

@@ -236,7 +236,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
             const i32 *first, bool leads, const bool *allowed, const i32 *starts, const i32 *renumbered,
             u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u64 *had,
             u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
-            Level *levels, i64 pitch, i32 width, bool may_write, u64 *records, i64 records_room) {
+            Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
   SHARED(u32, left, 2 * MANY_BLOCK);
   SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
   SHARED(u32, block_vertices, SEARCHES);
@@ -256,18 +256,10 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   if (me == 0) due[0] = StopFlag(host, patience).due;
   const Records trace{records, records_room};
 
-  const bool writes = levels && renumbered && may_write;
   begin_searches(graph, words, starts, renumbered, searches);
   if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
   for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
   grid.meet();
-  Blanks<Level> blanks{seen, renumbered, u32(vertices), u32(n), width, levels, pitch, 0, 0, 0};
-  // Meets, and writes blank rows until all blocks are there.
-  const auto meet_writing = [&](bool asks = false) {
-    grid.arrive(asks);
-    while (blanks.has_rows() && !__syncthreads_or(me == 0 && grid.is_due())) blanks.turn();
-    return grid.wait();
-  };
   u32 status = FINISHED;
   i32 depth = 0;
   bool is_small = true;  // whether what is fresh next may as well be queued as it is merged
@@ -280,9 +272,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     Counted counted = {{0, 0}, {0, 0}, 0};
     merge(graph, words, Queues{parts, rows, counts}, is_small, is_all, wanted, level, counted, my_held);
     tally.add(counted, block_vertices, block_edges);
-    if (level && writes) meet_writing();
-    else grid.meet();
-    if (!level && writes) blanks.begin();
+    grid.meet();
 
     const Plan plan = planned(graph, tally, towards, favour, unreached, votes);
     if (is_first && me < SEARCHES) {
@@ -311,8 +301,7 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     if (!is_queued) {
       u32 *my_left = left + 2 * WARP * warp_in_block();
       expand_groups(graph, words, queues, pushing, plan.pulling, my_left, my_held);
-      if (writes) meet_writing();
-      else grid.meet();
+      grid.meet();
     }
     is_all = pushing && tally.all() > MOST * float(vertices);
     expand_queued(graph, words, queues, pushing, plan.pulling,
@@ -325,14 +314,14 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       asks = flag.is_up();
       due[0] = flag.due;
     }
-    if (writes ? meet_writing(asks) : grid.meet(asks)) {
+    if (grid.meet(asks)) {
       status = STOPPED;
       break;
     }
   }
 
   if (status == FINISHED && levels) {
-    write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch, writes ? blanks.row : 0);
+    write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
   }
   if (is_first && me < searches) {
     totals[me] = greatest(sums[me], i64(1));  // a start without edges is counted nowhere else

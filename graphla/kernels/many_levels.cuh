@@ -37,16 +37,6 @@ struct alignas(16) Quad {
   u32 word[4];
 };
 
-/// Stores 16 bytes that nobody reads soon, past what the caches hold for others.
-DEVICE void store_streamed(Quad *at, const Quad &quad) {
-#ifdef GRAPHLA_SIMULATOR
-  *at = quad;
-#else
-  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(quad.word[0]), "r"(quad.word[1]),
-               "r"(quad.word[2]), "r"(quad.word[3]) : "memory");
-#endif
-}
-
 /// Levels of 16 (one byte each) or 4 (int32) searches from `first` on, of one vertex.
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
@@ -91,63 +81,22 @@ struct Planes {
   /// Levels, of USED bits, of some searches, from `first` on, of the vertex of lane `from`; all
   /// lanes call.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
+    Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
-    constexpr int FOURS = sizeof(Level) == 1 ? 4 : 1;
-    u32 four[FOURS] = {};  // a level a byte; -1 where a search has missed the vertex
 #pragma unroll
     for (int b = 0; b < USED; ++b) {
       const u32 theirs = u32(shuffle(bits[b], from) >> first);
-      for (int q = 0; q < FOURS; ++q) four[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
+      for (int q = 0; q < 4; ++q) {
+        if constexpr (sizeof(Level) == 1) quad.word[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
+        else quad.word[q] |= (theirs >> q & 1) << b;
+      }
     }
     const u32 missed = ~u32(shuffle(seen, from) >> first);
-    for (int q = 0; q < FOURS; ++q) four[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
-    Quad quad;
     for (int q = 0; q < 4; ++q) {
-      if constexpr (sizeof(Level) == 1) quad.word[q] = four[q];
-      else quad.word[q] = u32(i32(i8(four[0] >> 8 * q)));
+      if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+      else if (missed >> q & 1) quad.word[q] = ~0u;
     }
     return quad;
-  }
-};
-
-/// Writes the rows of vertices without edges that no search starts at, of a graph that is renumbered.
-///
-/// A warp writes those among the rows that write_levels gives it, 32 rows in a turn, while its block
-/// waits at a barrier. What a turn needs to know of its rows is loaded in the turns before.
-template <class Level> struct Blanks {
-  static constexpr int EACH = 16 / sizeof(Level);
-  const u64 *seen;
-  const i32 *renumbered;
-  u32 active, n;
-  int width;
-  Level *levels;
-  i64 pitch;
-  u32 row;    // this lane's next row; the warp's rows before it are written
-  u64 now;    // of that row: 0 if it is blank
-  u32 later;  // the vertex of this lane's row in the turn after
-
-  DEVICE void begin() {
-    row = u32(thread_in_grid());
-    later = row < n ? u32(renumbered[row]) : 0;
-    advance(0);
-  }
-  DEVICE void advance(u32 step) {
-    row += step;
-    now = row < n && later >= active ? seen[later] : 1;
-    const u32 next = row + u32(threads_in_grid());
-    later = next < n ? u32(renumbered[next]) : 0;
-  }
-  /// Whether the block has rows left; equal for all of its threads.
-  DEVICE bool has_rows() const { return row - threadIdx.x < n; }
-  DEVICE void turn() {
-    const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
-    const u32 blank = __ballot_sync(ALL_LANES, now == 0);
-    for (int base = 0; base < WARP; base += WARP >> shift) {
-      const int from = base + (lane() >> shift);
-      Level *const place = &levels[i64(row - u32(lane()) + u32(from)) * pitch + (lane() & last) * EACH];
-      if (blank >> from & 1) store_streamed((Quad *)place, Quad{{~0u, ~0u, ~0u, ~0u}});
-    }
-    advance(u32(threads_in_grid()));
   }
 };
 
@@ -155,10 +104,10 @@ template <class Level> struct Blanks {
 /// bytes times a power of two.
 ///
 /// A lane loads the words of one vertex, turns its code into levels bit by bit, and then writes 16
-/// bytes of a row, with the lanes beside it. `written`: as far as this lane's blank rows are written.
+/// bytes of a row, with the lanes beside it.
 template <class Level>
 DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renumbered, i32 depth,
-                         int width, Level *levels, i64 pitch, u32 written) {
+                         int width, Level *levels, i64 pitch) {
   constexpr int EACH = 16 / sizeof(Level);
   const int used = least(planes_for(depth), words.room);
   const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
@@ -189,14 +138,12 @@ DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renum
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];
     if (v < active) planes.decode();
-    const u32 skipped = __ballot_sync(ALL_LANES, base + lane() < written && v >= active && !seen);
     v = later, later = third, third = number(base + 3 * step + lane());
     for (int k = lane(); k < WARP << shift; k += WARP) {
       const int from = k >> shift, first = (k & last) * EACH;
-      if (__all_sync(ALL_LANES, skipped >> from & 1)) continue;
       const Quad quad = used <= 3 ? planes.template levels_of<Level, 3>(from, first, seen)
                                   : planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
-      if (base + from < n && !(skipped >> from & 1)) store_streamed((Quad *)&levels[(base + from) * pitch + first], quad);
+      if (base + from < n) *(Quad *)&levels[(base + from) * pitch + first] = quad;
     }
     planes = ahead, seen = seen_later, seen_later = seen_third;
   }

@@ -84,9 +84,6 @@ struct Grid {
     if (threadIdx.x == 0) add_released(word, (u64(1) << 32) | (leaves ? vote() : 0));
   }
 
-  /// Between the halves, by one thread: whether all blocks have arrived.
-  DEVICE bool is_due() const { return i32(u32(load_relaxed(word) >> 32) - due) >= 0; }
-
   /// The second half: what the other blocks stored is seen.
   DEVICE bool wait() {
     bool leaves = false;

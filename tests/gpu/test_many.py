@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.backends import backend
-from graphla.backends.cuda import many, persistent, planning
+from graphla.backends.cuda import many, persistent
 from graphla.storage import Csr, VectorMask
 
 cpu, cuda = backend("cpu"), backend("cuda")
@@ -200,24 +200,3 @@ def test_levels_of_one_vertex_lie_together():
     starts = cuda.asarray(np.arange(9, dtype=np.int32))
     options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
     assert cuda.levels_of_many(both, None, starts, levels=BYTE, **options).levels.strides[0] == 1
-
-
-@pytest.mark.parametrize("dtype", [BYTE, INT32])
-@pytest.mark.parametrize("count", [64, 70, 5])
-def test_rows_that_no_search_reaches_are_written_between_the_levels(
-    dtype: np.dtype[Any], count: int, monkeypatch: pytest.MonkeyPatch
-):
-    n = 6000
-    numbers = np.random.default_rng(count)
-    vertices = numbers.permutation(n)
-    rows, columns = vertices[numbers.integers(0, 900, (2, 2500))]
-    both = csr(n, np.concatenate((rows, columns)), np.concatenate((columns, rows)))
-    starts = vertices[numbers.integers(0, 1000, count)].astype(np.int32)
-    there = to_device(both)
-    monkeypatch.setattr(planning, "MOST", 1 << 20)
-    plan = cuda.plan(there, there, True, None)
-    assert plan.relabelled
-    options = {"mask": None, "limit": ENDLESS, "levels": dtype, "plan": plan, "traced": False}
-    found = cuda.levels_of_many(there, there, cuda.asarray(starts), **options).levels
-    expected = [levels_of(both, start, np.ones(n, bool), n) for start in starts]
-    assert (cuda.to_host(found) == np.array(expected).astype(dtype)).all()

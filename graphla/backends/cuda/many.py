@@ -28,7 +28,6 @@ GROUP = 32
 """Vertices that a warp takes at a time."""
 LONGEST = 64
 """A longer row is no matter of its vertex's group, but queued in parts."""
-WRITES = True
 PART = 256
 """Entries of a part."""
 FAVOUR = 14.0
@@ -170,7 +169,7 @@ class _Searches:
             *(out.indptr, out.indices, *pull, self.first, np.bool_(self.renumbered is not NULL)),
             *(self.allowed, starts, self.renumbered),
             *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
-            *(parts, rows, tallies, totals, *written, np.bool_(WRITES), trace, size(records)),
+            *(parts, rows, tallies, totals, *written, trace, size(records)),
             results=1,
         )
         if records:
