@@ -332,7 +332,7 @@ template <class Offset> struct Ahead {
   bool has_item, has_begin;
 
   /// The parts from..to - 1 are those of the level three turns ahead.
-  DEVICE void turn(const Paths<Offset> &paths, u64 from, u64 to) {
+  DEVICE void turn(const Paths<Offset> &paths, u32 from, u32 to) {
     if (has_begin) fetch_ahead(&paths.out[begin]);
     has_begin = has_item;
     if (has_item) {
@@ -461,23 +461,23 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       u64 to = load_relaxed(&stops[level + 1]);
       const u64 is_alone = to & IS_ALONE;
       if (is_alone) team.blocks = 1;
+      // Ends of levels are loaded a turn before they are needed.
+      const auto begin_of = [&](i32 level) { return level >= 0 ? u32(load_relaxed(&stops[level])) : 0; };
+      u64 before = load_relaxed(&stops[level]);
       Ahead<Offset> ahead{};
-      u64 third = level >= 2 ? load_relaxed(&stops[level - 2]) & ~IS_ALONE : 0;  // where level - 2 begins
+      u32 third = begin_of(level - 2);
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
-        const u64 before = load_relaxed(&stops[level]), from = before & ~IS_ALONE;
+        const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;
+        const u32 fourth = begin_of(level - 3);
         to &= ~IS_ALONE;
-        if (is_alone && level >= 3) {
-          const u64 fourth = load_relaxed(&stops[level - 3]) & ~IS_ALONE;
-          ahead.turn(paths, fourth, third);
-          third = fourth;
-        }
         if (level < depth - 1) {
           sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
           team.meet();
         }
         finish(paths, team, from, to, source, totals, reached);
+        if (TOLD == BY_LEVELS && is_alone) ahead.turn(paths, fourth, third);
         team.meet();
-        to = before;
+        to = before, before = earlier, third = fourth;
         --level;
       }
       if (is_alone) {
