@@ -60,7 +60,7 @@ PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
 """Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
-STATIC = 6656
+STATIC = 9728
 """Bytes of shared memory that the kernel has beside those asked for."""
 MOST_RECORDS = 1 << 20
 TOO_DEEP = persistent.FAULT
