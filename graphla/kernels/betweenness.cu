@@ -89,7 +89,8 @@ template <class Offset> struct Paths {
   double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
   u64 *queue;          // part << 32 | vertex
   u32 *queued;         // how many parts are in the queue
-  u32 *edges;          // shared: of the vertices queued since the level began; null: nobody counts them
+  u32 *edges;          // shared: of the vertices queued since the level began, if it is small
+  bool is_small;       // one block of several walks this level alone
 };
 
 /// One lane's part, of those that a warp has taken.
@@ -143,7 +144,7 @@ template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, c
     if (is_new >> k & 1) {
       const Offset length = paths.ends[w[k] + 1] - paths.ends[w[k]];
       parts[k] = u32(greatest((length + PART - 1) / PART, Offset(1)));
-      if (paths.edges) {
+      if (paths.is_small) {
         atomicAdd(paths.edges, u32(least(length, Offset(MOST))));
         fetch_ahead(&paths.out[paths.ends[w[k]]]);
       }
@@ -186,8 +187,8 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
       if constexpr (TOLD == BY_LEVELS) {
         // One block has few edges: it claims their ends without a look first, which is a wait less.
         for (int k = 0; k < AHEAD; ++k) {
-          at[k] = w[k] < 0 ? 0 : paths.edges ? -1 : load_relaxed(&paths.levels[w[k]]);
-          if (paths.edges && w[k] >= 0) fetch_ahead(&paths.ends[w[k]]);
+          at[k] = w[k] < 0 ? 0 : paths.is_small ? -1 : load_relaxed(&paths.levels[w[k]]);
+          if (paths.is_small && w[k] >= 0) fetch_ahead(&paths.ends[w[k]]);
         }
       }
       u32 is_new = 0;
@@ -279,7 +280,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
           if (w[k] >= 0 && !is_tight(paths, distance, w[k], place[k])) w[k] = -1;
         }
       }
-      if (TOLD == BY_LEVELS && team.blocks == 1) {  // both words at once, which is a wait less
+      if (TOLD == BY_LEVELS && paths.is_small) {  // both words at once, which is a wait less
         i32 at[AHEAD];
         for (int k = 0; k < AHEAD; ++k) {
           at[k] = w[k] >= 0 ? paths.levels[w[k]] : -1;
@@ -380,7 +381,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
   const i64 mine = i64(team.number) * vertices;
   u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
   Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
-                            queues + i64(team.number) * room, queued, nullptr};
+                            queues + i64(team.number) * room, queued, nullptr, false};
   u64 *stops = level_ends + i64(team.number) * (vertices + 2);
   const bool leads = team.rank == 0 && threadIdx.x == 0;
   StopFlag flag(host, patience);
@@ -426,26 +427,26 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       bool goes_on = true;
       if (is_alone) {
         if (threadIdx.x == 0) alone[0] = u32(end), alone[1] = alone[2] = 0;
-        team.blocks = 1, paths.queued = alone;
+        team.blocks = 1, paths.queued = alone, paths.is_small = team_size > 1;
         __syncthreads();
       }
       while (goes_on && (!is_alone || team.rank == 0)) {
         if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
         u32 *const edges = &alone[1 + (depth & 1)];
-        if (is_alone && team_size > 1) paths.edges = edges;
+        paths.edges = edges;
         count_paths<TOLD>(paths, team, begin, end, depth);
         team.meet();
         begin = end;
         end = load_relaxed(paths.queued);
         bool is_few = end - begin <= (is_alone ? alone_parts : few_parts);
-        if (paths.edges) is_few &= load_relaxed(edges) <= alone_edges;
-        if (paths.edges && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
+        if (paths.is_small) is_few &= load_relaxed(edges) <= alone_edges;
+        if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
         ++depth;
         team.meet();  // all have read the counts before anyone adds to them
         goes_on = begin < end && (team_size == 1 || is_few == is_alone);
       }
       if (is_alone) {
-        team.blocks = team_size, paths.queued = queued, paths.edges = nullptr;
+        team.blocks = team_size, paths.queued = queued, paths.is_small = false;
         if (leads) {
           store_relaxed(queued, u32(end));
           store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
@@ -460,7 +461,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     while (level >= 0) {
       u64 to = load_relaxed(&stops[level + 1]);
       const u64 is_alone = to & IS_ALONE;
-      if (is_alone) team.blocks = 1;
+      if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
       // Ends of levels are loaded a turn before they are needed.
       const auto begin_of = [&](i32 level) { return level >= 0 ? u32(load_relaxed(&stops[level])) : 0; };
       u64 before = load_relaxed(&stops[level]);
@@ -475,13 +476,13 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
           team.meet();
         }
         finish(paths, team, from, to, source, totals, reached);
-        if (TOLD == BY_LEVELS && is_alone) ahead.turn(paths, fourth, third);
+        if (TOLD == BY_LEVELS && paths.is_small) ahead.turn(paths, fourth, third);
         team.meet();
         to = before, before = earlier, third = fourth;
         --level;
       }
       if (is_alone) {
-        team.blocks = team_size;
+        team.blocks = team_size, paths.is_small = false;
         if (leads) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
         team.meet();
         level = i32(i64(load_relaxed(&team.word[TEAM_LEVEL])));

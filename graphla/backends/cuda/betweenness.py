@@ -29,9 +29,9 @@ WORDS = 16
 """Words of a team, as in betweenness.cu."""
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
-FEW_PARTS = 32
+FEW_PARTS = 16
 """At a level of at most this many parts the first block of a team begins to walk levels alone;"""
-ALONE_PARTS, ALONE_EDGES = 1024, 8192
+ALONE_PARTS, ALONE_EDGES = 400, 4096
 """it goes on alone while levels have at most this many parts and edges."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take; half as many teams where there is less."""
