@@ -185,11 +185,7 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
         }
       }
       if constexpr (TOLD == BY_LEVELS) {
-        // One block has few edges: it claims their ends without a look first, which is a wait less.
-        for (int k = 0; k < AHEAD; ++k) {
-          at[k] = w[k] < 0 ? 0 : paths.is_small ? -1 : load_relaxed(&paths.levels[w[k]]);
-          if (paths.is_small && w[k] >= 0) fetch_ahead(&paths.ends[w[k]]);
-        }
+        for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
       }
       u32 is_new = 0;
       for (int k = 0; k < AHEAD; ++k) {
@@ -280,18 +276,9 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
           if (w[k] >= 0 && !is_tight(paths, distance, w[k], place[k])) w[k] = -1;
         }
       }
-      if (TOLD == BY_LEVELS && paths.is_small) {  // both words at once, which is a wait less
-        i32 at[AHEAD];
-        for (int k = 0; k < AHEAD; ++k) {
-          at[k] = w[k] >= 0 ? paths.levels[w[k]] : -1;
-          share[k] = w[k] >= 0 ? paths.share[w[k]] : 0;
-        }
-        for (int k = 0; k < AHEAD; ++k) share[k] = at[k] == level + 1 ? share[k] : 0;
-      } else {
-        for (int k = 0; k < AHEAD; ++k) {
-          const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
-          share[k] = is_on ? paths.share[w[k]] : 0;
-        }
+      for (int k = 0; k < AHEAD; ++k) {
+        const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
+        share[k] = is_on ? paths.share[w[k]] : 0;
       }
       for (int k = 0; k < AHEAD; ++k) {
         if constexpr (SUMMED == OF_EDGES) {
@@ -309,6 +296,16 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
   }
 }
 
+/// Notes v's sum, which is complete, for all, and shares it out further.
+template <class Offset>
+DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, double *totals, i64 *reached) {
+  const double sum = paths.share[v];
+  paths.share[v] = 1 / sigma + sum;
+  if (v == source) return;
+  if (sum > 0) atomicAdd(&totals[v], sigma * sum);
+  if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+}
+
 /// The vertices of a level, once their sums are complete: noted for all, and shared out further.
 template <class Offset>
 DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
@@ -317,32 +314,90 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
     const u64 item = paths.queue[k];
     if (item >> 32) continue;  // not the first part
     const i32 v = i32(u32(item));
-    const double sum = paths.share[v], sigma = paths.sigma[v];
-    paths.share[v] = 1 / sigma + sum;
-    if (v == source) continue;
-    if (sum > 0) atomicAdd(&totals[v], sigma * sum);
-    if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+    finish_vertex(paths, v, paths.sigma[v], source, totals, reached);
   }
 }
 
-/// What a thread of a block that walks back alone asks for ahead of time: a vertex of the level before,
-/// and of the one before that. Each of its words is waited for in the turn after.
-template <class Offset> struct Ahead {
-  u64 item;      // of the queue, three levels ahead
-  Offset begin;  // of the row, two levels ahead
-  bool has_item, has_begin;
+/// A small level that one block of several walks alone: a thread lists a part, then takes an edge. The
+/// chain of waits is short, as no warp goes through many edges one after another.
+template <class Offset> struct SmallLevel {
+  // shared: of each part
+  u32 *vertex;
+  u32 *end;       // edges of this part and of those before
+  Offset *begin;  // of its first edge, less the edges of the parts before
+  double *sigma;
+  u32 *scratch;   // shared: WARP + 1
+  static constexpr u32 ROOM = TEAM_BLOCK;
 
-  /// The parts from..to - 1 are those of the level three turns ahead.
-  DEVICE void turn(const Paths<Offset> &paths, u32 from, u32 to) {
-    if (has_begin) fetch_ahead(&paths.out[begin]);
-    has_begin = has_item;
-    if (has_item) {
+  /// Lists the parts first..first + count - 1 of the queue, and returns how many edges they have.
+  DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
+    const u32 mine = threadIdx.x;
+    Offset from = 0;
+    u32 length = 0, edges;
+    if (mine < count) {
+      const u64 item = paths.queue[first + mine];
       const u32 v = u32(item);
-      begin = paths.ends[v] + Offset(item >> 32) * PART;
-      fetch_ahead(&paths.sigma[v]), fetch_ahead(&paths.share[v]);
+      from = paths.ends[v] + Offset(item >> 32) * PART;
+      length = u32(least(paths.ends[v + 1], Offset(from + PART)) - from);
+      vertex[mine] = v;
+      sigma[mine] = paths.sigma[v];
     }
-    has_item = from + threadIdx.x < to;
-    if (has_item) item = paths.queue[from + threadIdx.x];
+    const u32 before = block_exclusive_sum(length, scratch, edges);
+    if (mine < count) end[mine] = before + length, begin[mine] = from - Offset(before);
+    __syncthreads();
+    return edges;
+  }
+
+  DEVICE void count_paths(const Paths<Offset> &paths, u64 first, u32 count, i32 level) const {
+    const u32 edges = list(paths, first, count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      i32 w[1] = {-1};
+      bool is_new = false;
+      if (edge < edges) {
+        const u32 row = upper_bound<u32, u32>(end, 0, count, edge);
+        w[0] = paths.out[begin[row] + Offset(edge)];
+        fetch_ahead(&paths.ends[w[0]]);
+        i32 at = load_relaxed(&paths.levels[w[0]]);
+        if (at < 0) {
+          at = atomicCAS(&paths.levels[w[0]], -1, level + 1);
+          is_new = at < 0;
+        }
+        if (is_new || at == level + 1) atomicAdd(&paths.sigma[w[0]], sigma[row]);
+      }
+      enqueue<1>(paths, w, is_new);
+    }
+  }
+
+  template <int SUMMED>
+  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last,
+                         double *of_edges, i32 source, double *totals, i64 *reached) const {
+    const u32 mine = threadIdx.x;
+    const bool is_first_part = mine < count && !(paths.queue[first + mine] >> 32);
+    const u32 edges = list(paths, first, is_last ? 0 : count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      int row = int(count);  // of no edge
+      double share = 0;
+      if (edge < edges) {
+        row = int(upper_bound<u32, u32>(end, 0, count, edge));
+        const Offset place = begin[row] + Offset(edge);
+        const i32 w = paths.out[place];
+        const i32 at = paths.levels[w];
+        const double its_share = paths.share[w];  // at the same time
+        if (at == level + 1) share = its_share;
+        if (SUMMED == OF_EDGES && share > 0) atomicAdd(&of_edges[place], sigma[row] * share);
+      }
+      const double sum = sum_in_row(share, row);
+      const int next = __shfl_down_sync(ALL_LANES, row, 1);
+      if ((lane() == WARP - 1 || next != row) && sum > 0) atomicAdd(&paths.share[vertex[row]], sum);
+    }
+    __syncthreads();
+    if (is_first_part) {
+      const i32 v = i32(is_last ? u32(paths.queue[first + mine]) : vertex[mine]);
+      finish_vertex(paths, v, is_last ? paths.sigma[v] : sigma[mine], source, totals, reached);
+    }
+    __syncthreads();
   }
 };
 
@@ -366,7 +421,7 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
 /// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
 /// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
 /// team takes a level of at most `few_parts` parts from the team, and goes on alone while levels have
-/// at most `alone_parts` parts and `alone_edges` edges.
+/// at most `alone_parts` parts and `alone_edges` edges; neither number of parts exceeds TEAM_BLOCK.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
 brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -375,6 +430,13 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
         u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges, double *totals, double *of_edges, i64 *reached, i64 *counts) {
   SHARED(u32, alone, 3);  // while one block works alone: parts in the queue; edges out of even and odd levels
+  typedef SmallLevel<Offset> Small;
+  SHARED(u32, small_vertex, Small::ROOM);
+  SHARED(u32, small_end, Small::ROOM);
+  SHARED(Offset, small_begin, Small::ROOM);
+  SHARED(double, small_sigma, Small::ROOM);
+  SHARED(u32, scratch, WARP + 1);
+  const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
   Grid grid(control);
   grid.begin(tickets);
   Team team(words, team_size);
@@ -434,7 +496,8 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
         u32 *const edges = &alone[1 + (depth & 1)];
         paths.edges = edges;
-        count_paths<TOLD>(paths, team, begin, end, depth);
+        if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
+        else count_paths<TOLD>(paths, team, begin, end, depth);
         team.meet();
         begin = end;
         end = load_relaxed(paths.queued);
@@ -463,22 +526,22 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       const u64 is_alone = to & IS_ALONE;
       if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
       // Ends of levels are loaded a turn before they are needed.
-      const auto begin_of = [&](i32 level) { return level >= 0 ? u32(load_relaxed(&stops[level])) : 0; };
       u64 before = load_relaxed(&stops[level]);
-      Ahead<Offset> ahead{};
-      u32 third = begin_of(level - 2);
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
         const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;
-        const u32 fourth = begin_of(level - 3);
+        const bool is_last = level == depth - 1;
         to &= ~IS_ALONE;
-        if (level < depth - 1) {
-          sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
+        if (TOLD == BY_LEVELS && paths.is_small) {
+          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source, totals, reached);
+        } else {
+          if (!is_last) {
+            sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
+            team.meet();
+          }
+          finish(paths, team, from, to, source, totals, reached);
           team.meet();
         }
-        finish(paths, team, from, to, source, totals, reached);
-        if (TOLD == BY_LEVELS && paths.is_small) ahead.turn(paths, fourth, third);
-        team.meet();
-        to = before, before = earlier, third = fourth;
+        to = before, before = earlier;
         --level;
       }
       if (is_alone) {

@@ -16,7 +16,7 @@ namespace graphla {
 
 constexpr int PULL_WORDS = 4;                  // of the map, that a warp has in hand at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices
-constexpr int PULL_FAR = 1024;                 // rows that wait for the whole block, one a thread
+constexpr int PULL_FAR = 256;                  // rows that wait for the whole block
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
@@ -35,7 +35,7 @@ template <class S> struct Pull {
   u32 *far_count;    // shared
 
   static constexpr int NEAR = 8;      // entries that a lane looks at by itself
-  static constexpr int LONG = 64;     // entries from which a row is the whole block's
+  static constexpr int LONG = 128;    // entries from which a row is the whole block's
 
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
@@ -180,33 +180,36 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Follows what is left of the longest rows, as one run of entries; all threads of the block call.
-  /// The memory of all lists is free then: it holds where rows end and begin, and who was found.
+  /// What is left of the longest rows, as one run of entries; all threads of the block call. The
+  /// room of all lists is free for where rows end and begin, and for who was found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
     const int count = int(least(*far_count, u32(PULL_FAR)));
     if (!count) return;
     Slot *const ends = (Slot *)(list - warp_in_block() * room), *const begins = ends + PULL_FAR;
-    Slot *const scratch = begins + PULL_FAR;
-    i32 *const by = (i32 *)(scratch + WARP + 1);
-    static_assert(PULL_FAR <= BFS_THREADS, "a thread has one row");
-    const int i = int(threadIdx.x);
-    const i32 v[1] = {i < count ? far[i] : 0};
-    const Slot begin = i < count ? start_of(Slot(search.in_ptr[v[0]])) + NEAR : 0;
-    const Slot length = i < count ? Slot(search.in_ptr[v[0] + 1]) - begin : 0;
-    Slot total;
-    const Slot ahead = block_exclusive_sum(length, scratch, total);
-    if (i < count) ends[i] = ahead + length, begins[i] = begin - ahead, by[i] = -1;
+    i32 *const by = (i32 *)(begins + PULL_FAR);
+    if (warp_in_block() == 0) {
+      Slot total = 0;
+      for (int i = lane(); i - lane() < count; i += WARP) {
+        const i32 v = i < count ? far[i] : 0;
+        const Slot begin = start_of(Slot(search.in_ptr[v])) + NEAR;
+        const Slot length = i < count ? Slot(search.in_ptr[v + 1]) - begin : 0;
+        const Slot through = warp_inclusive_sum(length);
+        const Slot ahead = total + through - length;
+        if (i < count) ends[i] = ahead + length, begins[i] = begin - ahead, by[i] = -1;
+        total += shuffle(through, WARP - 1);
+      }
+    }
     __syncthreads();
-    for (Slot first = Slot(warp_in_block() * K * WARP); first < total; first += BFS_THREADS * K) {
+    for (Slot first = Slot(warp_in_block() * K * WARP); first < ends[count - 1]; first += BFS_THREADS * K) {
       i32 u[K];
       int row[K];
 #pragma unroll
       for (int k = 0; k < K; ++k) {
         const Slot mine = first + Slot(k * WARP + lane());
         row[k] = 0, u[k] = -1;
-        if (mine >= total) continue;
+        if (mine >= ends[count - 1]) continue;
         row[k] = upper_bound<Slot, int>(ends, 0, count, mine);
         if (load_relaxed(&by[row[k]]) < 0) u[k] = search.in[begins[row[k]] + mine];
       }
@@ -216,10 +219,14 @@ template <class S> struct Pull {
       }
     }
     __syncthreads();
-    const bool is_found = i < count && by[i] >= 0;
-    if (is_found) find(v[0], by[i], sums);
-    else if (i < count) sums.into_left += Slot(search.in_ptr[v[0] + 1] - search.in_ptr[v[0]]);
-    if (queues) search.template keep<1>(is_found, v);
+    if (threadIdx.x < PULL_FAR) {
+      const int i = int(threadIdx.x);
+      const i32 v[1] = {i < count ? far[i] : 0};
+      const bool is_found = i < count && by[i] >= 0;
+      if (is_found) find(v[0], by[i], sums);
+      else if (i < count) sums.into_left += Slot(search.in_ptr[v[0] + 1] - search.in_ptr[v[0]]);
+      if (queues) search.template keep<1>(is_found, v);
+    }
     __syncthreads();
     if (threadIdx.x == 0) *far_count = 0;
   }

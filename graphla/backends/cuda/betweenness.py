@@ -112,7 +112,8 @@ def _launch(
         BLOCK,
         *(size(vertices), size(sources.size), np.uint32(blocks), graph.indptr, graph.indices),
         *(*distances, sources, renumbered, *scratch),
-        *(np.uint32(each) for each in (FEW_PARTS, ALONE_PARTS, ALONE_EDGES)),
+        *(np.uint32(min(parts, BLOCK)) for parts in (FEW_PARTS, ALONE_PARTS)),
+        np.uint32(ALONE_EDGES),
         *(*sums, counts),
         results=0,
     )

@@ -38,7 +38,7 @@ CLUSTER = 16
 elsewhere one block does it alone."""
 ALONE_EDGES = 4096
 """A level of no more edges is given to one block, if its vertices have room there;"""
-MOST_ALONE = 8192
+MOST_ALONE = 4096
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
 CLUSTER_EDGES = 16384
 """A level of no more edges is given to a cluster;"""
@@ -60,7 +60,7 @@ PUSH_COST = 1.25
 """What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
 UNIT = 4
 """Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
-STATIC = 9728
+STATIC = 6656
 """Bytes of shared memory that the kernel has beside those asked for."""
 MOST_RECORDS = 1 << 20
 TOO_DEEP = persistent.FAULT
