@@ -406,10 +406,11 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
   u32 vertices = 0;
   for (u64 k = team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
+    if (item >> 32) continue;  // not the first part
     const i32 v = i32(u32(item));
     paths.levels[v] = -1;
     paths.sigma[v] = paths.share[v] = 0;
-    vertices += !(item >> 32);  // the first part
+    ++vertices;
   }
   const u32 all = warp_inclusive_sum(vertices);
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
@@ -428,7 +429,8 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
         const double *lengths, i64 stride, const double *distances,
         const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
-        u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges, double *totals, double *of_edges, i64 *reached, i64 *counts) {
+        u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges,
+        double *totals, double *of_edges, i64 *reached, i64 *counts) {
   SHARED(u32, alone, 3);  // while one block works alone: parts in the queue; edges out of even and odd levels
   typedef SmallLevel<Offset> Small;
   SHARED(u32, small_vertex, Small::ROOM);
@@ -532,7 +534,8 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         const bool is_last = level == depth - 1;
         to &= ~IS_ALONE;
         if (TOLD == BY_LEVELS && paths.is_small) {
-          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source, totals, reached);
+          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source,
+                                            totals, reached);
         } else {
           if (!is_last) {
             sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
