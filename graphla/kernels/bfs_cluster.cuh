@@ -191,7 +191,8 @@ template <class S, int SIZE> struct Together {
         *in_block<SIZE>(at + rank, u32(lane())) = Letter{least(ends, room), edges, sent[FOUND_HERE], flags};
       }
       __syncwarp();
-      if (lane() < SENT_WORDS) sent[lane()] = 0;
+      if (lane() < LONG_ROWS) sent[lane()] = 0;
+      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if it is 0 other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
