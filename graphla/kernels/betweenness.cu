@@ -11,6 +11,10 @@
 // where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the queue
 // holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
 // whatever the rows they are of.
+//
+// Small levels are walked by the first block of a team alone: it needs no barrier of the team between
+// them, and counts what it queues in shared memory. It leaves the levels to the team again once one
+// has too many parts or edges. The way back takes each level in the same manner as the way there.
 // Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
 #include "many.cuh"
 #include "persistent.cuh"
@@ -23,10 +27,23 @@ constexpr int AHEAD = 4;    // edges that a lane has in flight
 constexpr int TEAM_WORDS = 16;
 
 /// What there is of each team in device memory, zero at first.
-enum TeamWord { TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_COUNTS = 2 };
+/// From TEAM_BEGIN on: where the first block has got to after its levels alone.
+enum TeamWord {
+  TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_QUEUED = 2, TEAM_BEGIN = 3, TEAM_END = 4, TEAM_DEPTH = 5, TEAM_LEVEL = 6
+};
+
+/// A flag of a level's end: the first block walks the level alone.
+constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// What dependencies are summed up of: of vertices alone, or of edges as well.
 enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
+
+/// Asks for the memory at p, which is read later.
+DEVICE void fetch_ahead(const void *p) {
+#ifndef GRAPHLA_SIMULATOR
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
 
 /// Which edges lie on shortest paths: those a level on, or those as long as the distance grows.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
@@ -50,10 +67,11 @@ struct Team {
     due += blocks;
     if (threadIdx.x == 0) {
       add_released(word, u64(1));
-      while (i32(u32(load_acquired(word)) - due) < 0) __nanosleep(20);
+      for (int polls = 0; i32(u32(load_acquired(word)) - due) < 0; ++polls) __nanosleep(polls < EAGER ? 20 : 200);
     }
     __syncthreads();
   }
+  static constexpr int EAGER = 64;  // polls; longer waits are for a block that works alone
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
@@ -70,7 +88,9 @@ template <class Offset> struct Paths {
   i32 *levels;         // -1 where not reached; by lengths one less for each edge still to count
   double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
   u64 *queue;          // part << 32 | vertex
-  u64 *counts;         // vertices << 32 | parts that are queued
+  u32 *queued;         // how many parts are in the queue
+  u32 *edges;          // shared: of the vertices queued since the level began, if it is small
+  bool is_small;       // one block of several walks this level alone
 };
 
 /// One lane's part, of those that a warp has taken.
@@ -113,20 +133,32 @@ DEVICE int batch_of(u64 parts, u32 warps) {
   return int(least(each, u64(WARP)));
 }
 
-/// This lane's vertex, if it was reached just now, is queued; every lane calls.
-template <class Offset> DEVICE void enqueue(const Paths<Offset> &paths, u32 w, bool is_new) {
-  if (!__any_sync(ALL_LANES, is_new)) return;
-  u32 parts = 0;
-  if (is_new) {
-    const Offset length = paths.ends[w + 1] - paths.ends[w];
-    parts = u32(greatest((length + PART - 1) / PART, Offset(1)));
+/// Queues w[k] of this lane for each bit k of `is_new`: vertices reached just now; every lane calls.
+template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
+  constexpr u32 MOST = 1u << 17;  // so that the sum of a level's edges fits 32 bits
+  if (!__any_sync(ALL_LANES, is_new != 0)) return;
+  u32 parts[K], mine = 0;
+#pragma unroll
+  for (int k = 0; k < K; ++k) {
+    parts[k] = 0;
+    if (is_new >> k & 1) {
+      const Offset length = paths.ends[w[k] + 1] - paths.ends[w[k]];
+      parts[k] = u32(greatest((length + PART - 1) / PART, Offset(1)));
+      if (paths.is_small) {
+        atomicAdd(paths.edges, u32(least(length, Offset(MOST))));
+        fetch_ahead(&paths.out[paths.ends[w[k]]]);
+      }
+    }
+    mine += parts[k];
   }
-  const u32 through = warp_inclusive_sum(parts);
-  const u32 vertices = u32(__popc(__ballot_sync(ALL_LANES, is_new)));
-  u64 first = 0;
-  if (lane() == WARP - 1) first = atomicAdd(paths.counts, u64(vertices) << 32 | through);
-  const u64 place = (shuffle(first, WARP - 1) & 0xffffffffu) + (through - parts);
-  for (u32 part = 0; part < parts; ++part) paths.queue[place + part] = u64(part) << 32 | w;
+  const u32 through = warp_inclusive_sum(mine);
+  u32 first = 0;
+  if (lane() == WARP - 1) first = atomicAdd(paths.queued, through);
+  u64 *place = paths.queue + (shuffle(first, WARP - 1) + (through - mine));
+#pragma unroll
+  for (int k = 0; k < K; ++k) {
+    for (u32 part = 0; part < parts[k]; ++part) *place++ = u64(part) << 32 | u32(w[k]);
+  }
 }
 
 /// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
@@ -155,22 +187,28 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
       if constexpr (TOLD == BY_LEVELS) {
         for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
       }
+      u32 is_new = 0;
       for (int k = 0; k < AHEAD; ++k) {
-        bool is_new = false;
         if constexpr (TOLD == BY_LENGTHS) {
-          if (w[k] >= 0) {
-            at[k] = level + 1;
-            is_new = atomicAdd(&paths.levels[w[k]], 1) == -2;
-            if (is_new) store_relaxed(&paths.levels[w[k]], level + 1);
-          }
+          if (w[k] >= 0) at[k] = atomicAdd(&paths.levels[w[k]], 1);
         } else if (w[k] >= 0 && at[k] < 0) {
           at[k] = atomicCAS(&paths.levels[w[k]], -1, level + 1);
-          is_new = at[k] < 0;
-          if (is_new) at[k] = level + 1;
         }
-        if (w[k] >= 0 && at[k] == level + 1) atomicAdd(&paths.sigma[w[k]], paths_here[k]);
-        enqueue(paths, u32(w[k]), is_new);
       }
+      for (int k = 0; k < AHEAD; ++k) {
+        if (w[k] < 0) continue;
+        if constexpr (TOLD == BY_LENGTHS) {
+          if (at[k] == -2) {
+            is_new |= 1u << k;
+            store_relaxed(&paths.levels[w[k]], level + 1);
+          }
+          atomicAdd(&paths.sigma[w[k]], paths_here[k]);
+        } else {
+          if (at[k] < 0) is_new |= 1u << k;
+          if (at[k] < 0 || at[k] == level + 1) atomicAdd(&paths.sigma[w[k]], paths_here[k]);
+        }
+      }
+      enqueue<AHEAD>(paths, w, is_new);
     }
   }
 }
@@ -179,8 +217,8 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
 template <class Offset> DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
   for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
     const i64 v = first + lane();
-    const bool is_reached = v < vertices && paths.distances[v] == paths.distances[v];
-    enqueue(paths, u32(v), is_reached);
+    const i32 reached[1] = {i32(v)};
+    enqueue<1>(paths, reached, v < vertices && paths.distances[v] == paths.distances[v]);
   }
 }
 
@@ -258,6 +296,16 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
   }
 }
 
+/// Notes v's sum, which is complete, for all, and shares it out further.
+template <class Offset>
+DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, double *totals, i64 *reached) {
+  const double sum = paths.share[v];
+  paths.share[v] = 1 / sigma + sum;
+  if (v == source) return;
+  if (sum > 0) atomicAdd(&totals[v], sigma * sum);
+  if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+}
+
 /// The vertices of a level, once their sums are complete: noted for all, and shared out further.
 template <class Offset>
 DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
@@ -266,42 +314,139 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
     const u64 item = paths.queue[k];
     if (item >> 32) continue;  // not the first part
     const i32 v = i32(u32(item));
-    const double sum = paths.share[v], sigma = paths.sigma[v];
-    paths.share[v] = 1 / sigma + sum;
-    if (v == source) continue;
-    if (sum > 0) atomicAdd(&totals[v], sigma * sum);
-    if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+    finish_vertex(paths, v, paths.sigma[v], source, totals, reached);
   }
 }
 
-/// All that a team has reached is forgotten.
-template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end) {
+/// A small level that one block of several walks alone: a thread lists a part, then takes an edge. The
+/// chain of waits is short, as no warp goes through many edges one after another.
+template <class Offset> struct SmallLevel {
+  // shared: of each part
+  u32 *vertex;
+  u32 *end;       // edges of this part and of those before
+  Offset *begin;  // of its first edge, less the edges of the parts before
+  double *sigma;
+  u32 *scratch;   // shared: WARP + 1
+  static constexpr u32 ROOM = TEAM_BLOCK;
+
+  /// Lists the parts first..first + count - 1 of the queue, and returns how many edges they have.
+  DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
+    const u32 mine = threadIdx.x;
+    Offset from = 0;
+    u32 length = 0, edges;
+    if (mine < count) {
+      const u64 item = paths.queue[first + mine];
+      const u32 v = u32(item);
+      from = paths.ends[v] + Offset(item >> 32) * PART;
+      length = u32(least(paths.ends[v + 1], Offset(from + PART)) - from);
+      vertex[mine] = v;
+      sigma[mine] = paths.sigma[v];
+    }
+    const u32 before = block_exclusive_sum(length, scratch, edges);
+    if (mine < count) end[mine] = before + length, begin[mine] = from - Offset(before);
+    __syncthreads();
+    return edges;
+  }
+
+  DEVICE void count_paths(const Paths<Offset> &paths, u64 first, u32 count, i32 level) const {
+    const u32 edges = list(paths, first, count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      i32 w[1] = {-1};
+      bool is_new = false;
+      if (edge < edges) {
+        const u32 row = upper_bound<u32, u32>(end, 0, count, edge);
+        w[0] = paths.out[begin[row] + Offset(edge)];
+        fetch_ahead(&paths.ends[w[0]]);
+        i32 at = load_relaxed(&paths.levels[w[0]]);
+        if (at < 0) {
+          at = atomicCAS(&paths.levels[w[0]], -1, level + 1);
+          is_new = at < 0;
+        }
+        if (is_new || at == level + 1) atomicAdd(&paths.sigma[w[0]], sigma[row]);
+      }
+      enqueue<1>(paths, w, is_new);
+    }
+  }
+
+  template <int SUMMED>
+  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last,
+                         double *of_edges, i32 source, double *totals, i64 *reached) const {
+    const u32 mine = threadIdx.x;
+    const bool is_first_part = mine < count && !(paths.queue[first + mine] >> 32);
+    const u32 edges = list(paths, first, is_last ? 0 : count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      int row = int(count);  // of no edge
+      double share = 0;
+      if (edge < edges) {
+        row = int(upper_bound<u32, u32>(end, 0, count, edge));
+        const Offset place = begin[row] + Offset(edge);
+        const i32 w = paths.out[place];
+        const i32 at = paths.levels[w];
+        const double its_share = paths.share[w];  // at the same time
+        if (at == level + 1) share = its_share;
+        if (SUMMED == OF_EDGES && share > 0) atomicAdd(&of_edges[place], sigma[row] * share);
+      }
+      const double sum = sum_in_row(share, row);
+      const int next = __shfl_down_sync(ALL_LANES, row, 1);
+      if ((lane() == WARP - 1 || next != row) && sum > 0) atomicAdd(&paths.share[vertex[row]], sum);
+    }
+    __syncthreads();
+    if (is_first_part) {
+      const i32 v = i32(is_last ? u32(paths.queue[first + mine]) : vertex[mine]);
+      finish_vertex(paths, v, is_last ? paths.sigma[v] : sigma[mine], source, totals, reached);
+    }
+    __syncthreads();
+  }
+};
+
+/// Forgets all that a team has reached, and adds the number of vertices to `count`.
+template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
+  u32 vertices = 0;
   for (u64 k = team.thread(); k < end; k += team.threads()) {
-    const i32 v = i32(u32(paths.queue[k]));
+    const u64 item = paths.queue[k];
+    if (item >> 32) continue;  // not the first part
+    const i32 v = i32(u32(item));
     paths.levels[v] = -1;
     paths.sigma[v] = paths.share[v] = 0;
+    ++vertices;
   }
+  const u32 all = warp_inclusive_sum(vertices);
+  if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
 /// All sources; by lengths one, with its distances. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
 /// first), `room` parts, and `vertices` + 2 ends of levels. `totals`, `of_edges` (one an entry) and
 /// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
 /// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
-/// `renumbered`, if there is one, where vertices from `vertices` on have no edges.
+/// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
+/// team takes a level of at most `few_parts` parts from the team, and goes on alone while levels have
+/// at most `alone_parts` parts and `alone_edges` edges; neither number of parts exceeds TEAM_BLOCK.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
 brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
         const double *lengths, i64 stride, const double *distances,
         const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
-        u64 *queues, i64 room, u32 *level_ends, double *totals, double *of_edges, i64 *reached, i64 *counts) {
+        u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges,
+        double *totals, double *of_edges, i64 *reached, i64 *counts) {
+  SHARED(u32, alone, 3);  // while one block works alone: parts in the queue; edges out of even and odd levels
+  typedef SmallLevel<Offset> Small;
+  SHARED(u32, small_vertex, Small::ROOM);
+  SHARED(u32, small_end, Small::ROOM);
+  SHARED(Offset, small_begin, Small::ROOM);
+  SHARED(double, small_sigma, Small::ROOM);
+  SHARED(u32, scratch, WARP + 1);
+  const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
   Grid grid(control);
   grid.begin(tickets);
   Team team(words, team_size);
   const i64 mine = i64(team.number) * vertices;
-  const Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
-                            queues + i64(team.number) * room, team.word + TEAM_COUNTS};
-  u32 *stops = level_ends + i64(team.number) * (vertices + 2);
+  u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
+  Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
+                            queues + i64(team.number) * room, queued, nullptr, false};
+  u64 *stops = level_ends + i64(team.number) * (vertices + 2);
   const bool leads = team.rank == 0 && threadIdx.x == 0;
   StopFlag flag(host, patience);
   for (;;) {
@@ -310,7 +455,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       if (stops_here) store_relaxed(&control[IS_STOPPED], u64(1));
       const u64 next = stops_here ? u64(number) : atomicAdd(&control[NEXT_SOURCE], u64(1));
       store_relaxed(&team.word[TEAM_SOURCE], next);
-      store_relaxed(paths.counts, u64(0));
+      store_relaxed(queued, 0u);
     }
     team.meet();
     const u64 turn = load_relaxed(&team.word[TEAM_SOURCE]);
@@ -324,9 +469,9 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
     if constexpr (TOLD == BY_LENGTHS) {
       await_edges(paths, team, vertices);
       team.meet();
-      count_edges(paths, team, load_relaxed(paths.counts) & 0xffffffffu);
+      count_edges(paths, team, load_relaxed(queued));
       team.meet();
-      if (leads) store_relaxed(paths.counts, u64(0));
+      if (leads) store_relaxed(queued, 0u);
       team.meet();
     }
     if (team.warp() == 0) {
@@ -335,31 +480,81 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         paths.sigma[source] = 1;
         stops[0] = 0;
       }
-      enqueue(paths, u32(source), lane() == 0);
+      const i32 first[1] = {source};
+      enqueue<1>(paths, first, lane() == 0);
     }
     team.meet();
     i32 depth = 0;
-    u64 begin = 0, end = load_relaxed(paths.counts) & 0xffffffffu;
+    u64 begin = 0, end = load_relaxed(queued);
     while (begin < end) {
-      if (leads) stops[depth + 1] = u32(end);
-      count_paths<TOLD>(paths, team, begin, end, depth);
-      team.meet();
-      begin = end;
-      end = load_relaxed(paths.counts) & 0xffffffffu;
-      ++depth;
-      team.meet();  // all have read the counts before anyone adds to them
-    }
-    if (leads) counts[turn] = i64(load_relaxed(paths.counts) >> 32);
-    for (i32 level = depth - 1; level >= 0; --level) {
-      const u64 from = load_relaxed(&stops[level]), to = load_relaxed(&stops[level + 1]);
-      if (level < depth - 1) {
-        sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
-        team.meet();
+      const bool is_alone = team_size == 1 || end - begin <= few_parts;
+      bool goes_on = true;
+      if (is_alone) {
+        if (threadIdx.x == 0) alone[0] = u32(end), alone[1] = alone[2] = 0;
+        team.blocks = 1, paths.queued = alone, paths.is_small = team_size > 1;
+        __syncthreads();
       }
-      finish(paths, team, from, to, source, totals, reached);
-      team.meet();
+      while (goes_on && (!is_alone || team.rank == 0)) {
+        if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
+        u32 *const edges = &alone[1 + (depth & 1)];
+        paths.edges = edges;
+        if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
+        else count_paths<TOLD>(paths, team, begin, end, depth);
+        team.meet();
+        begin = end;
+        end = load_relaxed(paths.queued);
+        bool is_few = end - begin <= (is_alone ? alone_parts : few_parts);
+        if (paths.is_small) is_few &= load_relaxed(edges) <= alone_edges;
+        if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
+        ++depth;
+        team.meet();  // all have read the counts before anyone adds to them
+        goes_on = begin < end && (team_size == 1 || is_few == is_alone);
+      }
+      if (is_alone) {
+        team.blocks = team_size, paths.queued = queued, paths.is_small = false;
+        if (leads) {
+          store_relaxed(queued, u32(end));
+          store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
+          store_relaxed(&team.word[TEAM_DEPTH], u64(depth));
+        }
+        team.meet();
+        begin = load_relaxed(&team.word[TEAM_BEGIN]), end = load_relaxed(&team.word[TEAM_END]);
+        depth = i32(load_relaxed(&team.word[TEAM_DEPTH]));
+      }
     }
-    forget(paths, team, end);
+    i32 level = depth - 1;
+    while (level >= 0) {
+      u64 to = load_relaxed(&stops[level + 1]);
+      const u64 is_alone = to & IS_ALONE;
+      if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
+      // Ends of levels are loaded a turn before they are needed.
+      u64 before = load_relaxed(&stops[level]);
+      while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
+        const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;
+        const bool is_last = level == depth - 1;
+        to &= ~IS_ALONE;
+        if (TOLD == BY_LEVELS && paths.is_small) {
+          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source,
+                                            totals, reached);
+        } else {
+          if (!is_last) {
+            sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
+            team.meet();
+          }
+          finish(paths, team, from, to, source, totals, reached);
+          team.meet();
+        }
+        to = before, before = earlier;
+        --level;
+      }
+      if (is_alone) {
+        team.blocks = team_size, paths.is_small = false;
+        if (leads) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
+        team.meet();
+        level = i32(i64(load_relaxed(&team.word[TEAM_LEVEL])));
+      }
+    }
+    forget(paths, team, end, (u64 *)&counts[turn]);
     team.meet();
   }
   if (is_last_block(grid) && threadIdx.x == 0) {

@@ -65,7 +65,8 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
   SHARED(i32, alone_long, ALONE_LONG);
   SHARED(u32, alone_ends, ALONE_LONG);
   SHARED(i32, far, PULL_FAR);
-  SHARED(u32, sent, CLUSTER + 2);
+  SHARED(u32, sent, Walk::SENT_WORDS);
+  static_assert(CLUSTER_LONG <= ALONE_LONG, "both kinds of long rows are listed in alone_long");
   SHARED(u32, few, 3);  // far rows, whether one is found, vertices buffered
   if constexpr (CLUSTER > 1) cluster_meet<CLUSTER>();  // all of it is there: see `in_block`
 
@@ -297,7 +298,8 @@ search_breadth_first(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patie
     } else if constexpr (CLUSTER > 1) {
       if (blockIdx.x < CLUSTER) {
         const u32 room = least(u32(alone_room) / 4, u32(pool - Walk::LETTERS) / u32(2 * CLUSTER * (PARENTS ? 2 : 1)));
-        const Walk walk{search, (u32 *)bytes + pool, (Letter *)bytes, (i32 *)bytes + Walk::LETTERS, sent, room, blockIdx.x};
+        const Walk walk{search, (u32 *)bytes + pool, (Letter *)bytes, (i32 *)bytes + Walk::LETTERS, sent,
+                        alone_long, alone_ends, scratch, room, blockIdx.x};
         const Walked end = walk.walk(map, u32(words), p.first, p.last, p.level, u32(grid_edges), limit,
                                      sizeof(Level) == 1 && levels, flag, trace, p.records);
         is_stopped = end.stops;

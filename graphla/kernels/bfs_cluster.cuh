@@ -6,8 +6,11 @@
 // tests what it has received, reads the rows of what is new, and sends their ends. With them goes a
 // letter to each block, of what all must know to decide alike; then the cluster meets.
 //
-// Rows too long for one thread, and more ends than a box holds, fail the level: its vertices are
-// queued, none of what they sent is looked at, and it is left to the grid.
+// A thread follows the row of a vertex that is new by itself if the row is short. Longer rows wait in a
+// list until the block has looked at all it has received; then its threads share their edges evenly.
+//
+// If a block has more long rows, or edges of them, than the limits below, or a box overflows, the level
+// fails: its vertices are queued, none of what they sent is looked at, and the grid takes the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs.cuh"
@@ -15,7 +18,9 @@
 
 namespace graphla {
 
-constexpr u32 CLUSTER_LONG = 256;  // a row longer than this is left to the grid
+constexpr u32 CLUSTER_SHORT = 16;         // a thread follows a row of at most this many entries
+constexpr u32 CLUSTER_LONG = 512;         // a block lists at most this many longer rows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // and follows at most this many edges of them
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// From one block of the cluster to another, after each level.
@@ -39,10 +44,15 @@ template <class S, int SIZE> struct Together {
   u32 *map;         // shared: of reached vertices that this block owns, and those never to be
   Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
   i32 *boxes;       // dynamic shared: ends, of even and odd levels, from each block; then whence
-  u32 *sent;        // shared: ends sent to each block; vertices found; whether the level fails
+  u32 *sent;        // shared: ends sent to each block; vertices found; whether the level fails; long rows
+  i32 *long_list;   // shared: CLUSTER_LONG vertices
+  u32 *ends;        // shared: the sums of their degrees
+  u32 *scratch;     // shared: WARP + 1
   u32 room;         // of a box
   u32 rank;         // of this block
 
+  /// Places in `sent` behind the counts of ends.
+  enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
   /// Words of the pool that letters take.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
@@ -52,33 +62,63 @@ template <class S, int SIZE> struct Together {
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends the ends of the edges out of v of each lane that `has` one.
+  /// Sends u[k], where it is not -1, to the block that owns it; `from` is the vertex before it.
+  template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
+    u32 owner[K], at[K];
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      owner[k] = owner_of(u32(u[k]) / WARP);
+      at[k] = u[k] >= 0 ? atomicAdd(&sent[owner[k]], 1u) : room;
+    }
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (at[k] >= room) continue;
+      i32 *const far = in_block<SIZE>(box, owner[k]) + rank * room + at[k];
+      far[0] = u[k];
+      if constexpr (S::HAS_PARENTS) far[2 * SIZE * room] = from;
+    }
+  }
+
+  /// Sends the ends of the edges out of v of each lane that `has` one, or lists v if its row is long.
   DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
     constexpr int K = 4;
     if (!has) return;
-    if (end - p > Offset(CLUSTER_LONG)) {
-      store_relaxed(&sent[SIZE + 1], 1u);
+    if (end - p > Offset(CLUSTER_SHORT)) {
+      const u32 at = atomicAdd(&sent[LONG_ROWS], 1u);
+      if (at < CLUSTER_LONG) long_list[at] = v;
       return;
     }
 #pragma unroll 1
     while (p < end) {
       i32 u[K];
-      u32 owner[K], at[K];
 #pragma unroll
       for (int k = 0; k < K; ++k) u[k] = k < end - p ? search.out[p + k] : -1;
-#pragma unroll
-      for (int k = 0; k < K; ++k) {
-        owner[k] = owner_of(u32(u[k]) / WARP);
-        at[k] = u[k] >= 0 ? atomicAdd(&sent[owner[k]], 1u) : room;
-      }
-#pragma unroll
-      for (int k = 0; k < K; ++k) {
-        if (at[k] >= room) continue;
-        i32 *const far = in_block<SIZE>(box, owner[k]) + rank * room + at[k];
-        far[0] = u[k];
-        if constexpr (S::HAS_PARENTS) far[2 * SIZE * room] = v;
-      }
+      send<K>(u, v, box);
       p += least(end - p, Offset(K));
+    }
+  }
+
+  /// Sends the ends of the edges of the `rows` long rows. All threads of the block call.
+  DEVICE void follow_long(u32 rows, i32 *box) const {
+    const u32 listed = least(rows, CLUSTER_LONG);
+    u32 degree = 0, edges;
+    if (threadIdx.x < listed) {
+      const i32 v = long_list[threadIdx.x];
+      degree = u32(least(search.out_ptr[v + 1] - search.out_ptr[v], Offset(CLUSTER_LONG_EDGES + 1)));
+    }
+    const u32 before = block_exclusive_sum(degree, scratch, edges);
+    if (threadIdx.x < listed) ends[threadIdx.x] = before + degree;
+    __syncthreads();
+    if (rows > CLUSTER_LONG || edges > CLUSTER_LONG_EDGES) {
+      if (threadIdx.x == 0) sent[FAILURE] = 1;
+      return;
+    }
+#pragma unroll 1
+    for (u32 edge = threadIdx.x; edge < edges; edge += BFS_THREADS) {
+      const u32 row = upper_bound<u32, u32>(ends, 0, rows, edge);
+      const i32 from = long_list[row];
+      const i32 u[1] = {search.out[search.out_ptr[from] + Offset(edge - (row ? ends[row - 1] : 0))]};
+      send<1>(u, from, box);
     }
   }
 
@@ -115,7 +155,7 @@ template <class S, int SIZE> struct Together {
       } else if (has) {
         *end_at = -1;
       }
-      if (lane() == 0 && wins) atomicAdd(&sent[SIZE], u32(__popc(wins)));
+      if (lane() == 0 && wins) atomicAdd(&sent[FOUND_HERE], u32(__popc(wins)));
       if (follows) follow(won, v, begin, end, next);
       else search.enqueue(won, v);
     }
@@ -133,19 +173,26 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Letters of a level, to all blocks; those from all blocks, one to each lane. All threads call.
-  DEVICE Letter exchange(Letter *at, bool stops) const {
+  /// Follows the long rows of a level; then sends letters of it to all blocks, and returns those from
+  /// all blocks, one to each lane. All threads call.
+  DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
+    const u32 rows = sent[LONG_ROWS];
+    if (rows) {
+      follow_long(rows, box);
+      __syncthreads();
+    }
     if (warp_in_block() == 0) {
       const u32 ends = lane() < SIZE ? sent[lane()] : 0, edges = warp_sum(ends);
-      const bool fails = __any_sync(ALL_LANES, ends > room) || sent[SIZE + 1];
+      const bool fails = __any_sync(ALL_LANES, ends > room) || sent[FAILURE];
       stops = __any_sync(ALL_LANES, stops);
       const u32 flags = (fails ? FAILS : 0) | (stops ? WISHES_TO_STOP : 0);
       if (lane() < SIZE) {
-        *in_block<SIZE>(at + rank, u32(lane())) = Letter{least(ends, room), edges, sent[SIZE], flags};
+        *in_block<SIZE>(at + rank, u32(lane())) = Letter{least(ends, room), edges, sent[FOUND_HERE], flags};
       }
       __syncwarp();
-      if (lane() < SIZE + 2) sent[lane()] = 0;
+      if (lane() < LONG_ROWS) sent[lane()] = 0;
+      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if it is 0 other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
@@ -160,7 +207,7 @@ template <class S, int SIZE> struct Together {
       const u32 word = word_of(turn);
       if (word < words) map[turn] = global_map[word] | (search.is_masked ? search.fixed[word] : 0);
     }
-    if (threadIdx.x < SIZE + 2) sent[threadIdx.x] = 0;
+    if (threadIdx.x < SENT_WORDS) sent[threadIdx.x] = 0;
     __syncthreads();
     const bool is_one = rank == 0 && threadIdx.x == 0;
     Walked end{level, 0, 0, 0, false, false};
@@ -184,7 +231,7 @@ template <class S, int SIZE> struct Together {
       } else {
         look(end.level, before, now, follows, next, into);
       }
-      letter = exchange(letters + parity * SIZE, is_one && flag.is_up());
+      letter = exchange(letters + parity * SIZE, next, is_one && flag.is_up());
       const u32 edges = warp_sum(letter.edges), found = turn ? warp_sum(letter.found) : last - first;
       end.stops |= __any_sync(ALL_LANES, letter.flags & WISHES_TO_STOP) != 0;
       if (turn) end.reached += found;

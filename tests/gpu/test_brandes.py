@@ -45,9 +45,10 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from((2, 5, 32)),
     st.sampled_from((0, 2**32 - 3)),
     st.sampled_from(("levels", "a full plan", "lengths")),
+    st.sampled_from(((0, 0, 0), (2, 5, 40), (4, 1 << 20, 1 << 20))),
 )
 def test_teams_of_blocks_sum_up_what_the_algebra_does(
-    seed, both_ways, of_edges, edges, blocks, tickets, way
+    seed, both_ways, of_edges, edges, blocks, tickets, way, alone
 ):
     A = drawn(seed, both_ways)
     sources = np.unique(np.random.default_rng(seed).integers(0, A.nrows, 1 + seed % 7))
@@ -59,6 +60,8 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         there.optimize()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(teams, "EDGES", edges)
+        for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
+            patch.setattr(teams, name, most)
         patch.setattr(persistent, "MOST_BLOCKS", blocks)
         patch.setattr(persistent, "TICKETS", tickets)
         with gl.config.set(device="cuda"):
@@ -67,6 +70,37 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         assert np.allclose(one.to("cpu").to_dense(), other.to_dense(), rtol=1e-9, atol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
     if of_edges:
+        assert found.edges.to("cpu").isclose(expected.edges, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def comb(length: int, leaves: int) -> gl.Matrix:
+    """A path with `leaves` further neighbors of each vertex, and twice 300 of its last one."""
+    spine = np.arange(length)
+    i = np.concatenate((spine[:-1], np.repeat(spine, leaves), np.full(600, length - 1)))
+    j = np.concatenate((spine[1:], np.arange(length, length * (1 + leaves) + 600)))
+    n = length * (1 + leaves) + 600
+    numbers = np.random.default_rng(length).permutation(n)
+    return gl.Matrix.from_coo(*(numbers[k] for k in (np.r_[i, j], np.r_[j, i])), nrows=n, ncols=n)
+
+
+@pytest.mark.parametrize("alone", [(0, 0, 0), (1, 4, 30), (2, 64, 300), (32, 1024, 8192)])
+@pytest.mark.parametrize("way", ["levels", "lengths"])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch):
+    A = comb(12, 20)
+    options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
+    sources = np.array([5])
+    with gl.config.set(device="cpu"):
+        expected = definition(A.to("cpu"), sources, **options)
+    monkeypatch.setattr(teams, "EDGES", 1)
+    monkeypatch.setattr(persistent, "MOST_BLOCKS", blocks)
+    for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
+        monkeypatch.setattr(teams, name, most)
+    with gl.config.set(device="cuda"):
+        found = carry(A.to("cuda"), sources, reach=True, **options)
+    assert found.totals.to("cpu").isclose(expected.totals, rel_tol=1e-9, abs_tol=1e-12)
+    assert (cuda.to_host(found.counts) == expected.counts).all()
+    if options["of_edges"]:
         assert found.edges.to("cpu").isclose(expected.edges, rel_tol=1e-9, abs_tol=1e-12)
 
 

@@ -293,13 +293,13 @@ def test_a_card_that_refuses_clusters_searches_without_them(error):
 
 
 def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
-    n = 1000
-    star = np.stack([np.full(300, 300), np.arange(301, 601)], 1)
+    n = 6000
+    star = np.stack([np.full(5000, 300), np.arange(301, 5301)], 1)
     line = np.stack([np.arange(300), np.arange(1, 301)], 1)
-    graph = pattern(n, np.concatenate([star, line, line + 600]), True)
+    graph = pattern(n, np.concatenate([star, line, line + 5300]), True)
     for edges in ({}, {"CLUSTER_EDGES": 1 << 20, "GRID_EDGES": 1 << 20}):
         with settings({**IN_CLUSTERS, **edges}):
-            for starts in ([280], [300], [650, 290]):
+            for starts in ([280], [300], [5350, 290]):
                 tree = search(graph, starts, traced=True)
                 assert_found(tree, graph, levels_on_host(graph, starts))
 
@@ -365,6 +365,43 @@ def test_a_star_and_a_complete_graph(way, k):
         with settings(constants):
             tree = search(graph, starts, tier, direction=direction, parents="least")
         assert_found(tree, graph, levels_on_host(graph, starts), True)
+
+
+def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
+    """A path with `leaves` further neighbors of each of its vertices, numbered at random."""
+    spine = np.arange(length)
+    ends = np.arange(length, length * (1 + leaves))
+    pairs = np.concatenate(
+        [np.stack([spine[:-1], spine[1:]], 1), np.stack([np.repeat(spine, leaves), ends], 1)]
+    )
+    return np.random.default_rng(leaves).permutation(length * (1 + leaves))[pairs].tolist()
+
+
+@pytest.mark.parametrize(("length", "leaves"), [(30, 15), (20, 40), (9, 700), (3, 5000)])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    "constants", [IN_CLUSTERS, {**IN_CLUSTERS, "ROOM": 64}, SETTINGS[2], SMALL]
+)
+def test_long_rows_are_followed_on_every_level_of_a_caterpillar(constants, wide, length, leaves):
+    edges = caterpillar(length, leaves)
+    graph, starts = pattern(length * (1 + leaves), edges, True, wide), [edges[0][0]]
+    with settings(constants):
+        tree = search(graph, starts, traced=True)
+    want = levels_on_host(graph, starts)
+    assert_found(tree, graph, want)
+    sizes = np.bincount(list(want.values())).tolist()
+    assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
+
+
+def test_more_long_rows_than_a_block_lists_are_left_to_the_grid():
+    children, leaves = 1200, 20
+    n = 1 + children * (1 + leaves)
+    first = np.stack([np.zeros(children, int), np.arange(1, children + 1)], 1)
+    second = np.stack([np.repeat(first[:, 1], leaves), np.arange(children + 1, n)], 1)
+    graph = pattern(n, np.concatenate([first, second]), True)
+    with settings({**IN_CLUSTERS, "CLUSTER_EDGES": 1 << 20, "GRID_EDGES": 1 << 20, "ROOM": 8192}):
+        tree = search(graph, [0], traced=True)
+        assert_found(tree, graph, levels_on_host(graph, [0]))
 
 
 @given(st.integers(0, 1 << 16), TIERS, st.sampled_from(SETTINGS), st.booleans())

@@ -29,6 +29,10 @@ WORDS = 16
 """Words of a team, as in betweenness.cu."""
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
+FEW_PARTS = 16
+"""At a level of at most this many parts the first block of a team begins to walk levels alone;"""
+ALONE_PARTS, ALONE_EDGES = 400, 4096
+"""it goes on alone while levels have at most this many parts and edges."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take; half as many teams where there is less."""
 OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu
@@ -89,7 +93,7 @@ def _launch(
     summed = OF_VERTICES if sums[1] is NULL else OF_EDGES
     kernel = load("betweenness.cu", "brandes", NOTHING, graph.indptr.dtype, told, summed)
     room = vertices + graph.nvals // PART + 1
-    each = 24 * vertices + 8 * room
+    each = 28 * vertices + 8 * room
     grid, most = persistent.grid(kernel, BLOCK), MOST_BYTES
     while True:
         teams = min(sources.size, grid, max(1, most // each))
@@ -107,7 +111,10 @@ def _launch(
         teams * blocks,
         BLOCK,
         *(size(vertices), size(sources.size), np.uint32(blocks), graph.indptr, graph.indices),
-        *(*distances, sources, renumbered, *scratch, *sums, counts),
+        *(*distances, sources, renumbered, *scratch),
+        *(np.uint32(min(parts, BLOCK)) for parts in (FEW_PARTS, ALONE_PARTS)),
+        np.uint32(ALONE_EDGES),
+        *(*sums, counts),
         results=0,
     )
 
@@ -137,7 +144,7 @@ def _scratch(teams: int, vertices: int, room: int) -> tuple[Any, ...]:
         xp.full(teams * vertices, -1, np.int32),
         *xp.zeros((2, teams * vertices), np.float64),
         *(xp.empty(teams * room, np.uint64), size(room)),
-        xp.empty(teams * (vertices + 2), np.uint32),
+        xp.empty(teams * (vertices + 2), np.uint64),
     )
 
 

@@ -38,7 +38,7 @@ CLUSTER = 16
 elsewhere one block does it alone."""
 ALONE_EDGES = 4096
 """A level of no more edges is given to one block, if its vertices have room there;"""
-MOST_ALONE = 8192
+MOST_ALONE = 4096
 """no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
 CLUSTER_EDGES = 16384
 """A level of no more edges is given to a cluster;"""
