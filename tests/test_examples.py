@@ -56,7 +56,7 @@ SCRIPTS = [
     ("chip.py", ["19 of 22 nets are wired, with 1,596 cells"], "chip"),
     (
         "clubs.py",
-        ["4 groups, modularity 0.420", "the real split 2 groups, modularity 0.358"],
+        ["4 groups, modularity 0.4", "the real split 2 groups, modularity 0.358"],
         "clubs",
     ),
     ("cores.py", ["the heart: 79 vertices of core 44"], "cores"),
