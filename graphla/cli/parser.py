@@ -24,7 +24,8 @@ GRAPH is a file, whose extension tells what it holds:
 
 _EPILOG = """\
 `graphla COMMAND --help` teaches what a command computes, and how.
-exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage
+exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage;
+  130 interrupted
 """
 
 
