@@ -22,7 +22,7 @@ import graphla as gl
 from graphla.backends import cpu
 from graphla.backends.compiled import closures, many, matrices, parts, traversals
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
-from graphla.kernels import compiled, threads
+from graphla.kernels import compiled, specialise, threads
 from graphla.kernels.loops import betweenness as of_betweenness
 from graphla.kernels.loops import bfs as of_bfs
 from graphla.kernels.loops import closure as of_closure
@@ -241,6 +241,23 @@ def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
     interrupter.begin(None)
     assert same(run(), expected)
     assert A.isequal(kept)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("name", ["sort.segments", "sort.pairs"])
+def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
+    pytest.importorskip("numba")
+    size, stop = 1000, np.ones(1, np.int64)
+    bounds = np.array([0, size] if name == "sort.segments" else [0, size // 2, size], np.int32)
+    values, places = np.arange(1, size + 1)[::-1].copy(), np.zeros(size, np.int32)
+    arrays = [bounds, values, np.zeros(size, np.int64), places.copy()]
+    if name == "sort.segments":
+        arrays += [np.zeros(size, np.int64), places.copy()]
+    else:
+        arrays.insert(2, places)
+    loop = compiled.load(name, (specialise.comparing, gl.binary.lt["INT64"]), [*arrays, stop])
+    loop(*arrays, stop, 0, 1)
+    assert not any(array.any() for array in arrays[2:])
 
 
 # --- threads ------------------------------------------------------------------------------------

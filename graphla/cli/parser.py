@@ -38,7 +38,8 @@ a dataset that comes with graphla:
 
 _EPILOG = """\
 `graphla COMMAND --help` teaches what a command computes, and how.
-exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage
+exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage;
+  130 interrupted
 """
 
 

@@ -18,6 +18,7 @@ from graphla.backends.arrays.traversals import (
     allowed_vertices,
     check_level,
 )
+from graphla.backends.compiled.parts import GRAIN
 from graphla.backends.compiled.traversals import FOREVER, bfs, ready
 from graphla.backends.traversals import Tree
 from graphla.kernels import specialise
@@ -51,7 +52,7 @@ def levels_of_many(
 ) -> Array:
     """(k, n) levels of a search from each start, perhaps a transposed view."""
     many = _Many(out, into, starts, mask, limit, levels, plan, threads)
-    table = np.full(many.shape(), UNREACHED[levels.itemsize], levels)
+    table = _unreached(*many.shape(), levels)
     if not many.is_deep:
         many.together(table, None)
         return table.T
@@ -89,6 +90,15 @@ def reach_of_many(
 
     many.one_by_one(row)
     return found
+
+
+def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
+    """A table without levels, filled part by part: Ctrl-C is heard between two parts."""
+    table = np.empty((rows, columns), levels)
+    step = max(1, GRAIN // max(columns, 1))
+    for first in range(0, rows, step):
+        table[first : first + step] = UNREACHED[levels.itemsize]
+    return table
 
 
 class _Many:

@@ -64,6 +64,8 @@ def segments(
         width = RUN
         while width < end - begin:
             for b in range(begin, end, width << ONE):
+                if b & BATCH < width << ONE and kept_stop[0]:
+                    return
                 middle = min(b + width, end)
                 stop_at = min(b + (width << ONE), end)
                 merge_runs(
