@@ -30,9 +30,11 @@ WORDS = 16
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
 FEW_PARTS = 16
-"""At a level of at most this many parts the first block of a team begins to walk levels alone;"""
-ALONE_PARTS, ALONE_EDGES = 400, 4096
-"""it goes on alone while levels have at most this many parts and edges."""
+"""The first block of a team begins to walk levels alone at a level of at most this many parts."""
+ALONE_PARTS = 400
+"""It goes on alone while levels have at most this many parts,"""
+ALONE_EDGES = 4096
+"""and at most this many edges."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take; half as many teams where there is less."""
 OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu
