@@ -394,3 +394,10 @@ def test_a_mask_over_the_output_is_read_before_the_output_changes(A, structural,
     mask = Mask(A, structural, complement)
     C(mask_of(mask, C), gl.replace) << 7
     same(C, oracle.write(A, oracle.filled(A.shape, np.int16(7), A.dtype), mask, None, True))
+
+
+def test_a_scalar_fills_columns_that_are_listed_out_of_order():
+    C = gl.Matrix(int, 3, 4)
+    C[[2, 0], [3, 0, 1]] << 5
+    expected = {(i, j): 5 for i in (0, 2) for j in (0, 1, 3)}
+    same(C, Table((3, 4), np.dtype(np.int64), expected))
