@@ -173,13 +173,14 @@ def test_an_aggregator_is_made_of_others():
     assert nested(v).value == 12.0
     top = Aggregator("top", monoid=gl.monoid.max)
     assert top(v).value == 9 and gl.Vector("INT8", 2).reduce(top, allow_empty=False) == -128
-    for wrong, problem in (
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({}, "needs monoid, composite, or compute with result"),
         ({"composite": []}, "composite must be a list of aggregators"),
         ({"composite": [gl.monoid.plus], "finalize": abs}, "composite must be a list"),
         ({"composite": [gl.agg.sum], "finalize": gl.binary.plus}, "finalize must be an operator"),
         ({"composite": [gl.agg.sum], "finalize": None}, "finalize must be an operator"),
-    ):
+    )
+    for wrong, problem in refused:
         with pytest.raises(TypeError, match=problem):
             Aggregator("wrong", **wrong)
     some = Aggregator("s", composite=[gl.agg.sum], finalize=lambda x, opts: x.select(">", 5))
@@ -191,8 +192,8 @@ def test_an_operator_class_registers_operators_of_its_kind():
     halved = type(gl.unary.abs).register_anonymous(lambda x: x / 2)
     assert gl.Vector.from_dense([4]).apply(halved)[0].value == 2.0
     twice = type(gl.binary.plus).register_new("twice_and_more", lambda x, y: 2 * x + y)
-    assert gl.binary.twice_and_more is twice
+    assert gl.binary.twice_and_more is twice  # pyright: ignore[reportAttributeAccessIssue]
     folded = type(gl.monoid.plus).register_new("folded_twice", "plus", 0)
-    assert gl.monoid.folded_twice is folded
+    assert gl.monoid.folded_twice is folded  # pyright: ignore[reportAttributeAccessIssue]
     both = type(gl.semiring.plus_times).register_new("folded_more", "plus", twice)
-    assert gl.semiring.folded_more is both
+    assert gl.semiring.folded_more is both  # pyright: ignore[reportAttributeAccessIssue]
