@@ -26,7 +26,7 @@ from graphla import agg
 from graphla.algorithms import arguments, chance, weights
 from graphla.algorithms.modularity import membership
 from graphla.backends import backend
-from graphla.backends.groups import Rounds
+from graphla.backends.groups import Gains, Rounds
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -38,8 +38,11 @@ LEVELS = 100
 """More than there are: a level has mostly less than half the vertices of the one before."""
 MARGIN = 1e-12
 """What a move must gain, as a share of the edges of its vertex: more than rounding feigns."""
-ROUNDS, PATIENCE, RISE = 100, 2, 1e-4
-"""Of all at once: how many at most, and how many on end that raise nothing by RISE."""
+ROUNDS = 100
+"""The greatest number of rounds on one level."""
+PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
+"""A level ends after PATIENCE rounds in a row that raise the modularity by at most RISE, or by at
+most SHARE of what all rounds of the level have raised it by."""
 
 
 @arguments.of_graph(gives=("",))
@@ -144,16 +147,15 @@ def in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) ->
     degrees = out.to_dense(copy=False), into.to_dense(copy=False)
     rounds = _rounds(seed)
     community = kept = xp.arange(n, dtype=xp.int32)
-    best, patience, rise = -math.inf, rounds.patience, rounds.rise * float(degrees[0].sum())
+    gains = Gains(rounds, float(degrees[0].sum()))
     for stream in rounds.streams:
         totals = [xp.bincount(community, each, n) for each in degrees]
         wished, inside = wishes(L, degrees, totals, community, factor)
         quality = float(inside) - 2 * factor * float((totals[0] * totals[1]).sum())
-        patience = rounds.patience if quality > best + rise else patience - 1
-        if quality > best:
-            best, kept = quality, community
+        if gains.is_best(quality):
+            kept = community
         wants = wished != community
-        if not patience or not wants.any():
+        if not gains.patience or not wants.any():
             break
         coin = chance.stream(xp, n, stream) >> np.uint64(63) != 0
         community = xp.where(wants & coin, wished, community)
@@ -219,7 +221,7 @@ def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: in
 
 def _rounds(seed: int) -> Rounds:
     streams = (chance.beginning(chance.mixed(seed + k)) for k in range(ROUNDS))
-    return Rounds(tuple(streams), PATIENCE, RISE)
+    return Rounds(tuple(streams), PATIENCE, RISE, SHARE)
 
 
 def _numbered(l: MatrixForms, community: Array) -> tuple[Array, int]:

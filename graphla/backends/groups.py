@@ -5,6 +5,7 @@ None says that the loop is not there, and that the algorithm's definition is to 
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -12,11 +13,37 @@ if TYPE_CHECKING:
 
 
 class Rounds(NamedTuple):
-    """Rounds in which all move at once, of those who would gain about half, by chance."""
+    """The rules for rounds in which about half of the vertices that would gain move at once."""
 
-    streams: tuple[int, ...]  # for each round, of at most so many, of which words who moves rests
-    patience: int  # rounds on end that raise the modularity by no more than `rise`: the last ones
-    rise: float
+    streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
+    patience: int  # the number of rounds in a row that raise the modularity too little
+    rise: float  # the modularity must rise by more than this,
+    share: float  # and by more than this share of its rise in all rounds so far
+
+
+class Gains:
+    """The modularity of the rounds of one level, times `total`, the sum of all weights.
+
+    `patience` is the number of further rounds that may raise the modularity too little; the level
+    ends at 0.
+    """
+
+    def __init__(self, rounds: Rounds, total: float) -> None:
+        self._rounds, self._least = rounds, rounds.rise * total
+        self._first = self._best = -inf
+        self.patience = rounds.patience
+
+    def is_best(self, quality: float) -> bool:
+        """Record the quality at the head of a round; return whether it is the best so far."""
+        if self._first == -inf:
+            self._first = self._best = quality
+            return True
+        least = max(self._least, self._rounds.share * (self._best - self._first))
+        has_risen = quality > self._best + least
+        self.patience = self._rounds.patience if has_risen else self.patience - 1
+        is_best = quality > self._best
+        self._best = max(self._best, quality)
+        return is_best
 
 
 class Groups(Protocol):

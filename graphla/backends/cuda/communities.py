@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,7 +16,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launching import BLOCK, ISO, NULL, blocks, number, read, size
-from graphla.backends.groups import Rounds
+from graphla.backends.groups import Gains, Rounds
 from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Array, Csr
 
@@ -108,17 +107,16 @@ def moved(
     kept, wished = community.copy(), community.copy()
     outs = out.copy()
     intos = outs if into.data.ptr == out.data.ptr else into.copy()
-    best, patience, rise = -inf, rounds.patience, rounds.rise * float(out.sum())
+    gains = Gains(rounds, float(out.sum()))
     move = load("communities.cu", "move_some", NOTHING)
     for stream in rounds.streams:
         differs, inside = xp.zeros(1, np.int32), xp.zeros(1, np.float64)
         state = (out, into, outs, intos, factor, inside)
         _choose(GAINING, links, classes, tables, community, wished, differs, *state)
         quality = float(inside[0]) - 2 * factor * float((outs * intos).sum())
-        patience = rounds.patience if quality > best + rise else patience - 1
-        if quality > best:
-            best, kept = quality, community.copy()
-        if not patience or not number(differs[0]):
+        if gains.is_best(quality):
+            kept = community.copy()
+        if not gains.patience or not number(differs[0]):
             break
         moving = (wished, size(n), np.uint64(stream), out, into, outs, intos, community)
         move(blocks(n), BLOCK, *moving)
