@@ -62,9 +62,9 @@ SPARSE_FROM = 1 << 20
 """Up to this number, any vertex is accepted as an index, regardless of the number of edges."""
 
 VERTICES_PER_EDGE = 64
-"""Most vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and also
-VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an index,
-and a matrix needs memory for every index up to the largest."""
+"""Most vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
+also VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an
+index, and a matrix needs memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
 
