@@ -9,7 +9,7 @@ while frontier.nvals:
 
 from __future__ import annotations
 
-# First, so that the command hears Ctrl-C while the rest is imported.
+# This import comes first, so that Ctrl-C works while the command imports the other modules.
 from graphla import launch as launch
 
 # isort: split

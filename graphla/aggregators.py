@@ -66,8 +66,9 @@ class Rows:
 class Aggregator:
     """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
 
-    Make one of a monoid, or of several aggregators and a function that joins their results: a unary
-    or binary operator, or a function of one Vector per aggregator and a dict of options (empty).
+    An Aggregator can be made from a monoid, or from several aggregators and a function that joins
+    their results. This function is a unary or binary operator, or a Python function that takes one
+    Vector per aggregator and an empty dict of options.
 
     >>> from graphla import Vector, agg, binary
     >>> span = Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
@@ -75,14 +76,14 @@ class Aggregator:
     6
 
     Args:
-        name: what it is called.
-        compute: f, as a function of `Rows`; with `result`, which gives its dtype from that of the
-            entries.
-        needs_place: whether f reads the columns of entries.
-        monoid: the monoid that f is.
-        composite: the aggregators that f is made of.
+        name: the name of the aggregator.
+        compute: f, as a function of `Rows`; it needs `result`.
+        result: a function that maps the dtype of the entries to the dtype of f.
+        needs_place: whether f reads the column indices of entries.
+        monoid: a monoid; f folds the entries of a row with it.
+        composite: the aggregators whose results `finalize` joins.
         finalize: the function that joins the results of `composite`.
-        types: accepted and not read, as the dtypes follow from `finalize`.
+        types: ignored, because the dtypes follow from `finalize`; python-graphblas has it.
     """
 
     __slots__ = ("__weakref__", "_compute", "_result", "_typed", "monoid", "name", "needs_place")
@@ -211,7 +212,7 @@ def _scalar(a: MatrixForms | VectorForms, op: TypedAggregator) -> ScalarForms:
 def _scalar_or_identity(
     a: MatrixForms | VectorForms, op: TypedAggregator, identity: Any
 ) -> ScalarForms:
-    """s = f(all entries); of none, the identity."""
+    """s = f(all entries), or the identity if there are no entries."""
     s = _scalar(a, op)
     return s if s.value is not None else ScalarForms(s.device, s.dtype, identity)
 
@@ -224,7 +225,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
 
 
 def _joined(finalize: Any, count: int) -> Callable[..., Any]:
-    """finalize as a function of `count` vectors that gives an expression."""
+    """Return `finalize` as a function of `count` vectors that returns an expression."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
         return finalize
@@ -238,13 +239,13 @@ def _joined(finalize: Any, count: int) -> Callable[..., Any]:
 
 
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
-    """A vector with an entry at each index, as an operand."""
+    """Return an operand: the vector with these values at all indices."""
     forms = VectorForms(device, dtype, FullVector(values.size, values))
     return expression(1, _given, (forms,), (values.size,), dtype)
 
 
 def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:
-    """The results of all, joined."""
+    """Return a function that computes all aggregators of `composite` and joins their results."""
 
     def compute(rows: Rows) -> Any:
         vectors = []
@@ -263,7 +264,7 @@ def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Ca
 def _type_of(
     composite: tuple[Aggregator, ...], join: Callable[..., Any]
 ) -> Callable[[DataType], DataType]:
-    """The dtype of what `join` gives, which is asked for none."""
+    """Return a function that finds the dtype of `join`'s result, by joining empty vectors."""
 
     def result(dtype: DataType) -> DataType:
         types = [each._result(dtype) for each in composite]

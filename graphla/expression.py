@@ -99,8 +99,8 @@ class Expression(Operand):
     )
     noun: ClassVar[type]
     _args: Any
-    _scalar: Any  # of an operator with a bound scalar: the scalar as it was given
-    _origin: Any  # of a transpose: what it is the transpose of
+    _scalar: Any  # the scalar as given, if the expression applies an operator with a bound scalar
+    _origin: Any  # the matrix that is transposed, if the expression is a transpose
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Expression(Operand):
         return self._resolve()._dtype if dtype is None else dtype  # pyright: ignore[reportReturnType]
 
     def _output_mask(self, input_mask: Any) -> Any:
-        """The mask of the result of A[I, J] that a mask of A is."""
+        """Return the mask of the result of A[I, J] that a mask of A implies."""
         raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
 
     def new(
@@ -148,7 +148,8 @@ class Expression(Operand):
     ) -> Any:
         """C⟨mask⟩ = T, in a new noun of the expression's dtype or of `dtype`.
 
-        `input_mask` is for T = A[I, J]: a mask as large as A, which says what is taken from it.
+        `input_mask` is only for T = A[I, J]. It is a mask of the size of A, and selects the entries
+        of A that may be read.
         """
         if input_mask is not None:
             if mask is not None:
@@ -189,7 +190,7 @@ class Expression(Operand):
         return result
 
     def _compute(self) -> Any:
-        """The forms, computed once; called where a statement asks for that."""
+        """Return the forms, which are computed once. It computes whatever config.autocompute is."""
         result = self._result
         if result is None:
             operation = self._operation or self._resolve()._operation
@@ -319,7 +320,7 @@ class Updater:
 
 
 class InputMasked:
-    """`C(input_mask=M, accum, replace)`: the next `<<` is of a part A[I, J], where M masks A."""
+    """`C(input_mask=M, accum, replace)`: the next `<<` assigns a part A[I, J], where M masks A."""
 
     __slots__ = ("_accum", "_mask", "_replace", "_target")
 

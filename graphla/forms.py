@@ -86,7 +86,7 @@ class VectorForms:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that all forms take."""
+        """Number of bytes of memory that all forms take."""
         v, w, u = self._sparse, self._bitmap, self._full
         parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
         return bytes_of(*parts, v and v.indices, w and w.present)
@@ -252,8 +252,8 @@ class VectorForms:
 class MatrixForms:
     """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
 
-    The two are one object where the matrix is known to be symmetric. If only its pattern is known
-    to be, they share `indptr` and `indices` (see `find_symmetry`).
+    The two are one object if the matrix is known to be symmetric. If only its pattern is known to
+    be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
     __slots__ = ("_flipped", "_pair", "device", "dtype")
@@ -291,20 +291,20 @@ class MatrixForms:
         return form
 
     def find_symmetry(self) -> bool:
-        """Return whether the pattern equals its transpose, whatever the values.
+        """Return whether the pattern equals its transpose, regardless of the values.
 
-        The first call takes one pass over the entries, which ends early if it can; the answer is
-        kept. If the values are the same as well, CSR and CSC become one object, and a copy is
-        freed.
+        The first call takes one pass over the entries, which ends early if the patterns differ;
+        the result is cached. If the values are symmetric as well, CSR and CSC become one object,
+        and the memory of the other copy is freed.
         """
         found = self._pair.has_symmetric_pattern
         return self._pair.find_symmetry() if found is None else found
 
     def patterns(self) -> tuple[Csr, Csr | None]:
-        """Return the matrix by rows and by columns, for readers of the pattern alone.
+        """Return CSR and CSC, for callers that read only the pattern.
 
-        They are one object if the pattern is known to be symmetric. The second is None if it is
-        missing otherwise.
+        Both are one object if the pattern is known to be symmetric. Otherwise the second is None if
+        CSC has not been made.
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
@@ -354,7 +354,7 @@ class MatrixForms:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that both forms take."""
+        """Number of bytes of memory that both forms take."""
         forms = [form for form in (self._pair.by_rows, self._pair.by_columns) if form is not None]
         return bytes_of(*(part for f in forms for part in (f.indptr, f.indices, f.values)))
 
@@ -402,10 +402,11 @@ class MatrixForms:
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 
     def plan_now(self) -> Plan | None:
-        """For a traversal that begins: light at first, full once those before it have paid for it.
+        """Return the plan for a traversal that begins.
 
-        None while a form is missing, unless the pattern is symmetric: no form is made here, and
-        there is nothing to pull by.
+        The plan is light at first, and full once the time of earlier traversals justifies its cost.
+        Return None if a form is missing and the pattern is not symmetric: this method makes no
+        form, and a pull needs both.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -477,7 +478,7 @@ class ScalarForms:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the value."""
+        """Number of bytes of the value."""
         return 0 if self.value is None else self.value.nbytes
 
 
@@ -509,15 +510,15 @@ class _Pair:
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
         self.abroad: tuple[Csr, ...] = ()
-        # None until it is found out
+        # None until `find_symmetry` has compared the forms
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def arrive_at(self, form: Any) -> None:
-        """Make the current stream wait until the form is made.
+        """Make the current stream wait until the form has been computed.
 
-        A form that another stream than its own reads is kept as long as the matrix, even if the
-        matrix no longer needs it: its memory may be freed only once its stream waits for the
-        reader.
+        If the current stream is not the stream that made the form, keep the form as long as the
+        matrix, even if the matrix no longer needs it: the stream that made the form may reuse its
+        memory before the current stream has read it.
         """
         if self.stamps and streams(self.device).arrive(self.stamps):
             with self.lock:
@@ -525,7 +526,7 @@ class _Pair:
                     self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Compare the matrix with its transpose, once; let both forms share what is the same."""
+        """Compare the matrix with its transpose once, and let both forms share equal arrays."""
         with self.lock:
             if self.has_symmetric_pattern is not None:
                 return self.has_symmetric_pattern
@@ -566,8 +567,11 @@ class _Pair:
         return made
 
     def make_plan(self, way: int, full: bool) -> Plan:
-        """The plan of the matrix (way 0) or of its transpose (1), full if that is wanted and fits;
-        both forms are there, unless the pattern is symmetric."""
+        """Return the plan of the matrix (way 0) or of its transpose (way 1).
+
+        The plan is full if `full` is True and there is enough memory. Both forms must exist, unless
+        the pattern is symmetric.
+        """
         plans: Plans = self.plans
         forms: Any = (self.by_rows, self.by_columns)
         if self.has_symmetric_pattern:

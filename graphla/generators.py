@@ -21,7 +21,7 @@ from semirings.exceptions import InvalidValue
 LIMIT = 2**31  # vertices are fewer
 
 DRAWS = 64
-"""How often `watts_strogatz` draws another end of an edge before it leaves the edge as it is."""
+"""Number of times that `watts_strogatz` draws a new end before it leaves an edge unchanged."""
 
 _BLOCK = 1 << 16  # edges drawn at a time: a constant, for it decides which random numbers go where
 
@@ -197,15 +197,15 @@ def caterpillar(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """A path of `spine` vertices, each of which has `leaves` further neighbors of degree 1.
+    """Return a caterpillar tree: a path whose vertices have `leaves` more neighbors of degree 1.
 
-    The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are
-    spine + v * leaves and those that follow it. Without `symmetric`, edges lead along the path to
-    the greater number, and from the path to the leaves.
+    The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are the
+    `leaves` vertices from spine + v * leaves on. If `symmetric` is False, edges of the path lead to
+    the greater number, and the other edges lead from the path to the leaves.
 
     Args:
         spine: the number of vertices of the path.
-        leaves: the number of leaves of each of them.
+        leaves: the number of leaves of each vertex of the path.
         seed: seed of the weights.
         symmetric: whether each edge is stored both ways.
         weights: (low, high), the range of the weight of an edge; None for none.
@@ -241,17 +241,17 @@ def watts_strogatz(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """The small-world graph: a ring of n vertices, each joined with k others, partly rewired.
+    """Return a small-world graph: a ring of n vertices with k neighbors each, partly rewired.
 
-    Vertex u is joined with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the far
-    end of an edge is then replaced by a vertex drawn uniformly from those that are no neighbor of
-    u in the ring or by an earlier draw. The graph has exactly n * k / 2 different edges. An edge
-    for which 64 draws find no such vertex remains as it is. Without `symmetric`, edges lead away
-    from u.
+    Vertex u is joined to u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the far end
+    of each such edge is replaced by a vertex drawn uniformly from those that are not neighbors of u
+    in the ring or through an earlier draw. If 64 draws find no such vertex, the edge stays
+    unchanged. The graph has exactly n * k / 2 different edges. If `symmetric` is False, each edge
+    leads away from u.
 
     Args:
         n: the number of vertices.
-        k: the neighbors of each vertex in the ring, an even number below n.
+        k: the number of neighbors of each vertex in the ring, an even number below n.
         p: the probability that an edge is rewired.
         seed: seed of the draws.
         symmetric: whether each edge is stored both ways.
@@ -287,7 +287,7 @@ def watts_strogatz(
         if not moving.size:
             break
         ends = rng.integers(0, n, moving.size, np.int64)
-        # Of several draws of one edge the first counts.
+        # If several draws give the same edge, the first draw counts.
         keys, first = np.unique(_key(u[moving], ends, n, symmetric), return_index=True)
         is_free = ~(np.isin(keys, ring) | np.isin(keys, taken)) & (ends[first] != u[moving[first]])
         v[moving[first[is_free]]] = ends[first[is_free]]
@@ -369,12 +369,12 @@ def _fixed(
 
 
 def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """Return the different keys of the edges, sorted."""
+    """Return the sorted keys of the edges without duplicates."""
     return _once(_key(u, v, n, symmetric))
 
 
 def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """Return u n + v for each edge; of a symmetric graph with the greater end first."""
+    """Return the key u * n + v of each edge; in a symmetric graph u is the greater end."""
     if symmetric:
         u, v = np.maximum(u, v), np.minimum(u, v)
     keys = u.astype(np.int64)

@@ -1,7 +1,7 @@
-"""Ctrl-C while the `graphla` command still imports: one line and status 130, as later on.
+"""Handle Ctrl-C while the `graphla` command imports its modules: print one line, exit with 130.
 
-This module is imported before anything that takes time. Only the command has the handler: a program
-that imports graphla keeps the handlers that it has.
+The package imports this module before all slow modules. Only the command installs the handler: a
+program that imports graphla keeps its own signal handlers.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def interrupted() -> int:
 
 
 def listen() -> None:
-    """From here on an interrupt raises KeyboardInterrupt, which `graphla.cli.main` handles."""
+    """Let an interrupt raise KeyboardInterrupt from now on; `graphla.cli.main` handles it."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def leave(status: int) -> None:
-    """End the process; with the status of an interrupted command, end it at once.
+    """End the process with this status; after an interrupt, skip Python's cleanup.
 
-    Python would end it by the signal SIGINT instead if the interrupt had struck inside a piece of
-    code given as text, such as the definition of a dataclass.
+    If the interrupt occurred inside code that was compiled from a string, such as the methods of a
+    dataclass, `sys.exit` would end the process with the signal SIGINT instead of the status.
     """
     if status == STATUS:
         os._exit(status)
@@ -46,9 +46,9 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def _is_command() -> bool:
-    """Whether this process is `graphla ...` or `python -m graphla ...`."""
+    """Return whether this process is `graphla ...` or `python -m graphla ...`."""
     first = getattr(sys, "argv", [""])[:1]
-    if first == ["-m"]:  # as long as Python looks for the module
+    if first == ["-m"]:  # until Python has found the module
         words = sys.orig_argv
         return words[words.index("-m") + 1 :][:1] == ["graphla"] if "-m" in words else False
     name = "".join(first).replace("\\", "/").rpartition("/")[2]

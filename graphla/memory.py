@@ -1,7 +1,7 @@
-"""How much memory the host can still give this process, and the refusal of what needs more.
+"""Measure the memory available on the host, and refuse work that needs more.
 
-Linux kills a process that touches more memory than there is; it does not raise an error. So large
-arrays whose size comes from a file or an argument are checked before they are allocated.
+Linux kills a process that touches more memory than is available, instead of raising an error. So
+the size of a large array that follows from a file or an argument is checked before the allocation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from semirings.exceptions import OutOfMemory
 
 SMALL = 1 << 26
-"""Bytes below which nothing is checked: reading the state of the system can take 0.4 ms."""
+"""Number of bytes below which the check is skipped: a check can take 0.4 ms."""
 
 
 def require(needed: int, what: str) -> None:
@@ -36,8 +36,8 @@ def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
 def available() -> int | None:
     """Return the bytes that this process can still use without swapping; None if unknown.
 
-    The least of what the system has, what the control groups of the process leave, and what
-    its limit of address space leaves.
+    This is the minimum of three numbers: the memory available in the system, the memory that the
+    control groups of the process still allow, and the rest of the process's address space limit.
     """
     if sys.platform == "win32":
         return _windows()
@@ -48,7 +48,7 @@ def available() -> int | None:
 
 
 def _system() -> int | None:
-    """Return MemAvailable; where the system does not report it, all of the physical memory."""
+    """Return MemAvailable, or all physical memory if the system does not report MemAvailable."""
     with suppress(OSError, StopIteration, ValueError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         line = next(line for line in lines if line.startswith("MemAvailable:"))
@@ -59,7 +59,7 @@ def _system() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Return what RLIMIT_AS (`ulimit -v`) leaves."""
+    """Return the bytes still unused below RLIMIT_AS (`ulimit -v`), or None without a limit."""
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -72,7 +72,7 @@ def _address_space() -> int | None:
 
 
 def _control_groups() -> list[int]:
-    """Return what each control group around this process leaves, as in a container."""
+    """Return the bytes still unused in each control group of this process, as in a container."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -94,7 +94,7 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # ValueError where it is "max": there is no limit
+        most = int((folder / limit).read_text())  # ValueError if it is "max", which means no limit
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))

@@ -1,14 +1,14 @@
-"""Bars that show how far long work is; tqdm draws them, and without tqdm there are none.
+"""Progress bars for long work. They need tqdm; without it no bar is shown.
 
-Work that may take seconds is wrapped once, and calls `advance` as it goes:
+Code that may take seconds wraps its loop in `progress` and calls `advance` in each iteration:
 
     with progress(len(sources), "search", "closeness") as advance:
         for batch in batches:
             ...
             advance(len(batch))
 
-A bar is shown where `config.progress` is True: the command line sets it if standard error is a
-terminal. Elsewhere `advance` does nothing.
+A bar is shown if `config.progress` is True; otherwise `advance` does nothing. The command line sets
+`config.progress` if standard error is a terminal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from graphla.settings import config
 
 DELAY = 0.5
-"""Seconds that work has to take before its bar is shown."""
+"""Seconds after which the bar of running work appears."""
 
 _shown: list[str] = []  # the descriptions of the bars that are open
 
@@ -29,9 +29,9 @@ def progress(total: int | None, unit: str, description: str) -> Iterator[Callabl
     """Show a bar with the time left while the block runs; yield `advance(count)`, which moves it.
 
     Args:
-        total: how many units the work has, or None if that is unknown.
-        unit: what is counted, in the singular; "B" counts bytes.
-        description: what is shown before the bar.
+        total: the number of units of work, or None if it is unknown.
+        unit: the name of one unit, in the singular; "B" counts bytes.
+        description: the text before the bar.
 
     >>> from graphla.progress import progress
     >>> with progress(3, "file", "reading") as advance:  # no bar, as config.progress is False
@@ -62,7 +62,7 @@ def progress(total: int | None, unit: str, description: str) -> Iterator[Callabl
 
 
 def is_shown() -> bool:
-    """Whether a bar is open, so that nothing else should write to the last line of the terminal."""
+    """Return whether a bar is open; if so, nothing else should write to its terminal line."""
     return bool(_shown)
 
 

@@ -62,8 +62,8 @@ class Config:
       a product's direction rests on it (whole traversals choose by themselves). None means as
       measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
     - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
-    - autocompute: whether an expression computes itself when it is used as an operand or asked for
-      its entries; if not, only `.new()` and `C << expression` compute it;
+    - autocompute: whether an expression computes itself when it is used as an operand or when its
+      entries are read; if False, only `.new()` and `C << expression` compute it;
     - deterministic: whether a GPU gives the same bits run by run: the direction of products is
       fixed by the operands alone, and sums are added in one order;
     - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
@@ -136,7 +136,7 @@ class Config:
 
     @property
     def progress(self) -> bool:
-        """Whether long work shows a bar with the time left."""
+        """Whether long work shows a progress bar with the time left."""
         return _current().progress
 
     @progress.setter
@@ -300,13 +300,14 @@ recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
 
 
 class Recorder:
-    """List the operations that run while it listens: `with Recorder() as recorder: ...`.
+    """Record the operations that run in a block: `with Recorder() as recorder: ...`.
 
-    It hears the thread or task it was started in; nested recorders each hear everything.
+    A recorder records the thread or task in which it was started. Nested recorders each record
+    every operation.
 
     Args:
-        start: whether it listens from now on, rather than from `start()` or `with`.
-        max_rows: how many operations its text shows at most; None for all.
+        start: whether recording begins now; if False, it begins with `start()` or `with`.
+        max_rows: the maximum number of operations in `str(recorder)`; None shows all.
     """
 
     __slots__ = ("__weakref__", "events", "max_rows")
@@ -322,12 +323,12 @@ class Recorder:
 
     @property
     def data(self) -> list[Event]:
-        """The events, under the name that python-graphblas gives them."""
+        """The same list as `events`; python-graphblas uses this name."""
         return self.events
 
     @property
     def is_recording(self) -> bool:
-        """Whether it listens, in this thread or task."""
+        """Whether the recorder is recording in this thread or task."""
         return self in _recorders.get()
 
     def __iter__(self) -> Iterator[Event]:

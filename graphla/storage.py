@@ -171,7 +171,10 @@ def known(count: SupportsInt) -> int | None:
 
 
 def bytes_of(*arrays: Array | None) -> int:
-    """Return the bytes of memory behind the arrays; each array counts once, a broadcast as one."""
+    """Return the bytes of memory of the arrays.
+
+    An array that is given twice counts once. A broadcast array counts as one element.
+    """
     different = {id(a): a for a in arrays if a is not None and a.size}.values()
     return sum(a.itemsize if a.strides[0] == 0 else a.nbytes for a in different)
 

@@ -234,27 +234,27 @@ def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: 
 
 
 def _without_nan(choose: _Callable[..., _Any]) -> _Callable[..., _Any]:
-    """The choice between x and y; where one is NaN, the other."""
+    """Return a function that chooses between x and y, or returns the other if one is NaN."""
     return lambda x, y: _t.where(_t.isnan(x), y, _t.where(_t.isnan(y), x, choose(x, y)))
 
 
 def _fmod(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
     if x.dtype.is_float:
         return _t.fmod(x, y)
-    rest = x % y  # of the sign of y, where fmod has that of x
+    rest = x % y  # has the sign of y, but fmod has the sign of x
     if x.dtype.kind == "u":
         return rest
     return _t.where((rest != 0) & ((x < 0) != (y < 0)), rest - y, rest)
 
 
 def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
-    """The logarithm of the sum of two powers, from their exponents; computed in FP64."""
+    """Return log(exp(x) + exp(y)) as a function of x and y, computed in FP64."""
 
     def log_of_sum(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        return _t.where(x == y, x + of_two, larger).astype(dtype)  # infinities too
+        return _t.where(x == y, x + of_two, larger).astype(dtype)  # also right for infinities
 
     return log_of_sum
 
@@ -290,7 +290,7 @@ numpy = _SimpleNamespace(
     left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
     less=lt,
     less_equal=le,
-    # More ulps than these where the result is near 0, as the two parts cancel.
+    # The error exceeds these ulps if the result is near 0, because its two parts cancel.
     logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
     logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
     logical_and=land,

@@ -85,7 +85,7 @@ def _place(x: _Symbol, index: _Symbol) -> _Symbol:
 rowindex = _IndexUnaryOp("rowindex", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
 colindex = _IndexUnaryOp("colindex", lambda x, i, j, k: _place(x, j + k), thunk=_INT64)
 index = _IndexUnaryOp("index", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
-# Of the C API 2.1; SuiteSparse subtracts the thunk.
+# As in the GraphBLAS C API 2.1, the thunk is added; SuiteSparse subtracts it.
 diagindex = _IndexUnaryOp("diagindex", lambda x, i, j, k: _place(x, j - i + k), thunk=_INT64)
 
 tril = _IndexUnaryOp("tril", lambda x, i, j, k: j <= i + k, thunk=_INT64)

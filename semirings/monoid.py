@@ -91,7 +91,7 @@ def _greatest_of_exact(dtype: _DataType) -> _Any:
 
 
 def _nan_or(of_exact: _Any) -> _Any:
-    """The identity of a choice that leaves NaN out: NaN itself where there is one."""
+    """Return the identity of a minimum or maximum that ignores NaN: NaN if the dtype has it."""
     return lambda dtype: float("nan") if dtype.is_float else of_exact(dtype)
 
 
@@ -125,7 +125,7 @@ for _each in (any, plus, times, min, max, land, lor, lxor, lxnor, eq, band, bor,
 
 
 # --- NumPy's names ----------------------------------------------------------------------------
-# The exception to the rule that an identity changes nothing: hypot(0, x) is |x|.
+# hypot breaks the rule that an identity leaves x unchanged: hypot(0, x) is |x|.
 numpy = _SimpleNamespace(
     add=plus,
     bitwise_and=band,

@@ -24,7 +24,7 @@ def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: An
 
 
 def _sought(names: Mapping[str, Any], name: str) -> Any:
-    """What has that name, which may hold dots; None if nothing has."""
+    """Return the object with this name, which may contain dots, or None."""
     first, *rest = name.split(".")
     found = names.get(first)
     for part in rest:

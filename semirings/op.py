@@ -26,7 +26,7 @@ def from_string(name: str) -> _Any:
 
 
 class _NumPy:
-    """The operators of NumPy's names: binary, unary and semirings."""
+    """The binary operators, unary operators and semirings with NumPy's names."""
 
     def __getattr__(self, name: str) -> _Any:
         for module in (_binary, _unary, _semiring):

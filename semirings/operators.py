@@ -55,12 +55,12 @@ class Operator:
 
     @classmethod
     def register_new(cls, name: str, *args: Any, **options: Any) -> Any:
-        """Give an operator a name: `register_new` of the module of its kind."""
+        """Register a named operator, like `register_new` in the module of this operator class."""
         return importlib.import_module(f"semirings.{cls.kind}").register_new(name, *args, **options)
 
     @classmethod
     def register_anonymous(cls, *args: Any, **options: Any) -> Any:
-        """Make an operator without a name: `register_anonymous` of the module of its kind."""
+        """Return an operator without a name, like `register_anonymous` in the class's module."""
         return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
 
     def _lookup(self, key: Any) -> Any:

@@ -30,7 +30,7 @@ def register_anonymous(
 ) -> _Any:
     """A select operator of a Python function that is traced, and in no module.
 
-    InvalidValue if it returns anything but BOOL.
+    Raises InvalidValue if the operator does not return BOOL.
 
     >>> bool(register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
     True

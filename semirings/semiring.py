@@ -153,7 +153,7 @@ bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
 class _NumPy:
-    """The semirings of a monoid and an operator of NumPy's names, each made when asked for."""
+    """The semirings of a monoid and an operator with NumPy's names, made at first access."""
 
     def __getattr__(self, name: str) -> _Semiring:
         for add, monoid in vars(_monoid.numpy).items():

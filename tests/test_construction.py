@@ -319,7 +319,7 @@ def test_integers_of_64_bits_are_kept_exactly_and_called_integers(big):
     ):
         v = make(1)
         assert (v.dtype, v[0].value, v[1].value) == ("UINT64", big, 1)
-        with pytest.raises(OverflowError, match=f"hold {big} beside -1, which does not fit INT64"):
+        with pytest.raises(OverflowError, match=f"hold {big} next to -1, which does not fit INT64"):
             make(-1)
     for dtype, x in (("INT64", big), ("UINT64", -1)):
         with pytest.raises(OverflowError, match=f"values is {x}, which does not fit {dtype}"):

@@ -64,8 +64,9 @@ def of_graph(
     - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
     - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
     - undirected: only a graph whose edges lead both ways has it: others are refused;
-    - lengths: the parameter that makes the algorithm read the values of A along a path or a tree,
-      or "A" if it always does: then a Graph whose parallel edges were summed is refused.
+    - lengths: the parameter that decides whether the algorithm reads the values of A along a path
+      or a tree, or "A" if it always does. If it does, a Graph whose parallel edges were summed is
+      refused.
 
     A parameter `directed` that is not given, or None, is what the Graph says.
     """
@@ -139,7 +140,7 @@ def refuse_summed(name: str) -> NoReturn:
 
 def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The algorithm, with its vectors where A is."""
-    if not config.autocompute:  # that is for statements of the user
+    if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _beside(A, algorithm, args, options)
     here = config.device

@@ -56,8 +56,8 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
     A list of vertices in the order of the edges, of which the last is the first again. `source`:
     only one that this vertex (or one of several) reaches. Where there is none NetworkX raises
-    instead. An undirected edge of negative weight is such a cycle, there and back. Weights that add
-    up to about 0 around a cycle are refused if rounded lengths keep going down around it.
+    instead. An undirected edge of negative weight is such a cycle, there and back. A cycle whose
+    weights add up to about 0 is refused if rounded lengths keep decreasing around it.
 
     >>> from graphla import Matrix
     >>> from graphla.algorithms import negative_cycle
@@ -81,7 +81,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
 
 def no_solution(error: EndlessCycle, reached: str = "") -> InvalidValue:
-    """Return the error of lengths that go down around a cycle without end."""
+    """Return the error for lengths that decrease around a cycle without end."""
     vertex = called(error.cycle[0])
     if error.is_rounded:
         return InvalidValue(

@@ -122,7 +122,7 @@ def _chosen(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
 
 
 def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
-    """Return whether edges have lengths, which must make each path longer."""
+    """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
     if not arguments.weighs("weight", weight):
         return False
     arguments.positive(A)

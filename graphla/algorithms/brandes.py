@@ -32,7 +32,7 @@ from semirings.semiring import any_first, any_plus, any_second, plus_first, plus
 BATCH = 64
 """Sources whose rows the algebra takes together."""
 COST = 4
-"""Searches that a source costs."""
+"""Cost of one source, in searches."""
 
 
 class Carried(NamedTuple):
@@ -98,13 +98,15 @@ def carry(
 def refuse_lost(A: Matrix, sources: np.ndarray) -> None:
     """Refuse an edge u -> v of floating-point weight w > 0 with d(u) + w = d(u) = d(v).
 
-    Such an edge lies on shortest paths, but the distance does not tell its ends apart: an edge and
-    its opposite would make a cycle of shortest paths.
+    Such an edge lies on shortest paths, but both of its ends have the same distance. An edge of
+    this kind and its opposite would form a cycle of shortest paths.
     """
     if not arguments.is_floating(A) or not A.nvals:
         return
     least, greatest = arguments.extent(A)
-    if float(least) > A.nrows * float(greatest) * 2.0**-52:  # twice the spacing of distances
+    # No edge can be lost if the least weight exceeds twice the spacing of numbers at the longest
+    # distance.
+    if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():
         tight, nearer = _tight(A, sssp(A, source))
@@ -124,7 +126,7 @@ def _fits(A: Matrix) -> bool:
 
 
 def _sum(xp: Any, first: Dependencies, other: Dependencies) -> Dependencies:
-    """The dependencies of the sources of both; those of the first are overwritten."""
+    """Add two batches' dependencies in the arrays of the first, and join their counts."""
     totals, edges, reached, _ = first
     totals += other.totals
     if edges is not None:
@@ -227,7 +229,7 @@ def _along_weights(
 
 
 def _tight(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
-    """Return where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
+    """Return two Boolean matrices: where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
     D, dtype = d.diag(), d.dtype
     # S(u, v) = d(u) + A(u, v)
     begin, end = any_first[dtype](D @ A).new(), any_second[dtype](A @ D).new()

@@ -6,9 +6,9 @@ Graphs*, 2013; here with directions): with e(w) known, and d to and from w,
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
-An eccentricity is the maximum of the lengths that `sssp` computes, to the bit. These lengths are
-sums of floating-point numbers, which depend on the order of their terms, so that the inequalities
-hold for them up to a rounding error only (`rounding_error`), by which the bounds are widened.
+An eccentricity is exactly the maximum of the lengths that `sssp` computes. Sums of floating-point
+lengths depend on the order of their terms, so the inequalities hold only up to a rounding error
+(`rounding_error`). The bounds are widened by this error.
 
 Invariant, at the head of each round: low ≤ e ≤ high, with equality at the vertices searched from.
 """
@@ -66,7 +66,7 @@ def eccentricity(
     """
     one = v is not None and np.ndim(v) == 0
     chosen = arguments.vertices("v", [v] if one else v, A.nrows)
-    chosen = chosen if v is None else np.unique(chosen)  # which is slow on many
+    chosen = chosen if v is None else np.unique(chosen)  # `unique` is slow for many vertices
     weighs = arguments.weighs("weight", weight)
     if sp is not None:
         if not isinstance(sp, Matrix):
@@ -80,7 +80,8 @@ def eccentricity(
     else:
         bounds = (
             None
-            # rounded bounds meet only where a search began, so that each vertex needs its own
+            # Widened bounds are equal only at vertices from which a search began, so every vertex
+            # would need its own search.
             if v is not None or (weighs and rounding_error(A))
             else settled(A, weighs, lambda bounds: bounds.differ, ("lowest", "highest"))
         )
@@ -116,7 +117,7 @@ def _reaching_all(A: Matrix) -> np.ndarray:
     i, j, _ = A.to_coo(values=False, copy=False)
     xp = do.xp
     entered = xp.zeros(A.nrows, bool)
-    # By calls, not by brackets: Python hears Ctrl-C after each of these.
+    # Use function calls instead of brackets: Python handles Ctrl-C after each call.
     from_part, to_part = label.take(i), label.take(j)
     entered[to_part.compress(xp.not_equal(from_part, to_part))] = True
     first = (~entered & (label == xp.arange(A.nrows))).nonzero()[0]
@@ -183,12 +184,12 @@ def settled(
 
 
 def rounding_error(A: Matrix) -> float:
-    """Return a relative error of the bounds that covers all rounding; 0 where sums are exact.
+    """Return a relative error of the bounds that covers all rounding, or 0 if sums are exact.
 
-    Each length of a path of at most n - 1 edges has a relative error of at most (n - 1) u plus
-    terms of second order, where u = 2^-53. A bound is computed from two such lengths, and is
-    compared with a third one. Sums are exact if all weights are multiples of one power of 2, and
-    2 n of the greatest weight are below 2^53 of these.
+    The length of a path of at most n - 1 edges has a relative error of at most (n - 1) u plus
+    second-order terms, where u = 2^-53. A bound is computed from two such lengths and compared with
+    a third one. Sums are exact if all weights are multiples of one power of 2, and 2 n times the
+    greatest weight is below 2^53 times this power.
     """
     if not A.nvals or not arguments.is_floating(A):
         return 0.0
@@ -199,13 +200,13 @@ def rounding_error(A: Matrix) -> float:
 
 
 def _unit(total: float) -> float:
-    """Return the least power of 2 of which `total` has fewer than 2^53; 0 if FP64 has none."""
+    """Return the least power p of 2 with `total` < 2^53 p, or 0 if p is out of FP64's range."""
     exponent = math.frexp(total)[1] - 53
     return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
 
 
 def _are_multiples(forms: MatrixForms, unit: float) -> bool:
-    """Whether each value is a multiple of `unit`."""
+    """Return whether each value is a multiple of `unit`."""
     values = (forms.csr if forms.has_csr else forms.csc).values
     values = values[:1] if is_iso(values) else values
     return bool((values.astype(np.float64) % unit == 0).all())

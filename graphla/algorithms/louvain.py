@@ -4,9 +4,9 @@ V. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, *Fast Unfolding of Co
 Networks*, 2008; for directed graphs N. Dugué and A. Perez, *Directed Louvain*, 2015. Vertices move
 to the community around them that raises the modularity most, until none does; then communities
 become the vertices of the next level, by the product SᵀLS with their membership S. On the CPU the
-vertices move one by one; when a vertex moves, its neighbors wait in a queue for their next turn (as
-in V. Traag, *Faster Unfolding of Communities*, 2015). On a GPU all vertices move at once, in
-rounds; `definition` computes these rounds by products.
+vertices move one by one; when a vertex moves, its neighbors enter a queue (as in V. Traag, *Faster
+Unfolding of Communities*, 2015). On a GPU many vertices move at once, in rounds; `definition`
+computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
 - L is symmetric, of whole numbers (`weights.whole`), so that sums are exact in any order;
@@ -60,9 +60,10 @@ def louvain(
 
     Weights are the values of A, nowhere below 0, or 1 each if `weight` is False; `resolution` above
     1 makes communities smaller. The last level is `max_level`, or the first to raise the modularity
-    by no more than `threshold`. `seed`, of which None is 0, says in which order vertices move. On
-    the CPU one seed gives one answer, with and without Numba. On a GPU, where many vertices move at
-    once, it gives another, about as good. For `directed` see `modularity`.
+    by no more than `threshold`. `seed` (None means 0) determines the order in which vertices move.
+    On the CPU, one seed gives the same result with and without Numba. On a GPU, where many vertices
+    move at once, it gives a different result of about the same modularity. For `directed` see
+    `modularity`.
 
     >>> from graphla import Matrix, binary
     >>> from graphla.algorithms import louvain
@@ -77,7 +78,7 @@ def louvain(
 def definition(
     A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
 ) -> Vector:
-    """The communities that a GPU finds, by products on any device."""
+    """Return the communities that a GPU finds, computed with products on any device."""
     return _by_levels(A, weight, 1, 1e-7, max_level, seed, None, in_rounds)
 
 
@@ -91,7 +92,7 @@ def _by_levels(
     directed: bool | None,
     move: Callable[[Matrix, Vector, Vector, float, int], Array],
 ) -> Vector:
-    """The least vertex of each community, where `move` finds the communities of one level."""
+    """Return the least vertex of each vertex's community; `move` finds one level's communities."""
     n, drawn = A.nrows, chance.seeded(seed)
     numbers = Vector.from_dense(backend(A.device).xp.arange(n))
     resolution = arguments.real("resolution", resolution, low=0)
@@ -133,7 +134,7 @@ def _by_levels(
 
 
 def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
-    """The community of each vertex of a level, after moves that raise the modularity."""
+    """Return the community of each vertex of a level after moves that raise the modularity."""
     degrees = out.to_dense(copy=False), into.to_dense(copy=False)
     return perform("move", _moved, L._forms, degrees, factor, seed)
 

@@ -71,7 +71,7 @@ def modularity(
 
 
 def membership(labels: Array, ncols: int, device: str) -> Matrix:
-    """S(i, l(i)) = 1: which vertex is of which community, on that device."""
+    """S(i, l(i)) = 1: return the membership matrix of vertices in communities, on `device`."""
     xp = backend(device).xp
     return Matrix.from_csr(xp.arange(labels.size + 1), xp.asarray(labels), True, ncols=ncols)
 

@@ -44,7 +44,7 @@ def neighborhood(
     arguments.sources(n, A, "n")
     radius = arguments.real("radius", radius, low=0)
     weighs = arguments.weighs("distance", distance)
-    # Distances need the same weights both ways; otherwise the same pattern is enough.
+    # Distances need a matrix with symmetric values; without them a symmetric pattern is enough.
     if undirected and not (facts.is_symmetric(A) and (not weighs or A._forms.is_symmetric)):
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()

@@ -1,6 +1,6 @@
 """Strong components: which vertices paths lead between both ways.
 
-The host finds them by a depth-first search, and a GPU in one launch (`kernels/strong.cu`). The
+The CPU finds them with a depth-first search, and a GPU in one launch (`kernels/strong.cu`). The
 algebra, which defines them, cuts the graph in rounds: of two vertices of
 one component each is reached by the same vertices, and reaches the same. So with f(v) the first
 vertex, in an order drawn at random, that reaches v, and b(v) the first that v reaches, edges

@@ -19,9 +19,9 @@ EXACT = 52
 
 def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """The values of A, or ones, FP64; and whether they are the same in both directions."""
-    is_symmetric = facts.is_symmetric(A)  # first: W is then known to be what A is
+    is_symmetric = facts.is_symmetric(A)  # before W is made, so that W inherits the result
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    if A._forms.is_symmetric:  # values too
+    if A._forms.is_symmetric:  # the values are symmetric as well
         return W, True
     return W, is_symmetric and (not weight or A.isequal(A.T.new()))
 

@@ -26,14 +26,20 @@ class Components(Protocol):
         ...
 
     def strong_components(self, out: Csr, into: Callable[[], Csr]) -> Array | None:
-        """int64[n]: the least vertex that each reaches and is reached by. A backend that does not
-        read the columns does not call `into`, so that they are not made."""
+        """Return, for each vertex, the least vertex of its strong component, as int64[n].
+
+        `into` makes the matrix by columns. A backend that does not read the columns does not call
+        it, so that they are not made.
+        """
         ...
 
     def cores(self, out: Csr, into: Csr | None) -> Array | None:
-        """int64[n]: the greatest k with a set of vertices, this one among them, that have each at
-        least k edges within it: entries of its row and, unless `into` is None, of its column as
-        well. There are no self-loops."""
+        """Return the core number of each vertex as int64[n].
+
+        It is the greatest k such that the vertex belongs to a set of vertices that each have at
+        least k edges within the set. The edges of a vertex are the entries of its row and, unless
+        `into` is None, also the entries of its column. There are no self-loops.
+        """
         ...
 
     def least_forest(self, upper: Csr, greatest: bool) -> Array | None:

@@ -489,7 +489,7 @@ def components(out: Csr, into: Csr | None) -> Array:
 
 
 def strong_components(out: Csr, _into: Callable[[], Csr]) -> Array:
-    """The least vertex of each one's strong component."""
+    """Return, for each vertex, the least vertex of its strong component."""
     if _compiles(out.nvals, size=out.nrows):
         return parts_of_graphs.strong_components(out)
     return csgraph.components(out, "strong")
@@ -525,7 +525,7 @@ def moved(
     words: Array,
     rounds: Rounds,
 ) -> Array:
-    """The community of each vertex after moves, one by one."""
+    """Return the community of each vertex after moves of single vertices, one after another."""
     if _compiles(links.nvals, size=links.nrows):
         return communities.moved(links, out, into, factor, words)
     return moves.moved(links, out, into, factor, words)

@@ -65,9 +65,10 @@ class Groups(Protocol):
     ) -> Array:
         """The community of each vertex, int32, after moves that raise the modularity.
 
-        Everyone begins alone. A vertex gains links(v, c) - factor·(out(v)·into(c) + into(v)·out(c))
-        in community c, without itself. They move one by one, first in the order of their words,
-        until nobody gains; or else in rounds, of which the best state is kept.
+        Each vertex begins in a community of its own. In community c, not counting v itself, vertex
+        v gains links(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). Either single vertices move
+        one after another, first in the order of their words, until no move gains; or vertices move
+        in rounds, and the best state is kept.
         """
         ...
 

@@ -26,7 +26,7 @@ How: TypeAlias = Literal["improving", "near_far", "rounds"]
 class Symmetry(NamedTuple):
     """Whether a square matrix has the pattern, and also the values, of its transpose.
 
-    Two values are the same if their bits are, or if both are NaN.
+    Two values are the same if their bits are equal, or if both are NaN.
     """
 
     of_pattern: bool
@@ -34,7 +34,7 @@ class Symmetry(NamedTuple):
 
 
 def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return (mask, infinity): bits b hold a NaN of this dtype if b & mask > infinity."""
+    """Return (mask, infinity) such that bits b are a NaN of this dtype if b & mask > infinity."""
     if dtype.kind != "f":
         return 0, 0
     mask = (1 << (8 * dtype.itemsize - 1)) - 1
@@ -124,7 +124,7 @@ class Traversals(Protocol):
     def find_symmetry(self, a: Csr) -> Symmetry:
         """Return whether a square matrix has the pattern, and the values, of its transpose.
 
-        This takes about one pass over the entries, which ends early if a counterpart is missing.
+        This takes about one pass over the entries. The pass ends early if a counterpart is missing.
         """
         ...
 

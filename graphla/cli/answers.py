@@ -64,7 +64,7 @@ def _decimal(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """12.3%; 0.0% means none and 100.0% all of them."""
+    """Return a percentage such as 12.3%. The text 0.0% means none, and 100.0% means all."""
     if 0 < part < whole * 0.0005:
         return "less than 0.1%"
     if whole * 0.9995 <= part < whole:

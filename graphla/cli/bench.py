@@ -150,7 +150,7 @@ def _no_main() -> Iterator[None]:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Let a process start that gets no interrupts, from its first imports on."""
+    """Block interrupts while a process starts; the process inherits the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -16,7 +16,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # at least: offsets by rows and by columns, and a few vectors
+_BYTES_PER_VERTEX = 32  # a lower bound: offsets of rows and of columns, and a few vectors
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -54,7 +54,10 @@ def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
 
 
 def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """What `options.graph` holds, and its labels if the options ask for them or it always has."""
+    """Return the contents of `options.graph`, and its labels.
+
+    The labels are None unless the options request them or the format always has them.
+    """
     name, path = options.graph, Path(options.graph)
     if not name:
         raise InvalidValue("GRAPH is empty, but should be a file or a dataset")
@@ -81,7 +84,7 @@ def _read_dataset(name: str, options: Namespace) -> Matrix:
 
 
 def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """Return what a path or a file object holds, and its labels."""
+    """Return the contents of a path or a file object, and its labels or None."""
     given = _refuse_options(options.graph, _OPTIONS.get(format, ()), options)
     given["format"] = format
     if options.duplicates is not None:
@@ -99,7 +102,7 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 
 
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
-    """Return the options of edge lists that are given, which all have to be known."""
+    """Return the given options for edge lists; refuse those that are not in `known`."""
     given = {}
     for option in _OPTIONS["edgelist"]:
         value = vars(options)[option]
@@ -112,7 +115,7 @@ def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict
 
 
 def _in_options(error: Exception) -> str:
-    """The error's message, with the option that takes a file with this problem."""
+    """Return the error's message with the command-line option that solves the problem."""
     problem = str(error)
     if isinstance(error, io.ParseError) and error.option:
         return f"{problem.removesuffix(error.advice)} ({error.option})"

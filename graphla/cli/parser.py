@@ -105,7 +105,7 @@ SYNONYMS = {
     "import": "convert",
     "save": "convert",
 }
-"""Other names of what the commands compute, for the answer to an unknown command."""
+"""Other names of commands, which the error for an unknown command uses to propose the right one."""
 
 
 class _Layout(RawDescriptionHelpFormatter):
@@ -117,7 +117,7 @@ class _Layout(RawDescriptionHelpFormatter):
 
 
 class _Parser(ArgumentParser):
-    """The parser of the whole command line, which proposes commands for an unknown one."""
+    """The parser of the whole command line; its error for an unknown command proposes others."""
 
     commands: Mapping[str, ArgumentParser]
 

@@ -18,7 +18,7 @@ _BAR = 24  # columns
 
 
 def shows_bars() -> bool:
-    """Whether long work shows bars: on a terminal, where tqdm is installed."""
+    """Return whether to show progress bars: standard error is a terminal and tqdm is installed."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return is_terminal and find_spec("tqdm") is not None
 
@@ -40,7 +40,7 @@ def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 class Bar:
-    """The share of several steps that is done, the one that runs, and an estimate of the rest."""
+    """A line with the number of finished steps, the current step, and the estimated time left."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -53,7 +53,7 @@ class Bar:
         return progress(f"{bar} {done} of {self._steps}{self._left(done)}: {name}", patience=0)
 
     def _left(self, done: int) -> str:
-        """The time of the steps to come, if each takes as long as one of those done did."""
+        """Return the estimated time left, from the mean duration of the finished steps."""
         if not done:
             return ""
         seconds = (time.perf_counter() - self._start) * (self._steps - done) / done
@@ -66,7 +66,7 @@ def _show(step: str, done: Event, patience: float) -> None:
     if done.wait(patience):
         return
     while not done.wait(_INTERVAL):
-        if is_shown():  # a bar of the work itself says more
+        if is_shown():  # the work itself shows a bar with more detail
             continue
         print(f"\r\033[K{step}: {time.perf_counter() - start:.0f} s", end="", file=sys.stderr)
         sys.stderr.flush()

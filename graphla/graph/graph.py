@@ -89,8 +89,8 @@ class Graph:
     ) -> Graph:
         """The graph of edges (u, v) or (u, v, weight) between labels u and v.
 
-        Edges lead both ways, unless `directed` is True; `Graph.read` reads the lines of a text edge
-        list with directions, unless its `directed` is False.
+        Edges lead both ways unless `directed` is True. In contrast, `Graph.read` reads each line of
+        a text edge list as one directed edge unless its `directed` is False.
 
         Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
         Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
@@ -128,18 +128,18 @@ class Graph:
     ) -> Graph:
         """Return the graph of an edge table: a pandas DataFrame with a row for each edge.
 
-        The names of the columns are as in `networkx.from_pandas_edgelist`, and vertices are
-        numbered as there: row by row, the source before the target.
+        The default column names are those of `networkx.from_pandas_edgelist`. Vertices are numbered
+        in order of appearance: row by row, the source before the target.
 
         Args:
             table: the DataFrame.
-            source: the column of labels that the edges lead from.
-            target: the column of labels that the edges lead to.
+            source: the column with the label of each edge's source.
+            target: the column with the label of each edge's target.
             weight: the column of weights; None gives a graph without weights.
             directed: True if an edge leads from source to target only.
             labels: the labels of the first vertices, some of which may have no edge.
-            dtype: of the values; by default that of the column, or BOOL without weights.
-            dup_op: joins the weights of an edge that comes again; by default the last counts.
+            dtype: the dtype of the values; by default that of the column, or BOOL without weights.
+            dup_op: joins the weights of an edge that is listed twice; by default the last counts.
 
         Returns:
             The Graph.
@@ -169,18 +169,18 @@ class Graph:
         dtype: Any = None,
         nonedge: Any = 0,
     ) -> Graph:
-        """Return the graph of an adjacency matrix held as a dense array.
+        """Return the graph of an adjacency matrix given as a dense array.
 
-        An edge is where the array differs from `nonedge`. A NaN is therefore an edge, as in
-        `networkx.from_numpy_array`, unless `nonedge` is NaN. (`Matrix.from_dense` without
-        `missing_value` makes an entry of every element, zeros as well.)
+        Every element that differs from `nonedge` is an edge. Therefore a NaN is an edge, as in
+        `networkx.from_numpy_array`, unless `nonedge` is NaN. (In contrast, `Matrix.from_dense`
+        without `missing_value` makes an entry of every element, including zeros.)
 
         Args:
-            array: a square array, of NumPy, or of CuPy for a graph on the GPU.
+            array: a square array of NumPy, or of CuPy for a graph on the GPU.
             directed: as in `Graph`.
             labels: the label of each row; by default 0 to n - 1.
-            dtype: of the values; by default that of the array.
-            nonedge: the element that stands where there is no edge.
+            dtype: the dtype of the values; by default that of the array.
+            nonedge: the value of the elements that are not edges.
 
         Returns:
             The Graph, whose values are the elements.
@@ -209,13 +209,13 @@ class Graph:
     ) -> Graph:
         """Return the graph of an adjacency matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`.
 
-        Each stored entry is an edge, also one that stores a zero. The entries are copied.
+        Each stored entry is an edge, even if its value is zero. The entries are copied.
 
         Args:
             A: a square sparse array or matrix of any format.
             directed: as in `Graph`.
             labels: the label of each row; by default 0 to n - 1.
-            dup_op: joins entries that are stored twice, which are refused otherwise.
+            dup_op: joins entries that are stored twice; without it they are refused.
 
         Returns:
             The Graph, whose values are the entries.
@@ -233,7 +233,7 @@ class Graph:
         if getattr(A, "ndim", 2) != 2:
             raise InvalidValue(f"A has {A.ndim} dimensions, but an adjacency matrix has two")
         if getattr(A, "format", None) in ("csr", "csc"):
-            A = A.copy()  # or the graph would change with A
+            A = A.copy()  # without a copy, the graph would change with A
         return cls(io.from_scipy_sparse(A, dup_op=dup_op), directed=directed, labels=labels)
 
     @classmethod
@@ -248,16 +248,16 @@ class Graph:
         """Return the graph with the vertices and edges of a NetworkX graph.
 
         Args:
-            G: a graph of NetworkX, directed or not, with parallel edges or without.
-            weight: the attribute that becomes the value of an edge, 1 where an edge has none; None
-                takes 1 for all.
-            dtype: of the values; by default what NumPy makes of the weights.
+            G: a NetworkX graph, directed or undirected, with or without parallel edges.
+            weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
+                lacks the attribute, or if `weight` is None.
+            dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
             multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
-                Algorithms that read the weights along a path refuse a graph whose parallel edges
-                were summed, because a sum is the length of no edge: give them "min".
+                Algorithms that add weights along a path refuse a graph whose parallel edges were
+                summed, because the sum is not the length of any edge. Use "min" for them.
 
         Returns:
-            The Graph; its `multigraph_weight` says how parallel edges were joined.
+            The Graph; its `multigraph_weight` records how parallel edges were joined.
 
         Raises:
             InvalidValue: G is not a graph of NetworkX, or multigraph_weight is another value.
@@ -272,7 +272,7 @@ class Graph:
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
-        # BOOL values are joined by "or", which is no sum
+        # BOOL values are joined by "or", which is not a sum.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
         return graph
@@ -287,16 +287,16 @@ class Graph:
     ) -> Graph:
         """Return the graph in a file that `graphla.io.read` reads.
 
-        In a text edge list each line is one edge in one direction, unless `directed` is False; the
-        edges of `from_edges` lead both ways, unless its `directed` is True.
+        Each line of a text edge list is one directed edge unless `directed` is False. In contrast,
+        the edges of `from_edges` lead both ways unless its `directed` is True.
 
         Args:
-            path: of a file in a format that `graphla.io.read` knows.
-            directed: False reads each line of a text edge list as an edge that leads both ways. The
-                header of a Matrix Market file, or what an .npz file holds, says this itself; there
-                False refuses a graph with an edge that lacks its opposite. True gives a directed
-                Graph. None gives an undirected Graph if each edge has its opposite.
-            named: the file is an edge list or an edge table whose vertices are names, or any
+            path: the path of a file in a format that `graphla.io.read` supports.
+            directed: True gives a directed Graph. False reads each line of an edge list as an edge
+                that leads both ways; for other formats, whose files define directions themselves,
+                it refuses a graph with an edge that lacks its opposite. None gives an undirected
+                Graph if each edge has its opposite.
+            named: True if the vertices of an edge list or edge table are names or arbitrary
                 numbers, which become the labels. The nodes of a GraphML, GEXF, GML or JSON file
                 always become labels.
             options: further arguments of `graphla.io.read` and of the reader of the format.
@@ -330,9 +330,9 @@ class Graph:
 
     @property
     def multigraph_weight(self) -> str | None:
-        """How `from_networkx` joined parallel edges; None where there were none.
+        """How `from_networkx` joined parallel edges; None if there were none.
 
-        The Matrix of a Graph does not know it: `G.matrix` of summed edges is not refused.
+        Only the Graph records it: algorithms do not refuse `G.matrix` with summed edges.
         """
         return self._multigraph_weight
 
@@ -368,7 +368,7 @@ class Graph:
 
     @property
     def nodes(self) -> NodeView:
-        """The labels of the vertices: a view with a length, an order, and `in`.
+        """The labels of the vertices, as an ordered view with `len` and `in`.
 
         >>> from graphla import Graph
         >>> list(Graph.from_edges([("a", "b")]).nodes)
@@ -378,9 +378,9 @@ class Graph:
 
     @property
     def edges(self) -> EdgeView:
-        """The edges (u, v), each once: a view with a length, an order, and `in`.
+        """The edges (u, v), each once, as an ordered view with `len` and `in`.
 
-        `G.edges(data=True)` has edges (u, v, {"weight": w}), `G.edges(data="weight")` (u, v, w).
+        `G.edges(data=True)` yields (u, v, {"weight": w}), and `G.edges(data="weight")` (u, v, w).
 
         >>> from graphla import Graph
         >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
@@ -392,13 +392,13 @@ class Graph:
         return EdgeView(self)
 
     def neighbors(self, label: Any) -> list[Any]:
-        """Return the labels of the vertices that edges from a vertex lead to.
+        """Return the labels of the neighbors of a vertex; in a directed graph, of its successors.
 
         Args:
-            label: of the vertex.
+            label: the label of the vertex.
 
         Returns:
-            A list in the order of the vertices; in a directed graph these are the successors.
+            A list of labels, in the order of the vertices.
 
         Raises:
             IndexOutOfBound: no vertex has this label.
@@ -411,7 +411,7 @@ class Graph:
         return self._labels.of(row.to_coo(values=False)[0].tolist())
 
     def has_edge(self, u: Any, v: Any) -> bool:
-        """Return whether an edge leads from u to v; False where either is not a label.
+        """Return whether an edge leads from u to v; False if u or v is not a label of the graph.
 
         >>> from graphla import Graph
         >>> G = Graph.from_edges([("a", "b")], directed=True)
@@ -497,10 +497,10 @@ class Graph:
         return self._like(self._matrix.to(device), self.directed)
 
     def subgraph(self, labels: Any) -> Graph:
-        """Return the graph of some vertices and of all edges between them.
+        """Return the subgraph induced by some vertices: these vertices and all edges between them.
 
         Args:
-            labels: an iterable of labels, or one label; a label may come more than once.
+            labels: an iterable of labels, or one label; duplicates are allowed.
 
         Returns:
             A Graph whose vertices keep their labels and their order.
@@ -519,13 +519,13 @@ class Graph:
         return self._like(self._matrix[chosen, chosen].new(), self.directed, kept)
 
     def add_edges(self, edges: Iterable[Any]) -> Graph:
-        """Return a Graph that has these edges as well; this one does not change.
+        """Return a new Graph with these edges added; this Graph does not change.
 
         Args:
-            edges: tuples (u, v), or (u, v, weight), between labels. New labels become vertices
-                after those of this graph. In an undirected graph each edge leads both ways. An edge
-                that the graph already has takes the new weight, and without a weight keeps its own;
-                a new edge without a weight weighs 1.
+            edges: tuples (u, v) or (u, v, weight) of labels. New labels become vertices after the
+                vertices of this graph. In an undirected graph each edge leads both ways. An
+                existing edge takes the new weight, or keeps its weight if none is given. A new
+                edge without a weight has weight 1.
 
         Returns:
             A Graph whose dtype holds the weights of this graph and the new ones.
@@ -552,11 +552,11 @@ class Graph:
             return self._like(join(A | B).new(), self.directed, labels)
 
     def remove_edges(self, edges: Iterable[Any]) -> Graph:
-        """Return a Graph without these edges; this one does not change.
+        """Return a new Graph with these edges removed; this Graph does not change.
 
         Args:
-            edges: tuples (u, v) of labels. An edge of an undirected graph may come as (v, u). A
-                third part of a tuple is ignored, as in NetworkX.
+            edges: tuples (u, v) of labels. An edge of an undirected graph may be given as (v, u). A
+                third element of a tuple is ignored, as in NetworkX.
 
         Returns:
             A Graph with the same vertices.
@@ -605,7 +605,7 @@ def _restored(
 def _assembled(
     edges: Edges, n: int, number: Callable[[Any], Any], dtype: Any, directed: bool, dup_op: Any
 ) -> Matrix:
-    """Return the Matrix of the edges between n vertices; `number` gives the vertex of a label."""
+    """Return the Matrix of the edges between n vertices; `number` maps a label to its vertex."""
     symmetry = "general" if directed else "symmetric"
     i, j = edges.places(number)
     values = np.True_ if edges.weights is None else edges.weights

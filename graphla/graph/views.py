@@ -1,4 +1,4 @@
-"""Views of the vertices and edges of a Graph, as NetworkX has them."""
+"""Views of the vertices and edges of a Graph, with the interface of NetworkX."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from graphla.graph.graph import Graph
 
 PART = 1 << 16
-"""Entries that become Python's objects at a time."""
+"""Number of entries that are converted to Python objects at a time."""
 
 
 class _View(Set[Any]):
-    """A set that is read from the graph; sets that are computed from it are Python's."""
+    """A read-only set backed by the graph; set operations on it return a `set`."""
 
     __slots__ = ("_graph",)
 
@@ -49,10 +49,10 @@ class NodeView(_View):
 
 
 class EdgeView(_View):
-    """The edges (u, v) between labels, each once; called with `data`, their weights as well.
+    """The edges (u, v) between labels, each once. Call the view with `data` to add the weights.
 
-    They come row by row. An edge of an undirected graph comes as (u, v), where u is the first of
-    the two vertices, with the weight A(u, v); (v, u) is in the view as well.
+    The edges are in row order. An edge of an undirected graph appears as (u, v) with weight
+    A(u, v), where u has the smaller vertex number; `(v, u) in view` is True as well.
     """
 
     __slots__ = ("_data",)
@@ -65,8 +65,8 @@ class EdgeView(_View):
         """Return the same edges with their weights.
 
         Args:
-            data: True for edges (u, v, {"weight": w}), a name for edges (u, v, w), and False for
-                edges (u, v).
+            data: True yields (u, v, {"weight": w}), a name yields (u, v, w), and False yields
+                (u, v).
 
         Returns:
             A view.

@@ -1,8 +1,9 @@
 """To and from arrays of Awkward Array, in the layout of python-graphblas.
 
-An array has the fields `indices` and `values`: of a Vector one entry each, of a Matrix one list per
-row ("csr") or column ("csc"). In "hypercsr" and "hypercsc" only rows or columns with entries are
-listed, and `offset_labels` says which. The parameters `format` and `shape` say the rest.
+An array has the fields `indices` and `values`. For a Vector they hold one element per entry; for a
+Matrix they hold one list per row ("csr") or column ("csc"). The formats "hypercsr" and "hypercsc"
+store only rows or columns that have entries; the field `offset_labels` holds their numbers. The
+parameters `format` and `shape` complete the description.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
 
     Args:
         A: a Matrix, a Vector, or an expression of one.
-        format: "csr" (the default of a Matrix), "csc", "hypercsr" or "hypercsc"; "vec" of a Vector.
+        format: "csr" (the default), "csc", "hypercsr" or "hypercsc" for a Matrix; "vec" for a
+            Vector.
 
     Returns:
-        An array with the fields `indices` and `values`, and in the two hyper formats
-        `offset_labels`; the arrays are copies on the host.
+        An array with the fields `indices` and `values`, and in the two hyper formats also
+        `offset_labels`. Its arrays are copies in host memory.
 
     Raises:
         ImportError: Awkward Array is not installed.
-        InvalidValue: the format is not one of A.
+        InvalidValue: the format is not one for A.
     """
     ak = _awkward()
     forms_of(A)
@@ -55,10 +57,10 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
 
 
 def from_awkward(A: Any, *, name: str | None = None) -> Any:
-    """Return the Matrix or Vector that an `awkward.Array` holds, as `to_awkward` makes them.
+    """Return the Matrix or Vector in an `awkward.Array` with the layout of `to_awkward`.
 
     Args:
-        A: an array with the fields and parameters that the head of this module lists.
+        A: an array with the fields of `to_awkward` and the parameters `format` and `shape`.
         name: the name of the result.
 
     Raises:
@@ -119,6 +121,6 @@ def _record(ak: Any, contents: list[Any], names: list[str], said: Any = None) ->
 
 
 def _lists(ak: Any, indptr: Any, content: Any, said: Any = None) -> Any:
-    """One list per row or column."""
+    """Return an array of lists, one list per row or column."""
     offsets = ak.index.Index64(np.asarray(indptr, np.int64))
     return ak.contents.ListOffsetArray(offsets, content, parameters=said)

@@ -23,13 +23,13 @@ COMPRESSED = ("gz", "bz2", "xz")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format of files, and the functions that read and write it."""
+    """A file format, and the functions that read and write it."""
 
     extensions: tuple[str, ...]
-    read: Callable[..., Any] | None = None  # None: it always has labels
+    read: Callable[..., Any] | None = None  # None if files of this format always have labels
     read_labelled: Callable[..., tuple[Matrix, Sequence[Any]]] | None = None
     write: Callable[..., None] | None = None
-    is_text: bool = True  # so that it may be compressed
+    is_text: bool = True  # text files may be compressed
 
 
 def _networkx(format: str) -> Format:
@@ -69,17 +69,17 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
     """Return the Matrix or Vector in a file.
 
     Args:
-        path: of the file, or a file object.
-        format: by default what the extension says: .mtx (Matrix Market), .npz; .csv .tsv .txt
-            .edges .edgelist .el (edge lists); .graphml .gexf .gml .json (node-link), which need
-            NetworkX; .parquet .pq .feather .arrow (edge tables), which need pyarrow; .metis
-            .graph; .gr .col .dimacs. A name of FORMATS or an extension names it for other files.
-            Text may be compressed, as in .mtx.gz.
-        options: of the reader: `mmread`, `read_npz`, `read_edgelist`, `read_networkx_file`,
-            `read_edge_table`, `read_metis` or `read_dimacs`.
+        path: the path of the file, or a file object.
+        format: a key of FORMATS or an extension. By default the extension of the path decides: .mtx
+            (Matrix Market); .npz; .csv .tsv .txt .edges .edgelist .el (edge lists); .graphml .gexf
+            .gml .json (node-link), which need NetworkX; .parquet .pq .feather .arrow (edge tables),
+            which need pyarrow; .metis .graph (METIS); .gr .col .dimacs (DIMACS). Text files may be
+            compressed, as in .mtx.gz.
+        options: further arguments of the reader: `mmread`, `read_npz`, `read_edgelist`,
+            `read_networkx_file`, `read_edge_table`, `read_metis` or `read_dimacs`.
 
     Returns:
-        The Matrix or Vector. `Graph.read` and `read_labelled` give the labels of vertices too.
+        The Matrix or Vector. `Graph.read` and `read_labelled` also return the labels of vertices.
 
     Raises:
         InvalidValue: the format is unknown.
@@ -103,8 +103,8 @@ def read_labelled(
 ) -> tuple[Matrix, Sequence[Any]]:
     """Return the Matrix in a file and the label of each vertex; other arguments are as in `read`.
 
-    A file of an unknown extension is read as an edge list. Matrix Market, .npz, METIS and DIMACS
-    files have no labels and are refused.
+    A file with an unknown extension is read as an edge list. Matrix Market, .npz, METIS and DIMACS
+    files have no labels, so they are refused.
     """
     name = _find(path, format) or ("edgelist" if format is None else format_of(path, format))
     found = FORMATS[name]
@@ -114,9 +114,9 @@ def read_labelled(
 
 
 def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options: Any) -> None:
-    """Write A into a file, by `mmwrite`, `write_npz` or `write_edgelist`.
+    """Write A to a file with `mmwrite`, `write_npz` or `write_edgelist`.
 
-    `format` or the extension says the format, as in `read`; the other formats are only read.
+    `format` or the extension selects the format, as in `read`. Other formats cannot be written.
     """
     name = format_of(path, format)
     writer = FORMATS[name].write
@@ -131,7 +131,7 @@ def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options
 
 
 def format_of(path: Any, format: str | None = None) -> str:
-    """Return the name in FORMATS of the format that is named or that the extension tells."""
+    """Return the key in FORMATS of the given format, or of the format of the path's extension."""
     found = _find(path, format)
     if found is not None:
         return found
@@ -148,9 +148,9 @@ def format_of(path: Any, format: str | None = None) -> str:
 
 
 def is_edgelist(path: Any, format: str | None = None) -> bool:
-    """Return whether a file lists edges, so that `directed` says how to read it.
+    """Return whether the file is an edge list or an edge table, whose readers take `directed`.
 
-    A file of an unknown format is an edge list where it can be read at all.
+    A file of an unknown format counts as an edge list: if it can be read at all, it is one.
     """
     return _find(path, format) in (None, "edgelist", "parquet", "feather")
 

@@ -1,9 +1,10 @@
 """DIMACS files: graphs for shortest paths (.gr), and for coloring and cliques (.col).
 
-A file has comments `c ...` and one line `p sp N ARCS`, followed by arcs `a FROM TO LENGTH`, which
-lead one way; or `p edge N EDGES` (also `p col`), followed by edges `e U V`, which lead both ways.
-Vertices are counted from 1. Lines `n VERTEX VALUE` in the second kind are skipped. The number of
-arcs has to be right. That of edges is not checked: many published files count an edge twice.
+A file for shortest paths has a line `p sp N ARCS`, followed by directed arcs `a FROM TO LENGTH`. A
+file for coloring has a line `p edge N EDGES` or `p col N EDGES`, followed by undirected edges
+`e U V`; its lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered
+from 1. The number of arcs must be right. The number of edges is not checked, because many published
+files count an edge twice.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
 
     Args:
         source: a path (plain or compressed) or a file object.
-        dtype: of the values; by default BOOL for edges, and for arcs INT64 if all lengths are
-            integers and else FP64.
-        dup_op: joins the lengths of an arc that is listed twice, which is refused otherwise.
+        dtype: the dtype of the values; by default BOOL for edges, INT64 for arcs if all lengths are
+            integers, and FP64 otherwise.
+        dup_op: joins the lengths of an arc that is listed twice; without it, the arc is refused.
         name: the name of the matrix.
 
     Returns:
@@ -59,7 +60,7 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
 
 
 class _Lines(TextReader):
-    """Lines below the problem line, without the letter at their start, and how many had it."""
+    """The lines after the problem line, without their first letter; `count` is their number."""
 
     letter = ""
     count = 0
@@ -80,7 +81,7 @@ class _Lines(TextReader):
 
 
 def _read_problem(text: TextReader) -> tuple[str, int, int]:
-    """Read down to the problem line; return its kind, number of vertices, and number of edges."""
+    """Read up to the problem line; return its kind, number of vertices and number of edges."""
     while line := text.readline():
         words = line.decode("latin-1").split()
         if not words or words[0].startswith("c"):

@@ -1,4 +1,4 @@
-"""Parquet and Feather files: a row for each edge, with columns for source, target and weight."""
+"""Parquet and Feather files with one row per edge, and columns for source, target and weight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from semirings.dtypes import BOOL, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 WEIGHTS = ("weight", "w", "value", "cost", "distance", "length", "capacity")
-"""Titles of the column of weights, without case, spaces and underscores."""
+"""Titles of the weight column, in lower case without spaces and underscores."""
 
 
 def read_edge_table(
@@ -46,18 +46,18 @@ def read_edge_table(
         source: a path or a file object.
         format: "parquet" or "feather".
         directed: False makes A symmetric: each row stands for both directions.
-        columns: names or positions of the columns of source, target and, if weights are wanted,
-            weight. By default those with known titles, such as source, target and weight; or all
-            columns, if there are two or three.
+        columns: names or positions of the columns for source, target and, if weights are wanted,
+            weight. By default the columns with known titles, such as source, target and weight; if
+            there are none, all columns, provided there are two or three.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default as in `read_edgelist`.
-        dtype: of the values; by default that of the column, and BOOL without weights.
-        dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
-            Without weights there is nothing to join: edges listed twice count once.
+        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
+        dup_op: joins the weights of an edge that is listed twice; without it, the edge is refused.
+            In a table without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
     Raises:
-        NotIndices: the vertices are texts, or numbers far beyond the number of edges.
+        NotIndices: the vertices are texts, or numbers far larger than the number of edges.
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
@@ -97,7 +97,7 @@ def read_labelled_edge_table(
 ) -> tuple[Matrix, list[Any]]:
     """Return A and labels: A(i, j) = w for every row (labels[i], labels[j], w).
 
-    Labels are texts or integers, in the order in which they first appear. The rest is as in
+    Labels are texts or integers, in order of first appearance. Other parameters are as in
     `read_edge_table`.
     """
     pa = _pyarrow(format)
@@ -144,12 +144,12 @@ def _is_text(pa: Any, kind: Any) -> bool:
 def _read_columns(
     source: Any, format: str, columns: Sequence[int | str] | None
 ) -> tuple[Any, Any, Any]:
-    """Return the columns of source, target and weight; None where there are no weights."""
+    """Return the columns for source, target and weight; the last is None without weights."""
     pa = _pyarrow(format)
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open("rb").close()  # the errors of Python name the file
+        Path(file).open("rb").close()  # Python's errors name the file, those of pyarrow do not
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:
@@ -177,7 +177,7 @@ def _read_columns(
 
 
 def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) -> list[str]:
-    """Return the names of the columns of source, target and, if there are weights, weight."""
+    """Return the names of the columns for source, target and, if there are weights, weight."""
     if columns is not None:
         if isinstance(columns, str) or len(columns) not in (2, 3):
             raise InvalidValue(

@@ -49,22 +49,22 @@ HEADERS = {
     ("sender", "receiver"),
     ("follower", "followee"),
 }
-"""Titles of the columns of source and target, without case, spaces and underscores."""
+"""Titles of the source and target columns, in lower case without spaces and underscores."""
 
 NUMBERED_HEADERS = {
     (f"{noun}{one}", f"{noun}{two}")
     for noun in ("node", "vertex", "id", "entity")
     for one, two in (("1", "2"), ("a", "b"))
 }
-"""Titles that could also be vertices: they are if one of them occurs again in the file."""
+"""Titles that could also be vertices: they are vertices if one of them occurs again below."""
 
 SPARSE_FROM = 1 << 20
-"""Up to this number any vertex is taken as an index, however few edges the file has."""
+"""Up to this number, any vertex is accepted as an index, regardless of the number of edges."""
 
 VERTICES_PER_EDGE = 64
-"""A vertex number above SPARSE_FROM and above this many times the number of edges is refused where
-`n` is not given: it is an identifier (of a user, a place, a hash), not an index. A matrix takes
-memory for every index up to the largest."""
+"""Most vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
+also VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an
+index, and a matrix needs memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
 
@@ -95,8 +95,9 @@ def read_edgelist(
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
-        n: the number of vertices; by default one more than the largest in the file, which must
-            not exceed both SPARSE_FROM and VERTICES_PER_EDGE times the number of edges.
+        n: the number of vertices; by default one more than the largest vertex in the file. This
+            vertex must not exceed the greater of SPARSE_FROM and VERTICES_PER_EDGE times the number
+            of edges.
         dtype: of the values; by default BOOL without weights, with them INT64 if all are
             integers, and else FP64.
         dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
@@ -116,7 +117,7 @@ def read_edgelist(
 
 
 def check_vertices(base: Any, n: Any) -> None:
-    """Refuse a `base` or an `n` that no edge list can have."""
+    """Refuse an invalid `base` or `n`."""
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
     if n is not None and not (isinstance(n, Integral) and 0 <= int(n) <= MOST):
@@ -135,7 +136,7 @@ def read_numbers(
     dup_op: Any,
     name: Any,
 ) -> Matrix:
-    """Return the matrix of the lines below `form.skip`, each an edge between numbered vertices."""
+    """Return the matrix of the lines after line `form.skip`, which are edges between numbers."""
     wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
     limit = MOST if n is None else n
     try:
@@ -165,10 +166,10 @@ def read_labelled_edgelist(
 ) -> tuple[Matrix, list[str]]:
     """A, labels: A(i, j) = w for every line `labels[i] labels[j] w`; labels as they first appear.
 
-    A label is any text without the separator; between quotes, where the separator is no white
-    space, any text at all. A tab in the first line makes tabs the separator. With header=None the
-    first line is a header if it holds a known pair of titles (HEADERS, NUMBERED_HEADERS), or
-    where a weight is expected a text that is not a number. The rest is as in `read_edgelist`.
+    A label is any text without the separator. If the separator is not white space, a label in
+    quotes may be any text. If the first line has a tab, the separator is a tab. With header=None,
+    the first line is a header if it contains a known pair of titles (HEADERS, NUMBERED_HEADERS), or
+    if its weight is a text that is not a number. Other parameters are as in `read_edgelist`.
     """
     comments = tuple(comments)
     with TextReader(source) as text:
@@ -208,12 +209,12 @@ def write_edgelist(
         directed: False writes each edge of a symmetric A once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
             for .tsv, and else a space.
-        header: whether to name the columns; by default where the separator is a comma or a tab,
-            and where the first line of labels would be misread without a header.
+        header: whether to write a line of column names. By default it is written if the separator
+            is a comma or a tab, or if the first line of labels would be misread without it.
         weights: whether to write values; by default unless they are all one, held once.
         base: the number of the first vertex, 0 or 1.
-        labels: what to write for each vertex in place of its number. A label that could not be
-            read back is refused.
+        labels: the label of each vertex, which is written instead of its number. A label that
+            could not be read back is refused.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
@@ -254,7 +255,7 @@ class Form:
     width: int
     weighted: bool
     skip: int  # lines above the first edge
-    doubtful: tuple[str, ...] = ()  # titles that are vertices instead if they occur below
+    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur again below
 
 
 def _look(
@@ -277,7 +278,7 @@ def _look(
         pass
     first = line.decode("utf-8", "replace").strip(" \r\n")
     if separator is None:
-        marks = "\t,;" if labelled else ",;"  # a label may hold a comma, so a tab comes first
+        marks = "\t,;" if labelled else ",;"  # a label may contain a comma, so look for tabs first
         separator = next((mark for mark in marks if mark in first), None)
     if separator == " " or (separator == "\t" and not labelled):
         separator = None
@@ -315,7 +316,7 @@ def _is_title(field: str) -> bool:
 
 
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
-    """Whether the first line of labels is a header, and whether that is doubtful."""
+    """Return whether the first line of labels is a header, and whether that is uncertain."""
     pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
         weight = titles[2].strip().lower()
@@ -325,7 +326,7 @@ def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
 
 
 def normalize_title(title: str) -> str:
-    """Return the title of a column without case, spaces and punctuation."""
+    """Return the title of a column in lower case, without spaces and punctuation."""
     return re.sub(r"[^a-z0-9]", "", title.lower())
 
 
@@ -365,7 +366,7 @@ def _read_columns(
 
 
 def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
-    """Return the error of a vertex that is outside; the caller gives it the file and the line."""
+    """Return the error for a vertex out of range, as a function of the file and the line."""
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
     if vertex == 0:
         return partial(CountsFromZero, problem)
@@ -375,7 +376,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows; an error in a vertex, as a name or a huge number, becomes NotIndices."""
+    """Yield the rows; if a vertex is a name or a huge number, raise NotIndices."""
     try:
         yield from rows
     except ParseError as error:
@@ -386,7 +387,7 @@ def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
 def _count_vertices(
     text: TextReader, form: Form, comments: tuple[str, ...], u: Any, v: Any, base: int
 ) -> int:
-    """Return one more than the largest index, if that is not far beyond the number of edges."""
+    """Return one more than the largest index; refuse one far larger than the number of edges."""
     if not u.size:
         return 0
     largest = int(max(u.max(), v.max()))
@@ -399,12 +400,12 @@ def _count_vertices(
 
 
 def is_too_sparse(largest: int, edges: int) -> bool:
-    """Whether a vertex number is so far beyond the number of edges that it is not an index."""
+    """Return whether a vertex number is too large, for this number of edges, to be an index."""
     return largest > max(SPARSE_FROM, VERTICES_PER_EDGE * edges)
 
 
 def count_edges(count: int) -> str:
-    """Say in an error how many edges a file has."""
+    """Return the part of an error message that states the number of edges of a file."""
     return f"the file has {count} edge{'' if count == 1 else 's'}"
 
 
@@ -438,7 +439,7 @@ def _build(
 def _read_labels(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """Return the number of each label, the ends of each edge, and its weight with its line."""
+    """Return the number of each label, the ends of each edge, and each weight with its line."""
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)
@@ -517,7 +518,7 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
 
 
 def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
-    """Whether a file that starts with a line of these fields is read without its separator."""
+    """Return whether a file with this first line, and no header, is read back correctly."""
     seen = None if separator in " \t,;" else separator
     with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:
         try:
@@ -546,7 +547,7 @@ def _label_to_write(label: str, separator: str) -> str:
         csv.writer(line, delimiter=separator, lineterminator="").writerow([label])
         written = line.getvalue()
     broken = "\n" in label or "\r" in label or not label.strip() or label != label.strip()
-    broken |= any("\ud800" <= char <= "\udfff" for char in label)  # not text that UTF-8 holds
+    broken |= any("\ud800" <= char <= "\udfff" for char in label)  # UTF-8 cannot encode surrogates
     if broken or label.startswith(COMMENTS) or (separator == " " and len(label.split()) > 1):
         raise InvalidValue(f"labels holds {label!r}, which could not be read back from the file")
     if separator == "\t" and ("\t" in label or '"' in label):

@@ -27,8 +27,8 @@ _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open
 class ParseError(InvalidValue):
     """A file that does not say what its format asks for: `file`, `line` (or None) and `problem`."""
 
-    advice = ""  # what `str` adds for users of Python
-    option = ""  # the same on the command line
+    advice = ""  # advice for users of Python, which `str` appends
+    option = ""  # the same advice for users of the command line
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -42,21 +42,21 @@ class ParseError(InvalidValue):
 
 
 class NotIndices(ParseError):
-    """Vertices that do not serve as indices: names, or numbers far beyond the number of edges."""
+    """The vertices are not indices: names, or numbers far larger than the number of edges."""
 
     advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
     option = "--labels reads vertices as labels"
 
 
 class CountsFromOne(ParseError):
-    """A vertex beyond the last one by 1, where vertices are counted from 0."""
+    """A vertex number is `n`, although vertices are numbered from 0 to n - 1."""
 
     advice = "; base=1 is for vertices counted from 1"
     option = "--one-based is for vertices counted from 1"
 
 
 class CountsFromZero(ParseError):
-    """The vertex 0 where vertices are counted from 1."""
+    """A vertex number is 0, although vertices are numbered from 1."""
 
     advice = "; base=0 is for vertices counted from 0"
     option = "--base 0 is for vertices counted from 0"
@@ -74,7 +74,7 @@ class TextReader:
     """Lines of a path (plain, .gz, .bz2 or .xz, told by its first bytes) or of a file object.
 
     `line` is the number of the last line handed out, from 1. `again()` starts over, so that
-    an error found late can still name its line. In a `with` block a bar shows how much is read.
+    an error found late can still name its line. In a `with` block a progress bar is shown.
     """
 
     def __init__(self, source: Any):
@@ -82,7 +82,7 @@ class TextReader:
         self._source = _hold(source)
         self._open()
         self.line = 0
-        self._read = 0  # bytes that the bar knows of
+        self._read = 0  # bytes that the bar already shows
         self._advance: Callable[[int], object] | None = None
         self._bar = contextlib.ExitStack()
 
@@ -145,7 +145,7 @@ class TextReader:
 
     def _close(self) -> None:
         self._stream.close()
-        self._file.close()  # which a decompressor leaves open
+        self._file.close()  # closing a decompressor does not close its file
 
     @contextlib.contextmanager
     def _damage_named(self) -> Iterator[None]:
@@ -172,7 +172,7 @@ def is_file_object(thing: Any) -> bool:
 
 
 def import_optional(package: str, extra: str, purpose: str) -> Any:
-    """Import a package that graphla does not depend on, or say how to install it."""
+    """Import an optional package; if it is missing, raise an error that shows how to install it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

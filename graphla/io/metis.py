@@ -1,10 +1,11 @@
 """METIS files: a line `VERTICES EDGES [FORMAT [WEIGHTS]]`, then the neighbors of each vertex.
 
-The digits of FORMAT say what a vertex's line holds: the first, its size; the second, its WEIGHTS
-weights (1 by default); the last, a weight after each neighbor. So 1 has weights of edges, 10 of
-vertices, 11 both, and 100 sizes. Sizes and weights of vertices are skipped. Vertices are counted
-from 1, each edge is listed at both of its ends, and a line that starts with % is a comment. An
-empty line is a vertex without neighbors.
+The three digits of FORMAT are flags, with leading zeros omitted. They define the line of a vertex:
+the first digit adds the size of the vertex, the second its WEIGHTS weights (1 by default), and the
+last a weight after each neighbor. So 1 means edge weights, 10 vertex weights, 11 both, and 100
+vertex sizes. Sizes and weights of vertices are skipped. Vertices are numbered from 1, and each
+edge is listed at both of its ends. A line that starts with % is a comment. An empty line is a
+vertex without neighbors.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def read_metis(source: Any, *, dtype: Any = None, name: Any = None) -> Matrix:
 
     Args:
         source: a path (plain or compressed) or a file object.
-        dtype: of the values; by default INT64 if the edges have weights, else BOOL.
+        dtype: the dtype of the values; by default INT64 if the edges have weights, otherwise BOOL.
         name: the name of the matrix.
 
     Raises:
@@ -100,7 +101,7 @@ def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
     while block := text.block():
         line = text.line - block.count(b"\n") + block.endswith(b"\n") - 1
         numbers: list[int] = []
-        lines = []  # of each number
+        lines = []  # (line, count of numbers up to its end)
         for words in block.removesuffix(b"\n").split(b"\n"):
             line += 1
             if words.lstrip().startswith(b"%"):
@@ -133,7 +134,7 @@ def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
             raise text.error(problem, _line_of(lines, k * step))
         columns.append((ends - 1).astype(np.int32))
         weights.append(pairs[:, -1])
-    # Empty lines may be lost at the end of the file; the caller checks the number of neighbors.
+    # Empty lines at the end of the file may be missing; the caller checks the number of neighbors.
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return rows, np.concatenate(columns), np.concatenate(weights)
 
@@ -145,5 +146,5 @@ def _integer(word: bytes) -> int:
 
 
 def _line_of(lines: list[tuple[int, int]], k: int) -> int:
-    """Return the line of number k, of lines with the count of numbers up to their end."""
+    """Return the line of number k; `lines` has each line and the count of numbers up to its end."""
     return next(line for line, end in lines if k < end)

@@ -1,4 +1,4 @@
-"""GraphML, GEXF, GML and node-link JSON, by NetworkX's readers; the nodes become the labels."""
+"""Read GraphML, GEXF, GML and node-link JSON with NetworkX; the nodes become the labels."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ def read_networkx_file(
     Args:
         source: a path (plain or compressed) or a file object.
         format: "graphml", "gexf", "gml" or "json".
-        weight: the attribute of an edge that becomes its value, 1 where an edge has none; None
-            takes 1 for all.
-        dtype: of the values; by default what NumPy makes of them.
-        dup_op: joins the values of parallel edges, which are refused otherwise. Without values
-            there is nothing to join: parallel edges count once.
+        weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
+            lacks the attribute, or if `weight` is None.
+        dtype: the dtype of the values; by default the one that NumPy chooses for them.
+        dup_op: joins the values of parallel edges; without it they are refused.
         name: the name of the matrix.
 
     Returns:
@@ -59,7 +58,7 @@ def read_networkx_file(
         data = text.read()
     try:
         G = _READERS[format](nx, data)
-    except Exception as error:  # the readers raise errors of many kinds
+    except Exception as error:  # the readers raise many different exceptions
         problem = f"this is not a {format} file of a graph ({error})"
         raise ParseError(problem, text.name, _line(error)) from error
     nodes: list[Hashable] = list(G)
@@ -81,7 +80,7 @@ def read_networkx_file(
 
 
 def _line(error: Exception) -> int | None:
-    """Return the line that an error of a parser of XML or JSON names."""
+    """Return the line in an error of an XML or JSON parser, or None."""
     position = getattr(error, "position", None)
     return position[0] if isinstance(position, tuple) else getattr(error, "lineno", None)
 

@@ -35,8 +35,8 @@ def from_networkx(
         dtype: of the values; by default what NumPy makes of the weights.
         weight: the attribute that holds the weight, 1 where an edge has none; None takes 1 for all.
         name: the name of the matrix.
-        multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Paths
-            need "min": a sum is the length of no edge.
+        multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Use
+            "min" for shortest paths: a sum is not the length of any edge.
 
     A self-loop is one entry on the diagonal. An undirected G gives a symmetric A.
     """

@@ -82,7 +82,7 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
 
 
 def _refuse_unreadable(source: Any, file: str) -> None:
-    """Refuse what is not a zip archive, or holds more than the memory does."""
+    """Refuse a file that is not a zip archive, or whose arrays do not fit in memory."""
     with Path(source).open("rb") if not is_file_object(source) else nullcontext(source) as stream:
         if stream.read(6) == b"\x93NUMPY":
             raise ValueError("it holds one array")

@@ -22,12 +22,12 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:
         format: "coo", "dok" or "gcxs".
 
     Returns:
-        A `sparse.COO`, `sparse.DOK` or `sparse.GCXS`, whose fill value is 0: there, an absent entry
-        is a zero.
+        A `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with fill value 0: absent entries of A become
+        zeros.
 
     Raises:
         ImportError: `sparse` is not installed.
-        InvalidValue: the format is another.
+        InvalidValue: the format is not one of these.
     """
     sparse = _sparse()
     forms_of(A)
@@ -44,15 +44,15 @@ def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -
     """Return the Matrix, or for a one-dimensional array the Vector, of the entries that s stores.
 
     Args:
-        s: a `sparse.COO`, `sparse.DOK` or `sparse.GCXS` of one or two dimensions, whose fill value
-            is 0. Explicit zeros are entries.
-        dup_op: joins the values of one place; None refuses duplicates.
+        s: a `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with one or two dimensions and fill value
+            0. Explicit zeros become entries.
+        dup_op: joins the values at the same position; None refuses duplicates.
         name: the name of the result.
 
     Raises:
         ImportError: `sparse` is not installed.
         TypeError: s is not an array of `sparse`.
-        InvalidValue: s has other dimensions, or another fill value, which no absent entry can be.
+        InvalidValue: s has more than two dimensions, or a fill value other than 0.
     """
     sparse = _sparse()
     if not isinstance(s, sparse.SparseArray):

@@ -12,9 +12,10 @@
 // holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
 // whatever the rows they are of.
 //
-// Small levels are walked by the first block of a team alone: it needs no barrier of the team between
-// them, and counts what it queues in shared memory. It leaves the levels to the team again once one
-// has too many parts or edges. The way back takes each level in the same manner as the way there.
+// The first block of a team walks small levels alone. It then needs no team barrier between levels, and
+// it keeps the length of the queue in shared memory. The whole team takes over again at the first level
+// with too many parts or edges. The backward pass treats each level as the forward pass did: levels that
+// one block walked alone are summed by that block alone.
 // Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
 #include "many.cuh"
 #include "persistent.cuh"
@@ -27,18 +28,18 @@ constexpr int AHEAD = 4;    // edges that a lane has in flight
 constexpr int TEAM_WORDS = 16;
 
 /// What there is of each team in device memory, zero at first.
-/// From TEAM_BEGIN on: where the first block has got to after its levels alone.
+/// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked alone.
 enum TeamWord {
   TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_QUEUED = 2, TEAM_BEGIN = 3, TEAM_END = 4, TEAM_DEPTH = 5, TEAM_LEVEL = 6
 };
 
-/// A flag of a level's end: the first block walks the level alone.
+/// Flag in the stored end of a level: the first block walked this level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// What dependencies are summed up of: of vertices alone, or of edges as well.
 enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
 
-/// Asks for the memory at p, which is read later.
+/// Prefetches the memory at p into the L2 cache.
 DEVICE void fetch_ahead(const void *p) {
 #ifndef GRAPHLA_SIMULATOR
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
@@ -71,7 +72,7 @@ struct Team {
     }
     __syncthreads();
   }
-  static constexpr int EAGER = 64;  // polls; longer waits are for a block that works alone
+  static constexpr int EAGER = 64;  // polls at short intervals; a longer wait is for a block that works alone
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
@@ -88,8 +89,8 @@ template <class Offset> struct Paths {
   i32 *levels;         // -1 where not reached; by lengths one less for each edge still to count
   double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
   u64 *queue;          // part << 32 | vertex
-  u32 *queued;         // how many parts are in the queue
-  u32 *edges;          // shared: of the vertices queued since the level began, if it is small
+  u32 *queued;         // number of parts in the queue
+  u32 *edges;          // shared: total degree of the vertices queued in this level, if it is small
   bool is_small;       // one block of several walks this level alone
 };
 
@@ -133,9 +134,9 @@ DEVICE int batch_of(u64 parts, u32 warps) {
   return int(least(each, u64(WARP)));
 }
 
-/// Queues w[k] of this lane for each bit k of `is_new`: vertices reached just now; every lane calls.
+/// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every lane calls.
 template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
-  constexpr u32 MOST = 1u << 17;  // so that the sum of a level's edges fits 32 bits
+  constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits
   if (!__any_sync(ALL_LANES, is_new != 0)) return;
   u32 parts[K], mine = 0;
 #pragma unroll
@@ -296,7 +297,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
   }
 }
 
-/// Notes v's sum, which is complete, for all, and shares it out further.
+/// Adds v's complete dependency sum to the totals, and sets the share that v passes to its predecessors.
 template <class Offset>
 DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, double *totals, i64 *reached) {
   const double sum = paths.share[v];
@@ -318,18 +319,19 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
   }
 }
 
-/// A small level that one block of several walks alone: a thread lists a part, then takes an edge. The
-/// chain of waits is short, as no warp goes through many edges one after another.
+/// A small level that the first block of a team with several blocks walks alone. Each thread first lists
+/// one part, then takes single edges. Dependent memory accesses are few, because no warp walks many edges
+/// one after another.
 template <class Offset> struct SmallLevel {
-  // shared: of each part
+  // Shared memory, one element per part:
   u32 *vertex;
-  u32 *end;       // edges of this part and of those before
-  Offset *begin;  // of its first edge, less the edges of the parts before
-  double *sigma;
-  u32 *scratch;   // shared: WARP + 1
+  u32 *end;       // number of edges of the parts up to and including this one
+  Offset *begin;  // offset of its first edge, minus the number of edges of the parts before
+  double *sigma;  // number of paths to its vertex
+  u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 
-  /// Lists the parts first..first + count - 1 of the queue, and returns how many edges they have.
+  /// Lists the parts first..first + count - 1 of the queue, and returns their number of edges.
   DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
     const u32 mine = threadIdx.x;
     Offset from = 0;
@@ -377,14 +379,14 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      int row = int(count);  // of no edge
+      int row = int(count);  // a lane without an edge
       double share = 0;
       if (edge < edges) {
         row = int(upper_bound<u32, u32>(end, 0, count, edge));
         const Offset place = begin[row] + Offset(edge);
         const i32 w = paths.out[place];
         const i32 at = paths.levels[w];
-        const double its_share = paths.share[w];  // at the same time
+        const double its_share = paths.share[w];  // loaded before `at` is known, to overlap both loads
         if (at == level + 1) share = its_share;
         if (SUMMED == OF_EDGES && share > 0) atomicAdd(&of_edges[place], sigma[row] * share);
       }
@@ -401,7 +403,7 @@ template <class Offset> struct SmallLevel {
   }
 };
 
-/// Forgets all that a team has reached, and adds the number of vertices to `count`.
+/// Resets the state of all vertices that a team has reached, and adds their number to `count`.
 template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
   u32 vertices = 0;
   for (u64 k = team.thread(); k < end; k += team.threads()) {
@@ -421,8 +423,8 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
 /// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
 /// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
 /// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
-/// team takes a level of at most `few_parts` parts from the team, and goes on alone while levels have
-/// at most `alone_parts` parts and `alone_edges` edges; neither number of parts exceeds TEAM_BLOCK.
+/// team starts to work alone at a level of at most `few_parts` parts. It continues alone while a level has
+/// at most `alone_parts` parts and `alone_edges` edges. Both numbers of parts are at most TEAM_BLOCK.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
 brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -431,7 +433,8 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
         u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges,
         double *totals, double *of_edges, i64 *reached, i64 *counts) {
-  SHARED(u32, alone, 3);  // while one block works alone: parts in the queue; edges out of even and odd levels
+  // While one block works alone: parts in the queue; edges of even levels; edges of odd levels.
+  SHARED(u32, alone, 3);
   typedef SmallLevel<Offset> Small;
   SHARED(u32, small_vertex, Small::ROOM);
   SHARED(u32, small_end, Small::ROOM);
@@ -527,7 +530,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       u64 to = load_relaxed(&stops[level + 1]);
       const u64 is_alone = to & IS_ALONE;
       if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
-      // Ends of levels are loaded a turn before they are needed.
+      // The ends of levels are loaded one iteration before they are needed.
       u64 before = load_relaxed(&stops[level]);
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
         const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;

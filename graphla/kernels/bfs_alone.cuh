@@ -11,7 +11,7 @@
 
 namespace graphla {
 
-constexpr u32 ALONE_SHORT = 8;    // entries of a row that one thread follows by itself
+constexpr u32 ALONE_SHORT = 8;    // longest row, in entries, that one thread follows by itself
 constexpr u32 ALONE_LONG = 512;   // longer rows of a level that the block can follow together,
 constexpr u32 ALONE_LONG_EDGES = 2048;  // and their edges: with more the grid is quicker
 

@@ -6,11 +6,12 @@
 // tests what it has received, reads the rows of what is new, and sends their ends. With them goes a
 // letter to each block, of what all must know to decide alike; then the cluster meets.
 //
-// A thread follows the row of a vertex that is new by itself if the row is short. Longer rows wait in a
-// list until the block has looked at all it has received; then its threads share their edges evenly.
+// One thread follows the row of a new vertex if the row is short. Longer rows wait in a list until the
+// block has processed all received ends. Then the threads of the block share the edges evenly.
 //
-// If a block has more long rows, or edges of them, than the limits below, or a box overflows, the level
-// fails: its vertices are queued, none of what they sent is looked at, and the grid takes the level.
+// A level fails if a block has more long rows, or more edges in long rows, than the limits below, or if a
+// box overflows. The vertices of a failed level are queued, the ends they sent are ignored, and the grid
+// repeats the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs.cuh"
@@ -20,7 +21,7 @@ namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;         // a thread follows a row of at most this many entries
 constexpr u32 CLUSTER_LONG = 512;         // a block lists at most this many longer rows
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // and follows at most this many edges of them
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // a block follows at most this many edges of longer rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// From one block of the cluster to another, after each level.
@@ -44,14 +45,14 @@ template <class S, int SIZE> struct Together {
   u32 *map;         // shared: of reached vertices that this block owns, and those never to be
   Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
   i32 *boxes;       // dynamic shared: ends, of even and odd levels, from each block; then whence
-  u32 *sent;        // shared: ends sent to each block; vertices found; whether the level fails; long rows
-  i32 *long_list;   // shared: CLUSTER_LONG vertices
-  u32 *ends;        // shared: the sums of their degrees
-  u32 *scratch;     // shared: WARP + 1
+  u32 *sent;        // shared: ends sent to each block; vertices found; failure flag; number of long rows
+  i32 *long_list;   // shared: at most CLUSTER_LONG vertices with long rows
+  u32 *ends;        // shared: inclusive prefix sums of their degrees
+  u32 *scratch;     // shared: WARP + 1 words for a block scan
   u32 room;         // of a box
   u32 rank;         // of this block
 
-  /// Places in `sent` behind the counts of ends.
+  /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
   /// Words of the pool that letters take.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
@@ -62,7 +63,7 @@ template <class S, int SIZE> struct Together {
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends u[k], where it is not -1, to the block that owns it; `from` is the vertex before it.
+  /// Sends each vertex u[k] other than -1 to the block that owns it; `from` is its possible parent.
   template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
     u32 owner[K], at[K];
 #pragma unroll
@@ -79,7 +80,7 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the ends of the edges out of v of each lane that `has` one, or lists v if its row is long.
+  /// For each lane that `has` a vertex v, sends the ends of v's edges, or lists v if its row is long.
   DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
     constexpr int K = 4;
     if (!has) return;
@@ -173,8 +174,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Follows the long rows of a level; then sends letters of it to all blocks, and returns those from
-  /// all blocks, one to each lane. All threads call.
+  /// Follows the long rows of a level, then sends this block's letter to all blocks. Lane k returns the
+  /// letter from block k. All threads call.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];
@@ -192,7 +193,7 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if it is 0 other warps may still read it
+      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if 0, other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};

@@ -13,10 +13,11 @@ from pathlib import Path
 
 @cache
 def cache_folder() -> Path:
-    """Return where compiled code is kept: GRAPHLA_CACHE_DIR, or the user's cache folder.
+    """Return the folder for compiled code: GRAPHLA_CACHE_DIR, or the user's cache folder.
 
-    If this process cannot write there, or another user can, the folder is one of this process
-    alone. A user who can write into the folder can run code here: Numba's index files are pickles.
+    If this process cannot write to it, or if another user can, return a private folder of this
+    process instead. Numba's index files are pickles, so a user who can write to the folder can run
+    code in this process.
     """
     named = os.environ.get("GRAPHLA_CACHE_DIR")
     try:
@@ -29,8 +30,8 @@ def cache_folder() -> Path:
         return private_folder()
     if danger and named:
         warnings.warn(
-            f"GRAPHLA_CACHE_DIR is ignored: {danger}, so that code could be placed there; this "
-            "process keeps what it compiles in a folder of its own",
+            f"GRAPHLA_CACHE_DIR is ignored: {danger}, so another user could place code there; this "
+            "process keeps its compiled code in a private folder",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -38,20 +39,23 @@ def cache_folder() -> Path:
 
 
 def _danger(folder: Path) -> str | None:
-    """Return why another user could change a file of the folder, or the folder itself."""
+    """Return the reason why another user could change the folder or a file in it, or None."""
     if os.name != "posix":
         return None
     for path in (folder, *folder.iterdir(), *(folder / "__pycache__").glob("*")):
         if danger := _why_unsafe(path):
             return danger
-    for path in folder.parents:  # in a sticky folder, as /tmp is, nobody renames what others own
+    for path in folder.parents:  # a sticky folder such as /tmp lets only owners rename entries
         if danger := _why_unsafe(path, but=stat.S_ISVTX):
             return danger
     return None
 
 
 def _why_unsafe(path: Path, but: int = 0) -> str | None:
-    """Return why another user could change the path, unless its mode has the bit `but`."""
+    """Return the reason why another user could change the path, or None.
+
+    A path whose mode has the bit `but` counts as safe, if this user or root owns it.
+    """
     try:
         state = path.stat()
     except FileNotFoundError:  # another process has just removed it
@@ -65,7 +69,7 @@ def _why_unsafe(path: Path, but: int = 0) -> str | None:
 
 
 def _is_own(gid: int) -> bool:
-    """Whether the group is one of this user alone, as many systems give to each user."""
+    """Return whether the group is this user's private group, with no other member."""
     import grp
     import pwd
 

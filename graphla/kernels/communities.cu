@@ -5,11 +5,14 @@
 // out(v)·into(c) + into(v)·out(c), which chance would link, all without v itself; v's own if no other
 // gains more. All sums are of whole numbers or halves that are exact in any order.
 //
-// One thread reads a row of at most FEWEST entries. A warp reads a row of at most 32 entries, one entry
-// for each lane, or a row of some hundreds, which it sums by label in a table of shared memory. A block
-// reads a longer row, with a table in shared memory. Many blocks share a hub's row:
-// each sums PART entries in shared memory and adds the sums to the hub's table in device memory.
-// Tables have two slots for each entry at least, so that a probe is short and ends.
+// Rows are divided into classes by length:
+// - One thread reads a row of at most FEWEST entries.
+// - A warp reads a row of at most 32 entries, one entry per lane.
+// - A warp reads a row of some hundreds of entries, and sums it by label in a table in shared memory.
+// - A block reads a longer row, with a table in shared memory.
+// - Many blocks share the row of a hub. Each block sums PART entries in shared memory and adds the sums
+//   to the hub's table in device memory.
+// A table has at least two slots per entry, so that probe sequences are short and always terminate.
 // Race: whatever differs (from the older label, or from v's own community) stores the same 1 in
 // `differs`.
 #include "chance.cuh"
@@ -19,11 +22,12 @@ namespace graphla {
 enum Rule { POPULAR = 0, GAINING = 1 };
 constexpr i32 NOBODY = -1;
 constexpr double MARGIN = 1e-12;  // of louvain.py and of loops/communities.py
-constexpr int FEWEST = 4;  // entries of a row that one thread reads
+constexpr int FEWEST = 4;  // longest row, in entries, that one thread reads
 constexpr int TABLE_BLOCK = 128, TABLE_SLOTS = 512;
-constexpr int HUB_BLOCK = 256, PART = 1024, PART_BITS = 11;  // entries of a part, bits of its table
+constexpr int HUB_BLOCK = 256;
+constexpr int PART = 1024, PART_BITS = 11;  // entries of a part; log2 of the slots of its table
 
-constexpr int AT_ONCE = 4;  // loads in flight, while a row is summed in a table
+constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed in a table
 
 template <bool COUNTS> struct SumOf { typedef double type; };
 template <> struct SumOf<true> { typedef u32 type; };
@@ -72,7 +76,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   i32 v, own;
   i64 begin, end;
   double out, into;
-  double stay;  // what a gain must exceed for a move, once `expect` has been called; less until then
+  double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
   Choice<Score> best;
 
   DEVICE Vertex(const State<Offset> &state, i64 k) : all(state) {
@@ -108,12 +112,12 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     const double intos = all.intos == all.outs ? outs : all.intos[c] - self * into;
     return linked - all.factor * (out * intos + into * outs);
   }
-  /// Sets `stay`, by what links v to its own community.
+  /// Sets `stay` from `own_sum`, the weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) stay = gain(own, weighed(own_sum)) + MARGIN * (out + into);
   }
-  /// A label with its sum is looked at. Nothing is read of a community whose gain cannot be enough: a
-  /// gain is at most what links v to the community.
+  /// Considers a label and its sum. A gain is at most the weight that links v to the community. If that
+  /// weight is not above `stay`, the totals of the community are not read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -173,7 +177,7 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Return the sum of a label that may be in the table.
+/// Return the sum of a label, or 0 if the label is not in the table.
 template <class Sum> DEVICE Sum sum_in(const Table<Sum> &table, i32 label) {
   u32 slot = u32(label) * 0x9e3779b1u >> (32 - table.bits);
   for (;;) {
@@ -223,7 +227,7 @@ DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
 #define STATE                                                                                     \
   { indptr, indices, values, rows, count, labels, next, differs, out, into, outs, intos, factor, inside }
 
-/// Rows of at most FEWEST entries. A thread reads each.
+/// Chooses for rows of at most FEWEST entries. One thread reads each row.
 template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_threads(STATE_PARAMETERS) {
   const State<Offset> state = STATE;
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -318,7 +322,7 @@ __global__ void __launch_bounds__(TABLE_BLOCK) choose_by_tables(STATE_PARAMETERS
   if (RULE == GAINING && lane() == 0 && linked != 0) atomicAdd(inside, linked);
 }
 
-/// Longer rows, a block each: tables of `slots` in shared memory.
+/// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 slots) {
   const State<Offset> state = STATE;
@@ -359,20 +363,22 @@ __global__ void __launch_bounds__(256) choose_by_blocks(STATE_PARAMETERS, i64 sl
   if (RULE == GAINING && thread == 0 && linked != 0) atomicAdd(inside, linked);
 }
 
-/// The rows of hubs, cut into parts: those of row r are first_parts[r], ..., first_parts[r + 1] - 1.
+/// Progress of one hub's row in a round. The rows of hubs are cut into parts: row r has the parts
+/// first_parts[r], ..., first_parts[r + 1] - 1. The other arrays of HUB_PARAMETERS are:
 ///
-/// names and sums: the tables of all rows; that of row r begins at first_slots[r], and all its slots are
-/// free before sum_parts and after choose_for_hubs. slots: for row r from first_parts[r] * PART on the
-/// slots that its parts took, tallies[r].taken of them. best, scores: the choice of each part. own: for
-/// row r what links its vertex to its own community.
+/// names, all_sums: the tables of all rows. The table of row r begins at first_slots[r]. All its slots
+///   are free before sum_parts and after choose_for_hubs.
+/// slots: the list of the tallies[r].taken slots in use for row r, from first_parts[r] * PART on.
+/// best, all_scores: the choice of each part and its score.
+/// all_own: for row r, the weight that links its vertex to its own community.
 struct Tally {
-  u32 taken, done;  // slots, parts; zero before and after a round
+  u32 taken, done;  // slots in use, parts finished; both are zero before and after a round
 };
 #define HUB_PARAMETERS                                                                            \
   const i64 *__restrict__ first_parts, const i64 *__restrict__ first_slots, i32 *names, u64 *all_sums, \
       i32 *slots, Tally *tallies, i32 *best, u64 *all_scores, u64 *all_own
 
-/// Adds up each part in shared memory, and then the parts of a row in its table. A block sums a part.
+/// Sums each part by label in shared memory, then adds the sums to the table of its row. One block per part.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(HUB_BLOCK) sum_parts(STATE_PARAMETERS, HUB_PARAMETERS) {
   const State<Offset> state = STATE;
@@ -404,8 +410,8 @@ __global__ void __launch_bounds__(HUB_BLOCK) sum_parts(STATE_PARAMETERS, HUB_PAR
   }
 }
 
-/// Chooses for each hub among the labels of its table, and frees the slots. A block looks at PART slots;
-/// the last block of a row looks at what the blocks have chosen.
+/// Chooses a label for each hub from its table, and frees the slots. Each block reads PART slots. The last
+/// block of a row to finish chooses among the choices of all blocks.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(HUB_BLOCK) choose_for_hubs(STATE_PARAMETERS, HUB_PARAMETERS) {
   const State<Offset> state = STATE;
@@ -422,7 +428,7 @@ __global__ void __launch_bounds__(HUB_BLOCK) choose_for_hubs(STATE_PARAMETERS, H
     const u32 taken = tallies[r].taken, parts = u32(first_parts[r + 1] - first), full = (taken + PART - 1) / PART;
     Row row(state, r);
     Sum *const own = (Sum *)all_own + r;
-    // Gives thread 0 the best of all threads of the block.
+    // Reduces the choices of all threads of the block to the best one, in thread 0.
     const auto meet_threads = [&] {
       row.best.meet_lanes();
       if (lane() == 0) warp_scores[warp_in_block()] = row.best.score, warp_best[warp_in_block()] = row.best.label;

@@ -3,9 +3,9 @@
 // left[v] is the edges of v to vertices that are left, and, once it has gone, its core number. A round
 // takes the rows of the vertices that have gone in the round before, edge by edge, cut evenly among
 // all warps; or, at the head of a level, it looks for those of degree k among the vertices that are
-// left, and lists the others anew. Rounds of few edges are one block's, by its own barrier. In a round
-// a warp goes on with the vertices that it has removed itself, up to a number of edges, so that a chain
-// of removals does not wait for barriers; their order within a level does not matter.
+// left, and lists the others anew. One block takes a round of few edges alone, with its own barrier.
+// In a round, a warp also peels the vertices that it has removed itself, up to a number of edges, so that a
+// chain of removals does not wait for barriers. The order of removals within a level does not matter.
 //
 // Invariants: left[v] >= k for every vertex that has not gone; it is less for a moment alone, while a
 // thread takes back what it took too much. Counts of round r lie in slot r % 3: those of the round
@@ -17,8 +17,8 @@ namespace graphla {
 constexpr int AHEAD = 4;  // entries of a lane at a time, while rows are gone through
 constexpr int STEPS = 8;  // vertices of a lane at a time, while a level looks for its own
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OWN_ROWS = 16;      // rows that a warp keeps for itself
-constexpr u32 OWN_LONGEST = 32;   // entries of such a row
+constexpr u32 OWN_ROWS = 16;      // number of rows that a warp can keep for itself
+constexpr u32 OWN_LONGEST = 32;   // longest row, in entries, that a warp keeps
 constexpr u32 OF_COLUMNS = u32(1) << 31;  // in a place: an entry of the columns
 
 /// What a round finds, in control memory: three of them.
@@ -29,14 +29,15 @@ struct Found {
   u64 begin;   // where the queue of one block's last round begins
 };
 
-/// Rows of vertices that a warp has removed and takes by itself, in its shared memory: the place of the
-/// first entry of each above their number. All lanes have the same `count`.
+/// Rows, in shared memory, of vertices that a warp has removed and peels itself. The high word of an
+/// item is the place of the row's first entry; the low word is the number of entries. All lanes have the
+/// same `count`.
 struct Own {
   u64 *rows;
   u32 count;
 };
 
-/// The rows of one vertex: places and numbers of entries.
+/// The row and, if columns are read, the column of one vertex: place and number of entries of each.
 struct RowsOfVertex {
   u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
 
@@ -84,7 +85,8 @@ template <class Offset> struct Peeling {
   /// them from `begin` on; the whole warp calls.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
-    // The counts before a lane rise: where one does not fit, no later one does.
+    // `after` does not decrease from lane to lane: if the rows of one lane do not fit, those of later
+    // lanes do not fit either.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {
@@ -136,7 +138,7 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// v loses an edge. Returns whether it falls to k.
+  /// Lowers the degree of v by 1, but not below k. Returns whether it has fallen to k now.
   DEVICE bool lower(i32 v, i32 k) const {
     const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
     if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
@@ -147,9 +149,9 @@ template <class Offset> struct Peeling {
     return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
   }
 
-  /// Entries `from` to `to` of the rows queue[begin], ... of which there are `rows`: their vertices
-  /// lose an edge. Then the warp goes on with the rows of those that fall to k, for about `most` entries.
-  /// One warp.
+  /// Removes entries `from` to `to` - 1 of the `rows` queued rows from queue[begin] on: the vertex of each
+  /// entry loses an edge. Then peels the rows of vertices that fall to k, for about `most` entries. One
+  /// warp calls.
   DEVICE void peel(u64 begin, u32 rows, u32 from, u32 to, i32 k, Own &own, u32 most, u64 next, u64 *queued) const {
     const u64 *const items = queue + begin;
     u32 low = 0, high = rows;  // the row of entry `from` is the last that begins at it or before
@@ -197,13 +199,13 @@ template <class Offset> struct Peeling {
     peel_own(k, own, most, next, queued);
   }
 
-  /// The rows of `own`, and what falls to k with them, for about `most` entries. The rows that are left
-  /// then are queued. One warp.
+  /// Peels the rows in `own`, and the rows of vertices that thereby fall to k, for about `most` entries.
+  /// Queues the rows that remain. One warp calls.
   DEVICE void peel_own(i32 k, Own &own, u32 most, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < most;) {
-      __syncwarp();  // the rows have been written
+      __syncwarp();  // all lanes have written their rows
       const u64 row = u32(lane()) < own.count ? own.rows[lane()] : 0;
-      __syncwarp();  // and read
+      __syncwarp();  // all lanes have read theirs, so that the list can be overwritten
       own.count = 0;
       const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row), total = shuffle(after, WARP - 1);
       const u32 first = u32(row >> 32) - before;
@@ -216,7 +218,7 @@ template <class Offset> struct Peeling {
         const u32 place = e + shuffle(first, owner);
         const bool is_there = e < total;
         const i32 v = is_there ? vertex_at(place) : 0;
-        // Its rows are looked up while the atomic is under way, whether it falls or not.
+        // The row bounds of v are loaded before the atomic returns, whether or not v falls to k.
         RowsOfVertex found = rows_of(is_there, v);
         if (!is_there || !lower(v, k)) found = RowsOfVertex();
         if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
@@ -248,7 +250,8 @@ __global__ void __launch_bounds__(1024, 1) peel_cores(
   StopFlag stop(host, patience);
   const Peeling<Offset> peeling = {a_indptr, b_indptr, a_indices, b_indices, left, queue};
   Found *const slots = (Found *)(control + 1);
-  // Neighbors in this order are of different blocks, so that a round of few entries is of many.
+  // Consecutive warp numbers belong to different blocks, so that even a round of few entries uses many
+  // blocks.
   const i64 warps = threads_in_grid() / WARP, warp = i64(warp_in_block()) * gridDim.x + blockIdx.x;
   Own own_part = {own_rows + warp_in_block() * OWN_ROWS, 0};
   const u32 own_warps = blockDim.x / WARP;

@@ -1,13 +1,13 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
-// A thread takes one row and looks at a few entries; a row that is not settled by them is looked at
-// by a group of lanes, or by the whole warp. A long row is cut into chunks, which warps of the whole
-// grid take (`pull_chunks`) and whose folds are then joined in order (`join_chunks`). If a warp has many
-// rows of middle length, the grid takes each of these as one chunk. Of rows under flags a warp first
-// lists those that are wanted.
-// How a row is cut depends on its length alone, and a row that is one chunk is folded as by its own
-// warp, so that the result is the same bits run by run, whatever the grid; a row that ends at its first
-// term ends at the first in order.
+// A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes or
+// the whole warp reads the rest. A long row is cut into chunks. Warps of the whole grid fold the chunks
+// (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many rows of middle
+// length, the grid takes each of them as one chunk. If flags select the rows, a warp first lists the
+// selected rows.
+// How a row is cut depends only on its length, and a row of one chunk is folded in the same order as by
+// its own warp. So the result has the same bits in every run and for every grid size. A row that ends at
+// its first term ends at the first term in order.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -16,11 +16,12 @@ constexpr int FEW = 8;             // entries that one thread looks at
 constexpr int SOME = 32;           // entries that a group of lanes looks at
 constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
 
-/// Entries of a chunk. A row that may end early is long if it has more than these after its STRIP, and
-/// is cut behind that. Any other row is long if it has more than these, and is cut as a whole.
+/// Number of entries of a chunk. If rows may end early, a row is long if it has more than STRIP + CHUNK
+/// entries, and only the entries after its STRIP are cut into chunks. Otherwise a row is long if it has
+/// more than CHUNK entries, and the whole row is cut.
 template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 1024;
-constexpr int MIDDLE = 128;  // a row of more entries is of middle length, or long
-constexpr int CROWD = 4;     // rows of more entries than MIDDLE that one warp reads, if there is a queue
+constexpr int MIDDLE = 128;  // a row with more entries than this is of middle length, or long
+constexpr int CROWD = 4;     // a warp with more rows above MIDDLE than this queues them all, if there is a queue
 
 /// What is left of a long row.
 struct Long {

@@ -12,7 +12,7 @@ constexpr int STRIP = 512;       // entries that one warp folds
 constexpr int AHEAD = 4;         // loads of a thread under way at a time, of values of 4 bytes or more
 constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
 constexpr int LONG = 32;         // strips from which a block folds them together
-constexpr int SHORT = 32;        // entries of a row that one lane folds, where its strip has many rows
+constexpr int SHORT = 32;        // longest part of a row, in entries, that one lane folds in a strip of many rows
 constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
 
 /// The fold over the warp, in lane 0.
@@ -134,7 +134,7 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   return warp_fold<Op>(sum);
 }
 
-/// Return the last row of a strip that ends at `end`, for every lane; `first` is its first row.
+/// Return, in every lane, the last row of a strip that ends at `end`; `first` is the strip's first row.
 template <class Offset>
 DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
   const i64 row = first + lane();
@@ -143,17 +143,17 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
 }
 
 /// Return the place of value k of a strip in shared memory. One place stays free after every 32
-/// values, so that lanes that each read a row of 32 values read from different banks.
+/// values: lanes that read rows of 32 values each then read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
-/// Folds the rows first..last as far as they lie in the strip begin..end - 1, a lane to a short row
-/// and the warp to a long one. `held` is shared memory for ROOM values.
+/// Folds the parts of rows first..last that lie in the strip begin..end - 1. One lane folds a short
+/// part, the warp folds a longer one. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end, i64 first, i64 last,
                                typename Op::Z *held, typename Op::Z *folds, typename Op::Z *tail) {
   typedef typename Op::Z Z;
   constexpr int AT_ONCE = 2 * AHEAD;
-  __syncwarp();  // the rows of the strip before have been read
+  __syncwarp();  // all lanes have read the values of the previous strip
 #pragma unroll 1
   for (int at = lane(); at < STRIP; at += AT_ONCE * WARP) {
     Z read[AT_ONCE];
@@ -212,7 +212,7 @@ __global__ void fold_strips(
       }
       continue;
     }
-    if (last - row_before < STRIP) {  // else most rows are empty
+    if (last - row_before < STRIP) {  // otherwise most rows of the strip are empty
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
       continue;

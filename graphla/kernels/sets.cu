@@ -11,13 +11,13 @@ namespace graphla {
 constexpr i32 FREE = -1, NONE = -2;  // of loops/sets.py
 constexpr int COLOUR_BLOCK = 256;
 constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
-constexpr int TOGETHER = 4;     // of the others a warp takes so many at a time
-constexpr int HELD = 8;         // neighbors of a row that a lane looks at together
-constexpr int NAP = 20;         // nanoseconds between two looks at a color
-constexpr i32 NOBODY = -1;      // in place of a neighbor
+constexpr int TOGETHER = 4;     // number of other vertices that a warp takes at a time
+constexpr int HELD = 8;         // neighbors without a color that a lane can hold
+constexpr int NAP = 20;         // nanoseconds between two reads of an awaited color
+constexpr i32 NOBODY = -1;      // marks a free place for a neighbor
 
-/// places_of[k] = the place in the order of the vertex of entry k, and a flag where it comes before the
-/// vertex of its row.
+/// places_of[k] = places[column of entry k]. Sets the flag of entry k if that vertex comes before the
+/// vertex of the entry's row in the order.
 template <class Op, class Offset>
 __global__ void flag_earlier(
     const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, const i32 *__restrict__ places,
@@ -30,14 +30,16 @@ __global__ void flag_earlier(
   });
 }
 
-/// colours[t] = the least color that no neighbor of an earlier place has, for the vertex order[t] of
-/// place t; all are FREE at first. Row v of indptr and indices has the places of these neighbors alone.
+/// colours[t] = the color of vertex order[t]: the least color that none of its neighbors with places
+/// before t has. All are FREE at first. Row v of indptr and indices holds the places of these neighbors
+/// only.
 ///
-/// A warp takes the next vertices of the order when it has done those it had, so a vertex that others
-/// wait for is at work, or done. A lane holds up to HELD places that have no color yet and reads on.
-/// The warp then waits for one of them and looks at the others once that one has its color: if all lanes
-/// looked all the time, thousands of warps that wait would keep the L2 cache from the few that work.
-/// Race: a color is read until it is there.
+/// A warp takes the next vertices of the order when it has finished its previous ones. So every vertex
+/// that another warp waits for is finished or in progress, and no deadlock is possible. A lane holds up
+/// to HELD places without a color and reads on. Then the warp polls one of these places, and reads the
+/// others again once that one has a color. If all lanes polled all the time, thousands of waiting warps
+/// would take the bandwidth of the L2 cache from the few that work.
+/// Race: a color is read again until it is set.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
@@ -85,7 +87,8 @@ __global__ void __launch_bounds__(COLOUR_BLOCK) colour_in_order(
           }
           const u32 unread = __ballot_sync(ALL_LANES, p < end);
           if (__any_sync(ALL_LANES, may_read && p < end)) continue;
-          // Until all are read, any of those held: as likely as not half of them have a color then.
+          // While entries of the row are unread, wait for any held place: about half of the held places
+          // can be expected to have a color when that one has. Then wait for the latest place.
           i32 awaited = shuffle(some, unread ? __ffs(int(unread)) - 1 : 0);
           if (!unread) {
             for (int apart = WARP / 2; apart; apart /= 2) latest = greatest(latest, __shfl_xor_sync(ALL_LANES, latest, apart));

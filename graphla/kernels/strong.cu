@@ -1,38 +1,40 @@
-// Strong components, in one launch: which vertices lead to each other.
+// Finds the strong components (sets of vertices that all reach each other) in one launch.
 //
-// First the pivot, a vertex of many paths of two edges, is searched from along the edges and against
-// them: what both searches reach is its component (L. Fleischer, B. Hendrickson and A. Pınar, *On
-// Identifying Strongly Connected Components in Parallel*, 2000). The other vertices go in turns:
-//   1. Trim: a vertex without an edge to it, or without one from it, inside its class is a component,
-//      and its edges are removed (W. McLendon et al., *Finding Strongly Connected Components in
+// First, two searches start from the pivot, a vertex with a great product of in-degree and out-degree:
+// one along the edges and one against them. The vertices that both reach are the pivot's component
+// (L. Fleischer, B. Hendrickson and A. Pınar, *On Identifying Strongly Connected Components in Parallel*,
+// 2000). Each following turn handles the remaining vertices in two steps:
+//   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component by
+//      itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected Components in
 //      Distributed Graphs*, 2005).
-//   2. Every vertex learns the least number of the vertices of its class that lead to it (`ahead`) and
-//      that it leads to (`behind`). Where both are equal, that vertex is in its component. The others
-//      of equal `ahead` and `behind` are the new classes (S. Orzan, *On Distributed Verification and
-//      Verified Distribution*, 2004). The numbers are an order that looks random, so that a chain of
-//      components falls apart in about log n turns.
+//   2. Spread: every vertex learns two minimum numbers over its class: that of the vertices that reach it
+//      (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal, the vertex with
+//      this number is in its component. The remaining vertices with the same pair (`ahead`, `behind`)
+//      form a new class (S. Orzan, *On Distributed Verification and Verified Distribution*, 2004). The
+//      numbers are a pseudorandom order, so that a chain of components takes about log n turns.
 //
-// A round walks the rows of a queue, edge by edge, and the warps share the edges evenly. Block 0
-// alone takes rounds of few edges, with its own barrier.
+// A round walks the rows of a queue, edge by edge, and the warps share the edges evenly. Block 0 works
+// alone in rounds of few edges, with its own barrier.
 //
 // Invariants, between two turns:
-// - owners[v] is a vertex of v's component, the same one for all of it, or NOBODY if v is alive;
-// - keys[v] is v's class, or DONE if v is not alive. A component lies inside one class.
-// Counts of round r are in slot r % 3: the blocks read those of the round before while they add to
-// these, and zero those of the next.
+// - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component, which
+//   is the same for all vertices of the component;
+// - keys[v] is v's class, or DONE if v is not alive. A component is a subset of one class.
+// The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add to
+// those of round r, and reset those of round r + 1 to zero.
 #include "persistent.cuh"
 
 namespace graphla {
 
-constexpr int AHEAD = 4;  // entries of a lane at a time, while rows are walked
-constexpr int STEPS = 4;  // vertices of a lane at a time, while they are listed
+constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks rows
+constexpr int STEPS = 4;  // vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OF_COLUMNS = u32(1) << 31;  // marks a vertex of the queue whose column is walked
+constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a queue item: walk the column of the vertex, not its row
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// What a pass over the living vertices does, and what the rounds after it do. Passes follow one
-/// another in this order; RESOLVE comes after RENEW.
+/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes follow each other
+/// in this order, with RESOLVE after RENEW.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -48,33 +50,34 @@ DEVICE u32 vertex_of(u32 number) {
   return number ^ (number >> 16);
 }
 
-/// What a round finds, in control memory: three of them.
+/// The counts of a round, in control memory. There are three slots of them.
 struct Found {
-  u64 queued;  // rows, and below them their entries
-  u64 alive;   // vertices
-  u64 stamp;   // after rounds of block 0 alone: the stamp of the next round
+  u64 queued;  // high word: number of queued rows; low word: number of their entries
+  u64 alive;   // number of living vertices
+  u64 stamp;   // stamp of the next round, written after rounds of block 0 alone
 };
 
 /// A graph, the state of its vertices, and the queue.
 ///
-/// An item of the queue is a vertex, marked OF_COLUMNS if its column is meant, above the number of
-/// entries of the round that come before those of its row. The queue has two sides of 2n items.
+/// The high word of a queue item is a vertex, with the flag OF_COLUMNS if its column is to be walked. The
+/// low word is the number of entries of the round before those of this row. The queue has two sides of 2n
+/// items each.
 template <class Offset> struct Strong {
   i64 n;
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;   // `ahead` of each vertex, and then `behind`; while a turn trims, edges to it and from it
-  u32 *stamps;  // the last round that queued each row, and then each column
+  u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
+  u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
   u64 *queue;
 
-  /// Where what spreads along rows is of a vertex, and what spreads along columns.
+  /// Return the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
 
-  /// Queues the rows of the vertices v[s] for the bits s of `rows`, and the columns for those of
+  /// Queues the row of vertex v[s] for each bit s set in `rows`, and its column for each bit s set in
   /// `columns`. The whole warp calls.
   template <int COUNT_OF>
   DEVICE void push(u32 rows, u32 columns, const i32 (&v)[COUNT_OF], u64 *to, u64 *queued) const {
@@ -102,7 +105,7 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Edges from u to w of a round; w is NOBODY where a lane has none.
+  /// Visits edges from u[s] to w[s] in a round; w[s] is NOBODY if the lane has no edge.
   DEVICE void visit(int walk, const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u64 *to, u64 *queued, u32 stamp) const {
     u32 rows = 0, columns = 0;
     if (walk == SPREAD) {
@@ -143,7 +146,7 @@ template <class Offset> struct Strong {
     push(rows, columns, w, to, queued);
   }
 
-  /// Visits entries `from` to `to` - 1 of the rows of a round. One warp.
+  /// Visits entries `from` to `to` - 1 of the rows of a round. One warp calls.
   DEVICE void walk(int how, const u64 *items, u32 rows, u32 from, u32 to, u64 *next, u64 *queued, u32 stamp) const {
     u32 low = 0, high = rows;  // the row of entry `from` is the last that begins at it or before
     while (high - low > 1) {
@@ -179,8 +182,8 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// One pass over the vertices i, ..., i + TILE - 1 of those that are alive (of the list, if there is
-  /// one): lists those that stay, and queues. One warp.
+  /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all vertices, if
+  /// `from` is null). Lists the vertices that stay alive, and queues rows and columns. One warp calls.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, Found *found) const {
     i32 v[STEPS];
@@ -239,8 +242,8 @@ template <class Offset> struct Strong {
   }
 };
 
-/// labels[v] = the least vertex of v's component. lists: room for 2n vertices, queue: for 4n items.
-/// control: a word for the tickets, one for the pivot, then three `Found`.
+/// labels[v] = the least vertex of v's component. `lists` has room for 2n vertices, `queue` for 4n items.
+/// `control` holds a word for the tickets, a word for the pivot, then three `Found`.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(1024) find_strong(
     u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -254,8 +257,8 @@ __global__ void __launch_bounds__(1024) find_strong(
   const Strong<Offset> graph = {n, a_indptr, b_indptr, a_indices, b_indices, keys, ahead, stamps, owners, queue};
   Found *const slots = (Found *)(control + 2);
   const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
-  // The pivot: of the greatest product of degrees, and of equal ones (to 7 digits) that of the greatest
-  // number, since the first vertex of a mesh is a corner, from where a search takes most rounds.
+  // The pivot has the greatest product of degrees (to 7 digits). Ties go to the greatest pseudorandom
+  // number rather than to the first vertex: in a mesh that is a corner, where a search takes most rounds.
   u64 best = 0;
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const float product = float(a_indptr[v + 1] - a_indptr[v]) * float(b_indptr[v + 1] - b_indptr[v]);
@@ -316,7 +319,7 @@ __global__ void __launch_bounds__(1024) find_strong(
       ++turn;
     }
   }
-  // Labels: the least vertex of each owner's.
+  // The label of a component is the least of the vertices with the same owner.
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) ahead[v] = ~u32(0);
   leaves = grid.meet(leaves);
   for (i64 tile = warp; tile * WARP < n && !leaves; tile += warps) {

@@ -1,4 +1,4 @@
-"""Threads for compiled loops: `run` spreads parts over them, `apart` keeps Ctrl-C audible."""
+"""Threads for compiled loops: `run` shares parts among threads, `apart` lets Ctrl-C interrupt."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""Entries from which a call is worth another thread: fewer are done in some milliseconds."""
+"""Number of entries from which a call uses another thread: fewer take only some milliseconds."""
 
 
 def run(
     call: Callable[..., Any], parts: Sequence[tuple], threads: int, stop: Any = None
 ) -> list[Any]:
-    """Return [call(*part) for part in parts], from this thread and at most threads - 1 others.
+    """Return [call(*part) for part in parts], computed by up to `threads` threads with this one.
 
-    Each free thread takes the next part. No part starts after one of them has failed, after the
-    main thread has heard an interrupt, or once `stop[0]` is set, the flag of an enclosing `apart`.
-    Then `run` waits for the parts that have begun, and raises the first exception.
+    Each free thread takes the next part. No further part starts once a part has failed, the main
+    thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. Then
+    `run` waits for the parts in progress, and raises the first exception.
     """
     helpers = min(threads, len(parts)) - 1
     if helpers <= 0:
@@ -40,7 +40,7 @@ def run(
 
 
 def _until(stop: Any, parts: Sequence[tuple]) -> Iterator[tuple]:
-    """Yield the parts; raise KeyboardInterrupt instead of the next one once a stop is wanted."""
+    """Yield the parts, but raise KeyboardInterrupt before the next part if `stop[0]` is set."""
     for part in parts:
         if stop is not None and stop[0]:
             raise KeyboardInterrupt
@@ -48,13 +48,13 @@ def _until(stop: Any, parts: Sequence[tuple]) -> Iterator[tuple]:
 
 
 def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -> Any:
-    """Return call(), from another thread, while the main thread waits and so hears Ctrl-C.
+    """Return call(), computed by another thread so that Ctrl-C can interrupt the main thread.
 
-    Python runs the handlers of signals in the main thread alone, and not before a compiled loop
-    returns. An interrupt sets stop[0], which `call` must read now and then; it is raised here once
-    `call` has ended. `call` may `run` parts over so many threads. Threads other than the main one
-    get no signals, and call it themselves; so does the main thread if `work`, a number of entries,
-    is small.
+    Python runs signal handlers only in the main thread, and only after a compiled loop returns. An
+    interrupt sets stop[0], which `call` must read regularly. Once `call` has ended, `apart` raises
+    KeyboardInterrupt. `call` may `run` parts with up to `threads` threads. This thread calls `call`
+    itself if it is not the main thread, which receives all signals, or if `work` (a number of
+    entries) is below LARGE.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -70,10 +70,10 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
 
 def abandonable(call: Callable[[], Any], work: int) -> Any:
-    """Return call(), from another thread, which an interrupt leaves to end by itself.
+    """Return call(), computed by another thread; after an interrupt nobody waits for that thread.
 
-    This is for library routines that cannot be told to stop, such as a sort. `call` must write
-    only to arrays that it made, and read only arrays that nothing changes. `work` is as in `apart`.
+    Use it for library routines that cannot be stopped, such as a sort. `call` must write only to
+    arrays that it owns, and read only arrays that nobody changes. `work` is as in `apart`.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -84,11 +84,11 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Seconds of one wait. Where a signal does not end a wait (Windows), it is heard after the wait."""
+"""Seconds of one wait. Where a signal does not end a wait (Windows), it is handled after it."""
 
 
 class _Job:
-    """The parts of one call, which threads take one by one until none is left."""
+    """The parts of one call. Threads take them one by one until none is left."""
 
     def __init__(self, call: Callable[..., Any], parts: Sequence[tuple], stop: Any) -> None:
         self._call: Callable[..., Any] | None = call
@@ -122,7 +122,7 @@ class _Job:
         return self._error is None
 
     def help(self) -> None:
-        """Do parts in a thread of the crew, which `cancel` waits for."""
+        """Do parts in a thread other than the caller's; `cancel` waits until this method ends."""
         self._helpers.append(None)
         try:
             self.work()
@@ -130,15 +130,15 @@ class _Job:
             self._helpers.pop()
 
     def wait(self) -> None:
-        """Wait until every part has been done or passed over."""
+        """Wait until every part has been done or skipped."""
         while not self._is_over:
             self._ended.acquire(timeout=PATIENCE)
 
     def cancel(self, error: BaseException) -> None:
-        """Start no more parts, and wait for those that other threads have begun.
+        """Start no more parts, and wait for the parts that other threads have begun.
 
-        An interrupt may strike between any two steps of this thread, so the count of parts done
-        may be wrong; that of helpers, which get no interrupts, is right.
+        An interrupt may occur between any two steps of this thread, so the count of finished parts
+        may be wrong. The number of helpers is right, because helpers receive no interrupts.
         """
         self._error = error
         while self._helpers:
@@ -154,7 +154,7 @@ class _Job:
         return self._results
 
     def _let_go(self) -> None:
-        """Drop all references to arrays: a thread may come late to a job that has ended."""
+        """Drop all references to arrays: a thread may take a job from the queue after its end."""
         self._call, self._parts = None, ()
 
 

@@ -29,7 +29,8 @@ def moved(forms: Any, device: str) -> Any:
         csc = csr if forms.is_symmetric else None
         if csc is None and forms.has_csc:
             given = forms.csc
-            if csr is not None and given.indices is forms.csr.indices:  # of a symmetric pattern
+            # The forms of a symmetric pattern share their indices.
+            if csr is not None and given.indices is forms.csr.indices:
                 csc = replace(csr, values=sent(given.values, device))
             else:
                 csc = _storage(given, device)

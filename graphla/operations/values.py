@@ -146,9 +146,10 @@ def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.n
 
 
 def exact_array(values: Any) -> np.ndarray:
-    """Return a list as an array; an array of objects if it holds integers of 2^63 or more.
+    """Return a list as an array; use dtype object if the list holds integers of 2^63 or more.
 
-    `numpy.asarray` makes floats of integers from 2^63 to 2^64 - 1 that come with smaller ones.
+    `numpy.asarray` converts integers from 2^63 to 2^64 - 1 to floats if smaller integers are in the
+    same list.
     """
     array = np.asarray(values)
     if isinstance(values, np.ndarray) or array.dtype.kind != "f" or not array.size:
@@ -160,7 +161,7 @@ def exact_array(values: Any) -> np.ndarray:
 
 
 def has_integers(array: np.ndarray) -> bool:
-    """Whether an array of objects holds integers alone."""
+    """Return whether the array has dtype object and holds only integers."""
     return array.dtype == object and all(isinstance(x, Integral) for x in array.flat)
 
 
@@ -175,7 +176,7 @@ def _as_array(values: Any, wanted: DataType | None, name: str) -> np.ndarray:
     worst = most if most >= WIDE else least
     if wanted is None:
         if least < 0 or most >= 2 * WIDE:
-            rest = f" beside {least}" if least < 0 <= most < 2 * WIDE else ""
+            rest = f" next to {least}" if least < 0 <= most < 2 * WIDE else ""
             raise OverflowError(f"{name} hold {worst}{rest}, which does not fit INT64 or UINT64")
         wanted = UINT64
     for value in (least, most):

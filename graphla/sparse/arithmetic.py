@@ -65,7 +65,7 @@ class Arithmetic(Operand):
         return perform("nvals", _count, forms) if known is None else known
 
     def wait(self, how: str = "materialize") -> Any:
-        """Return this operand, computed: nothing else is ever pending."""
+        """Compute this operand if it is an expression, and return it; no other work is deferred."""
         if how not in ("materialize", "complete"):
             raise InvalidValue(f"how must be 'materialize' or 'complete', not {how!r}")
         self._read()
@@ -76,7 +76,7 @@ class Arithmetic(Operand):
         return _call(op, args, options)
 
     def __select_by__(self, what: str) -> Any:
-        """`select.value(A > 3)`, `select.row(A > 3)`: called by the functions of `select`."""
+        """Implement `select.value(A > 3)`, `select.row(A > 3)` and so on."""
         return expressions.select_by(self, what)
 
     def _other(self, x: Any, name: str) -> Any:
@@ -211,7 +211,7 @@ class Collection(Arithmetic):
     __slots__ = ()
 
     def _output_mask(self, input_mask: Any) -> Mask:
-        """The mask of the result of A[I, J] that a mask of A is."""
+        """Return the mask of the result of A[I, J] that a mask of A implies."""
         return expressions.output_mask(self, input_mask)
 
     def __bool__(self) -> NoReturn:
@@ -304,7 +304,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 def _waiting(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
-        return NotImplemented  # so that Python asks the mask
+        return NotImplemented  # Python then calls the mask's own method
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         return expressions.infix(symbol, a, b)

@@ -176,7 +176,7 @@ def _compressed(
 
 
 def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
-    """Return the row of each entry, of rows listed with their offsets; and how many rows."""
+    """Return the row of each entry and the number of rows, for rows listed with offsets."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
         raise DimensionMismatch(
@@ -192,9 +192,10 @@ def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def listed_shape(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return both sizes, where not given those of the lines that are listed.
+    """Return the outer and the inner size; a missing outer size is `lines`.
 
-    The inner size stays None where entries tell it.
+    A missing inner size is 0 if there are no entries; otherwise it stays None, and the entries
+    determine it later.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 

@@ -170,7 +170,7 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
 
 
 def select_by(x: Any, what: str) -> Any:
-    """The entries of A where the comparison x holds of the value, row, column or index."""
+    """Return the entries of A whose value, row, column or index satisfies the comparison x."""
     args: Any = x._args if isinstance(x, Expression) and x._operation in _by_scalar else ()
     op = args[1].op if args else None
     if op is not None and x._operation is ops.apply_left:
@@ -258,7 +258,10 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
 
 
 def output_mask(x: Any, input_mask: Any) -> Mask:
-    """The mask of A[I, J] that a mask of A is; one of a row or a column may be a Vector."""
+    """Return the mask of A[I, J] that a mask of A implies.
+
+    If A[I, J] is a row or a column, the mask may be a Vector.
+    """
     mask = as_mask(input_mask)
     if not isinstance(x, Expression) or x._operation not in _parts or not x._args:
         raise TypeError(

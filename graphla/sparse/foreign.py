@@ -1,4 +1,4 @@
-"""Hints for objects of other libraries that are given where a Matrix or a Graph is needed."""
+"""Hints for error messages when a caller passes another library's object as a Matrix or Graph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _TO_MATRIX = {
 
 
 def conversion(name: str, value: Any, *, to_graph: bool) -> str:
-    """Return how to convert `value`, as the end of an error message; "" where it is unknown.
+    """Return the end of an error message that shows how to convert `value`, or "" if unknown.
 
-    The class of the value tells its library, which is not imported.
+    The library of `value` is identified by the module of its class, without importing the library.
     """
     functions = _TO_GRAPH if to_graph else _TO_MATRIX
     for each in type(value).__mro__:

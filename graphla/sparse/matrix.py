@@ -81,14 +81,14 @@ class ReadableMatrix(Collection):
     def reduce_rowwise(self, op: Any = monoid.plus) -> Any:
         """w(i) = ⊕ over j of A(i, j), by a monoid or an aggregator.
 
-        A sum of BOOL is a logical or: for the number of entries of each row give `agg.count`.
+        A sum of BOOL values is a logical or. To count the entries of each row, pass `agg.count`.
         """
         return expressions.reduce_rowwise(self._read(), op)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> Any:
         """w(j) = ⊕ over i of A(i, j), by a monoid or an aggregator.
 
-        A sum of BOOL is a logical or: for the number of entries of each column give `agg.count`.
+        A sum of BOOL values is a logical or. To count the entries of each column, pass `agg.count`.
         """
         return expressions.reduce_columnwise(self._read(), op)
 
@@ -275,7 +275,7 @@ class Matrix(ReadableMatrix, Indexed):
         """A(rows[k], columns[k]) = values[k], or one value for all.
 
         Equal places are joined by dup_op. `symmetric` vouches that A equals its transpose, which
-        then costs no memory. Without it the first traversal finds that out, by one pass.
+        then costs no memory. Without it, the first traversal checks this in one pass.
         """
         forms = building.matrix_coo(rows, columns, values, dtype, nrows, ncols, dup_op, symmetric)
         return cls._of(forms, name)
@@ -424,8 +424,8 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(i, j) = values[i][j], except where that is `missing_value`.
 
-        Without a `missing_value` every element becomes an entry, and a zero as well: for an
-        adjacency matrix give 0, or use `Graph.from_numpy`.
+        Without a `missing_value` every element becomes an entry, including zeros. For an adjacency
+        matrix, pass `missing_value=0` or use `Graph.from_numpy`.
         """
         return cls._of(building.matrix_dense(values, missing_value, dtype), name)
 
@@ -550,7 +550,7 @@ class MatrixExpression(ReadableMatrix, Expression):
 
     @property
     def T(self) -> Any:
-        """Aᵀ, which costs nothing; of a transpose, what it is the transpose of."""
+        """Aᵀ, which costs nothing. The transpose of a transpose is the original matrix."""
         of, forms = getattr(self, "_origin", (None, None))
         return of if of is not None and of._read() is forms else super().T
 

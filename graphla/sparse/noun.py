@@ -53,7 +53,7 @@ class Noun(Operand):
     ) -> Any:
         """`C(mask, accum, replace) << x`, in any order or by keyword: how the next `<<` writes.
 
-        `C(input_mask=M) << A[I, J]`: M is a mask of A, and says what is taken from it.
+        In `C(input_mask=M) << A[I, J]`, M is a mask of A, and selects the entries that are read.
         """
         dtype = self._forms.dtype
         if input_mask is None:
@@ -127,7 +127,7 @@ class Noun(Operand):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that the entries take on their device, in all forms that are held."""
+        """Number of bytes that all stored forms of the entries take on their device."""
         return self._forms.nbytes
 
     def __sizeof__(self) -> int:

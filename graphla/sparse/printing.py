@@ -29,7 +29,7 @@ def text(x: Any) -> str:
 
 
 def html(x: Any, title: str | None = None) -> str:
-    """Return the same as a table for a notebook, under the title or the line of `text`."""
+    """Return an HTML table for a notebook, below `title` or the first line of `text`."""
     if isinstance(x, Expression) and not x._is_computed:
         return f"<div>{escape(x._described())}</div>"
     body = "".join(

@@ -47,12 +47,12 @@ class ReadableScalar(Arithmetic):
 
     @property
     def is_cscalar(self) -> bool:
-        """False; kept for programs of python-graphblas."""
+        """False; this property exists for compatibility with python-graphblas."""
         return False
 
     @property
     def is_grbscalar(self) -> bool:
-        """Whether it is not `is_cscalar`."""
+        """The opposite of `is_cscalar`."""
         return not self.is_cscalar
 
     def __bool__(self) -> bool:
@@ -107,9 +107,10 @@ class Scalar(ReadableScalar, Noun):
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """Return a Scalar that holds `value`, of its own dtype or of `dtype`; None for none.
+        """Return a Scalar that holds `value`, with the dtype of the value or with `dtype`.
 
-        `is_cscalar` is only kept, for programs of python-graphblas: it changes nothing here.
+        If `value` is None, `dtype` is required and the Scalar is empty. `is_cscalar` is only
+        stored, for compatibility with python-graphblas; it has no effect.
         """
         if isinstance(value, ReadableScalar):
             return value.dup(dtype, is_cscalar=is_cscalar, name=name)  # pyright: ignore
@@ -128,7 +129,7 @@ class Scalar(ReadableScalar, Noun):
 
     @property
     def is_cscalar(self) -> bool:
-        """Whether it was made with `is_cscalar=True`."""
+        """Whether the Scalar was created with `is_cscalar=True`."""
         return getattr(self, "_is_cscalar", False)
 
     @property
@@ -152,7 +153,7 @@ class Scalar(ReadableScalar, Noun):
         is_cscalar: bool | None = None,
         name: str | None = None,
     ) -> Scalar:
-        """Return another Scalar with this value, cast to `dtype`; empty with `clear`."""
+        """Return a new Scalar with this value, cast to `dtype`; if `clear` is True, it is empty."""
         is_cscalar = self.is_cscalar if is_cscalar is None else is_cscalar
         forms = self._forms
         if clear:
@@ -186,7 +187,7 @@ class ScalarExpression(ReadableScalar, Expression):
         mask: Any = None,
         name: str | None = None,
     ) -> Scalar:
-        """Return a Scalar of the expression's dtype or of `dtype`."""
+        """Compute the expression into a new Scalar with the expression's dtype or with `dtype`."""
         scalar = super().new(dtype, mask=mask, name=name)
         scalar._is_cscalar = bool(is_cscalar)
         return scalar
@@ -200,7 +201,7 @@ class ScalarExpression(ReadableScalar, Expression):
         mask: Any = None,
         name: str | None = None,
     ) -> Scalar:
-        """Return the Scalar, as `new` does; with `clear`, without its value."""
+        """Return a new Scalar as `new` does; if `clear` is True, it is empty."""
         scalar = self.new(dtype, is_cscalar=is_cscalar, mask=mask, name=name)
         return scalar.dup(clear=clear, name=name)
 

@@ -23,14 +23,14 @@ STEPS = 50_000
 """Edges walked at most for one cycle: of a longer one fewer turns are asked."""
 CYCLES = 32
 ROUNDED = 2
-"""A cycle that improves by rounding alone is refused after this many times the usual rounds."""
+"""A cycle that improves only by rounding is refused after ROUNDED times the usual rounds."""
 
 
 class EndlessCycle(InvalidValue):
-    """A closure that has no end, as going around `cycle` improves every path, turn after turn.
+    """A closure does not end because each turn around `cycle` improves every path.
 
-    `is_rounded`: the exact sum of the weights of the cycle improves nothing, but the rounded sums
-    of a path and these weights do.
+    `is_rounded` is True if the exact sum of the cycle's weights improves nothing, but rounded sums
+    of a path's length and these weights do.
     """
 
     def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
@@ -55,14 +55,14 @@ def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[in
 
 
 def rounded_cycle(closed: Closed, op: TypedSemiring, device: str) -> list[int] | None:
-    """Return a cycle of parents if ⊗ adds floating-point numbers, whose sums are rounded."""
+    """Return a cycle of parents if ⊗ is floating-point addition, which rounds; otherwise None."""
     if op.binaryop.name != "plus" or not op.return_type.is_float:
         return None
     return next(iter(_cycles(_parents(closed, backend(device)))), None)
 
 
 def _parents(closed: Closed, do: Any) -> np.ndarray:
-    """Return the parent of each vertex, itself where it has none."""
+    """Return the parent of each vertex; a vertex without a parent is its own parent."""
     present = do.to_host(closed.values.present)
     return np.where(present, do.to_host(closed.parents), np.arange(present.size))
 
@@ -94,7 +94,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Whether each turn around the cycle gives its first vertex a new value, up to infinity."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
-        # the exact sum: a turn by rounded sums may change nothing while several cycles go on
+        # Use the exact sum: with rounded sums, one turn around one of several cycles may change
+        # nothing although the closure does not end.
         whole = np.concatenate(weights)
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0

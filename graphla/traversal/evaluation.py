@@ -253,7 +253,7 @@ def _refuse_endless(task: Task, closed: Closed) -> None:
 
 
 def _refuse_rounded(task: Task, closed: Closed) -> None:
-    """Refuse parents that lead around a cycle, as rounded sums around it improved."""
+    """Refuse parents that form a cycle, which happens if rounded sums around it improve."""
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
         _refuse_endless(task, closed)

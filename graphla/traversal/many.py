@@ -29,10 +29,10 @@ T = TypeVar("T")
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
 EDGES = 1 << 27
-"""Entries that the searches of a batch look at on the CPU, about a second's work."""
+"""Number of entries that the searches of a batch read on the CPU; this takes about a second."""
 WORD, SHARE, MOST = 64, 16, 4096
-"""Searches of a batch: at least those that share a word, or this share for each thread if each goes
-alone; and the most."""
+"""Sizes of a batch. Its minimum is WORD searches, which share a machine word; if searches run
+alone, the minimum is SHARE searches per thread. Its maximum is MOST."""
 TABLE = 1 << 26
 """Levels that are held at once where only their places are kept, a word for each search at least.
 """
@@ -67,7 +67,10 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Return what the levels of each search add up to; `description` names the progress bar."""
+    """Return the count, total and maximum of each search's levels.
+
+    `description` is the text of the progress bar.
+    """
     found = [_reach(A, starts[part]) for part in batches(A, starts.size, description)]
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
@@ -75,11 +78,12 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
 def batches(
     A: Matrix, count: int, description: str, size: int | None = None, *, cost: int = 1
 ) -> Iterator[slice]:
-    """Cut `count` sources into batches, and show how many of them are done.
+    """Divide `count` sources into batches, and show the number of finished searches.
 
-    A batch has at most `size` sources. By default it has so many that it takes about a second if a
-    source costs `cost` times as much as a search, and the last batch takes the rest as well: so if
-    a loop pays for the first batch, it pays for all. Of no sources there is one batch.
+    A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
+    second if a source costs `cost` times as much as a search. The last batch then also takes the
+    remaining sources, so that no batch is too small for a compiled loop to pay off. If there are no
+    sources, there is one empty batch.
     """
     if size is not None:
         ends = list(range(size, count, size))
@@ -162,7 +166,7 @@ def run(
     search: Callable[[MatrixForms, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """The search on A's patterns under the mask, its time noted, and what it adds to the trace."""
+    """Run the search on A's patterns under the mask, and record its time and its trace."""
     a = A._read()
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, a.nrows, a.device)

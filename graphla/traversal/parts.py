@@ -31,7 +31,7 @@ def strong_components(A: Matrix) -> Vector | None:
 
     def found(a: MatrixForms) -> VectorForms | None:
         do = backend(a.device)
-        if a.is_symmetric:  # a path and its reverse are both there
+        if a.is_symmetric:  # each path has its reverse
             return _labels(a, do.components(a.csr, a.csr))
         return _labels(a, do.strong_components(a.csr, lambda: a.csc))
 

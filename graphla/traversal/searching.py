@@ -1,9 +1,9 @@
 """A breadth-first search: which forms of the matrix and which plan it gets, and what is told of it.
 
-Pull reads the matrix by columns. If the pattern is symmetric, which the first search of a matrix
-finds out, that is the matrix by rows. Otherwise, while that form is missing (a directed graph), a
-search pushes; its account grows by what pull might have spared, and the form is made once that
-would have paid.
+Pull reads the matrix by columns. The first search of a matrix checks whether its pattern is
+symmetric; if so, the matrix by rows serves both directions. Otherwise, while the form by columns is
+missing (a directed graph), a search only pushes. The time that pull could have saved is added to
+the matrix's account, and the form is made once the account exceeds its cost.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
 
 
 def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
-    """The matrix by rows, and by columns if that form is there, or wanted, or paid for."""
+    """Return the matrix by rows, and by columns if that form exists or should be made now."""
     out, into = a.patterns()
     if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
         into = a.csc
@@ -87,7 +87,7 @@ def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
 
 
 def _has_paid(a: MatrixForms) -> bool:
-    """Return whether searches have lost as much for want of the missing form as it costs."""
+    """Return whether searches have lost as much time without the form by columns as it costs."""
     costs = backend(a.device).costs
     return a.owe(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 

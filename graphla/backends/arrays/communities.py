@@ -1,4 +1,4 @@
-"""The moves of Louvain's method in plain Python: without Numba, and for small graphs."""
+"""Moves of Louvain's method in plain Python, for small graphs and for machines without Numba."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graphla.storage import Array, Csr
 
 
 def moved(links: Csr, out: Array, into: Array, factor: float, words: Array) -> Array:
-    """Return the community of each vertex once none gains by moving.
+    """Move vertices until no move increases the modularity; return the community of each vertex.
 
-    This is `loops/communities.move` with the same order of moves and of sums, so that both give
-    the same communities. Vertices differ in what they do one after another, so NumPy cannot help;
-    lists and a dictionary of the communities around one vertex are faster here than arrays.
+    The order of moves and of sums is the same as in `loops/communities.move`, so both give the same
+    communities. Each move depends on the moves before it, so NumPy cannot vectorize the loop. Lists
+    and a dictionary of the communities around one vertex are faster here than arrays.
     """
     indptr, indices, values = links.indptr.tolist(), links.indices, links.values
     community = list(range(links.nrows))

@@ -105,10 +105,10 @@ def offsets(xp: ModuleType, counts: Array) -> Array:
 
 
 def offsets_of_few(xp: ModuleType, rows: Array, nrows: int) -> Array:
-    """Return the indptr of `nrows` rows for entries in these rows, sorted.
+    """Return the indptr of `nrows` rows; `rows` is the sorted row of each entry.
 
-    indptr[r] is the number of entries in rows before r: k for every r after the row of entry
-    k - 1, up to the row of entry k. No other array is as long as the indptr.
+    indptr[r] is the number of entries in rows before r. It equals k for every r after the row of
+    entry k - 1, up to the row of entry k. No temporary array is as long as the indptr.
     """
     bounds = xp.empty(rows.size + 2, xp.int64)
     bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
@@ -145,7 +145,7 @@ def sort_order(xp: ModuleType, keys: Array, end: int) -> tuple[Array, Array]:
 
 
 def sort_in_place(xp: ModuleType, keys: Array) -> None:
-    """Sort an array that the caller made; on the CPU so that Ctrl-C is heard meanwhile."""
+    """Sort an array that the caller owns. On the CPU, Ctrl-C can interrupt the sort."""
     if xp is np:
         abandonable(keys.sort, keys.size)
     else:
@@ -153,7 +153,7 @@ def sort_in_place(xp: ModuleType, keys: Array) -> None:
 
 
 def argsort(xp: ModuleType, keys: Array) -> Array:
-    """Return the stable order of keys; on the CPU so that Ctrl-C is heard meanwhile."""
+    """Return the stable order of keys. On the CPU, Ctrl-C can interrupt the sort."""
     if xp is np:
         return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
     return keys.argsort(kind="stable")

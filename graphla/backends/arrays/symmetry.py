@@ -1,4 +1,4 @@
-"""Whether a matrix equals its transpose, in NumPy."""
+"""Compare a matrix with its transpose, in NumPy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from graphla.storage import Csr, is_iso
 def find_symmetry(a: Csr) -> Symmetry:
     """Return whether a square matrix has the pattern, and the values, of its transpose.
 
-    The entries below the diagonal, sorted by column, must be those above it, in order. Before they
-    are sorted, their number and the sums of their places are compared.
+    The entries below the diagonal, sorted by column and mirrored, must equal the entries above the
+    diagonal. Before sorting, their numbers and the sums of their row and column indices are
+    compared.
     """
     rows, columns = row_of_entry(np, a), a.indices
     is_below, is_above = columns < rows, columns > rows
@@ -39,7 +40,7 @@ def find_symmetry(a: Csr) -> Symmetry:
 
 
 def _are_same(x: Any, y: Any) -> Any:
-    """Return where the bits are the same, or both values are NaN."""
+    """Return, for each pair of values, whether their bits are equal or both are NaN."""
     mask, infinity = nan_bits(x.dtype)
     x, y = (np.ascontiguousarray(each).view(f"u{each.itemsize}") for each in (x, y))
     return (x == y) | (((x & mask) > infinity) & ((y & mask) > infinity))

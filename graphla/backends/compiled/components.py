@@ -33,7 +33,7 @@ def components(out: Csr, into: Csr | None) -> Array:
 
 
 def strong_components(out: Csr) -> Array:
-    """int64[n]: the least vertex of each one's strong component."""
+    """Return, for each vertex, the least vertex of its strong component, as int64[n]."""
     n = out.nrows
     labels, stop = np.empty(n, np.int64), np.zeros(1, np.int64)
     order, path, stack = (np.empty(n, np.int32) for _ in range(3))

@@ -93,7 +93,7 @@ def reach_of_many(
 
 
 def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
-    """A table without levels, filled part by part: Ctrl-C is heard between two parts."""
+    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
     table = np.empty((rows, columns), levels)
     step = max(1, GRAIN // max(columns, 1))
     for first in range(0, rows, step):

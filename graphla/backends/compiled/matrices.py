@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ROOM = 1 << 20
 """Columns that a part of the search for a pattern may find, beyond those of its last row."""
 PRODUCTS = 4
-"""Products that count as one such column: a part makes at most PRODUCTS * ROOM of them."""
+"""Number of products that weigh as much as one column: a part makes at most PRODUCTS * ROOM."""
 
 _word = np.dtype(np.uint64)
 _byte = np.dtype(np.uint8)

@@ -18,7 +18,7 @@ PARALLEL = 1 << 15
 PARTS = 8
 """Parts a thread gets of a loop whose parts cannot be made equal beforehand."""
 GRAIN = 1 << 22
-"""Entries of a part at most, except where one row has more: Ctrl-C is heard between two parts."""
+"""Most entries of a part, unless one row has more: Ctrl-C can interrupt between two parts."""
 
 Parts = list[tuple[int, int]]
 
@@ -66,7 +66,7 @@ def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: in
 
 
 def count_parts(work: int, threads: int) -> int:
-    """Return how many parts suit a loop over `work` entries."""
+    """Return the number of parts for a loop over `work` entries."""
     least = threads * PARTS if threads > 1 and work > PARALLEL else 1
     return max(least, -(-work // GRAIN))
 

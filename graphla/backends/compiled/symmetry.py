@@ -1,4 +1,4 @@
-"""Whether a matrix equals its transpose: the host side of `loops/symmetry`."""
+"""Compare a matrix with its transpose: the host side of `loops/symmetry`."""
 
 from __future__ import annotations
 

@@ -30,11 +30,11 @@ WORDS = 16
 EDGES = 1 << 13
 """Edges of the graph from which one more block of a team pays."""
 FEW_PARTS = 16
-"""The first block of a team begins to walk levels alone at a level of at most this many parts."""
+"""The first block of a team starts to work alone at a level of at most this many parts."""
 ALONE_PARTS = 400
-"""It goes on alone while levels have at most this many parts,"""
+"""Most parts of a level at which the first block of a team continues to work alone."""
 ALONE_EDGES = 4096
-"""and at most this many edges."""
+"""Most edges of a level at which the first block of a team continues to work alone."""
 MOST_BYTES = 8 << 30
 """Of device memory that teams may take; half as many teams where there is less."""
 OF_VERTICES, OF_EDGES = 0, 1  # as Summed in betweenness.cu

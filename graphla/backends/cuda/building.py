@@ -41,7 +41,7 @@ from semirings.operators import TypedBinaryOp
 NO_OFFSET = np.dtype(np.int32)
 INDEX_BITS = 31
 LARGE = 1 << 20
-"""Entries from which runs are folded like rows: many warps then share a long run."""
+"""Number of entries from which runs are folded like rows: many warps then share a long run."""
 
 
 def build_vector(

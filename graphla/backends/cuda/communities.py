@@ -22,20 +22,23 @@ from graphla.storage import Array, Csr
 
 POPULAR, GAINING = 0, 1  # as in communities.cu
 FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096
-"""The longest rows of each class. One thread reads at most FEWEST entries, as in communities.cu; a
-warp reads LANES with an entry for each lane, or TABLE with a table; a block reads SHARED with a
-table in shared memory. Many blocks share a longer row."""
+"""The greatest length of a row in each class. One thread reads up to FEWEST entries, as in
+communities.cu. A warp reads up to LANES entries with one entry per lane, or up to TABLE entries
+with a table. A block reads up to SHARED entries with a table in shared memory. Many blocks share a
+longer row, which is called a hub's."""
 PART, HUB_BLOCK = 1024, 256  # as in communities.cu
 HUB_SLOTS = 1 << 25
-"""Slots of the tables of the hubs that one launch serves, unless one hub needs more."""
+"""Most slots of the tables of the hubs in one launch, unless a single hub needs more."""
 TABLE_BLOCK, SHARED_BLOCK = 128, 256
 LONG_PARTS = ((8, 128), (4, 128), (2, SHARED_BLOCK), (1, SHARED_BLOCK))
-"""Parts of SHARED up to which rows have tables of one size, and the threads of their blocks."""
+"""(divisor, threads) of each kernel launch for long rows, in increasing order of length. A launch
+takes the rows of up to SHARED / divisor entries, with tables of one size and blocks of `threads`
+threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The rows of a matrix by length, and the greatest length of a row that is not a hub's."""
+    """The rows of a matrix by length. `most` is the greatest length of a row except hubs' rows."""
 
     few: Array
     short: Array
@@ -47,7 +50,7 @@ class Classes:
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """Long rows that one launch serves, and where the parts and the table of each begin."""
+    """The hubs' rows of one launch, and the first part and the first table slot of each row."""
 
     rows: Array
     first_parts: Array
@@ -57,7 +60,7 @@ class Hubs:
 
 
 class Tables:
-    """Device memory for the tables of hubs: all slots are free between two launches."""
+    """Device memory for the tables of hubs. All slots are free between two launches."""
 
     def __init__(self, hubs: tuple[Hubs, ...], each: int) -> None:
         slots, parts = max(one.slots for one in hubs), max(one.parts for one in hubs)
@@ -173,9 +176,9 @@ def _choose(
 
 
 def _long_rows(links: Csr, classes: Classes) -> list[tuple[Array, int, int]]:
-    """The rows of `classes.long` in parts: the greatest length of a row of each, and its blocks.
+    """Return the rows of `classes.long` in groups by length: (rows, greatest length, block size).
 
-    A multiprocessor holds more of the blocks whose tables are small.
+    A group of shorter rows has smaller tables, so a multiprocessor holds more of its blocks.
     """
     known = _known_long.get(links)
     if known is None:
@@ -215,7 +218,10 @@ def _classes(links: Csr) -> Classes:
 
 
 def _cut(rows: Array, lengths: Array) -> tuple[Hubs, ...]:
-    """Return the rows of hubs in groups whose tables take at most HUB_SLOTS slots together."""
+    """Divide the hubs' rows into groups, one for each launch.
+
+    The tables of a group have at most HUB_SLOTS slots in total, unless the group is a single row.
+    """
     if not rows.size:
         return ()
     parts, slots = [], []

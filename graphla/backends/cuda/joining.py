@@ -1,6 +1,6 @@
 """Weak components by union-find, and strong components in one launch.
 
-Kernels: components.cu, and strong.cu on persistent.cuh. Waits: for strong components.
+Kernels: components.cu, and strong.cu on persistent.cuh. Waits: only for strong components.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEW, MORE = 1 << 12, 1 << 17
 the largest component are hooked already, and not by everybody at the same place."""
 STRONG_BLOCK = 1024
 ALONE_EDGES = 4096
-"""In a round of strong components with at most as many entries one block works alone."""
+"""One block works alone in a round of strong components with at most this many entries."""
 
 
 def components(out: Csr, into: Csr | None) -> Array:
@@ -72,7 +72,10 @@ def _join_rest(a: Csr, parent: Array, largest: Array, listed: Array) -> None:
 
 
 def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
-    """int64[n]: the least vertex of each one's component; None if there are too many entries."""
+    """Return, for each vertex, the least vertex of its strong component, as int64[n].
+
+    Return None if the matrix has too many entries.
+    """
     n = out.nrows
     if out.nvals >= INT32_END - 1024:
         return None

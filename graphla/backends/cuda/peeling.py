@@ -18,11 +18,11 @@ EACH = 1
 ALONE_EDGES = 1024
 """Entries of a round that one block takes by itself."""
 OWN_EDGES = 4096
-"""Entries of vertices that a warp has itself removed, with which it goes on in the same round."""
+"""Number of entries after which a warp stops peeling, in the same round, vertices it removed."""
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """int64[n]: the core number of each vertex; None where entries are too many to be counted."""
+    """Return the core number of each vertex as int64[n], or None if there are too many entries."""
     n, both = out.nrows, into is not None
     if out.nvals >= INT32_END - 1024:
         return None

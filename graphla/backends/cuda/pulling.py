@@ -42,11 +42,12 @@ from graphla.storage import (
 from semirings.structures import TypedSemiring
 
 CHUNK, MIDDLE = 1024, 128
-"""Entries of a chunk, and the longest row that its own warp always reads, as in pull.cu."""
+"""Number of entries of a chunk, and length of the longest row that its own warp always reads, as in
+pull.cu."""
 MANY = 1 << 16
-"""Entries of a matrix from which two more launches pay, for rows of middle length."""
+"""Number of entries of a matrix from which two more launches pay off for rows of middle length."""
 WIDE_CHUNK, STRIP = 2048, 128
-"""Entries of a chunk where a row may end early, and of the strip behind which such a row is cut."""
+"""For rows that may end early: entries of a chunk, and of the strip before the first chunk."""
 WHOLE = 4
 """Times as many blocks read rows to their ends: the card then evens out rows long and short."""
 SPAN = 4
@@ -197,8 +198,8 @@ class _Room:
     """
 
     def __init__(self, entries: int, chunk: int, longest: int, itemsize: int) -> None:
-        # Whole eights, so that all begin where their type may. A row of more than `longest` entries
-        # has a chunk for every `chunk` entries, and one for the rest.
+        # Multiples of eight keep all arrays aligned. A row of more than `longest` entries has one
+        # chunk for every `chunk` entries, and one for the rest.
         long = _eights(entries // longest + 1)
         self.count = _eights(entries // chunk + entries // longest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)

@@ -25,7 +25,7 @@ def coloured(a: Csr, numbers: Array) -> Array:
     n, count = a.nrows, size(a.nvals)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # Rows keep the places of earlier neighbors only, so that a warp that waits has little to read.
+    # Each row keeps only the places of earlier neighbors, so that a waiting warp reads little.
     none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:

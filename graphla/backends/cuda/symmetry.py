@@ -1,6 +1,6 @@
-"""Whether a matrix equals its transpose, by a fingerprint of 128 bits. Kernel: symmetry.cu.
+"""Compare a matrix with its transpose by a fingerprint of 128 bits. Kernel: symmetry.cu.
 
-Waits: once for the fingerprint; once more if values differ, for that of the pattern.
+Waits: once for the fingerprint; if values differ, once more for the fingerprint of the pattern.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graphla.kernels.cuda import NOTHING, load
 from graphla.storage import Csr, is_iso
 
 _key = tuple(np.uint64(randbits(64)) for _ in range(3))
-"""The key of this process: nobody can construct a matrix that deceives an unknown key."""
+"""The random key of this process. Without it, nobody can construct a matrix with a false result."""
 
 
 def find_symmetry(a: Csr) -> Symmetry:
@@ -40,9 +40,9 @@ def find_symmetry(a: Csr) -> Symmetry:
 
 
 def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
-    """Return whether the matrix equals its transpose, and whether some entry has no counterpart.
+    """Return whether the matrix equals its transpose, and whether a missing counterpart was seen.
 
-    Where the first is False, the second may be False by chance.
+    If an entry lacks its counterpart, the first is False, but the second may be False by chance.
     """
     bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
     dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)

@@ -56,9 +56,10 @@ def sink(kept_heap, kept_place, distance, size):
 
 
 def by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, kept_stop, source):
-    """How many vertices `source` reaches: queued, `place` being their level, paths counted.
+    """Queue the vertices that `source` reaches, and return their number.
 
-    It ends early, with some of them, once a stop is wanted; so does `by_distance`.
+    `place` becomes the level of each vertex, and `sigma` its number of shortest paths. If a stop is
+    requested, the loop ends early with only some of the vertices; `by_distance` does the same.
     """
     kept_place[source] = 0
     kept_sigma[source] = 1.0

@@ -1,4 +1,6 @@
-"""Components. Weak ones: union-find over the first entries of each row, then over what these leave.
+"""Weak and strong components.
+
+Weak components: union-find over the first entries of each row, then over the other entries.
 
 parent(v) <= v lies in the component of v: the root of a tree is its least vertex. Once most
 vertices are in one tree, an edge inside it says nothing: rows of its vertices are passed over, as
@@ -89,10 +91,11 @@ def strong(
     """Label each vertex with the least vertex of its strong component (R. Tarjan, *Depth-First
     Search and Linear Graph Algorithms*, 1972).
 
-    order(v) counts the vertices in the order of discovery, from 1; low(v) is the least order that v
-    is known to reach among open vertices, 0 before v is discovered, and CLOSED once its component
-    is complete. `path` leads from the root of the search to the current vertex, whose row is read
-    from next(v) on; `open` is the stack of vertices without a component.
+    order(v) numbers the vertices in the order of discovery, from 1. low(v) is 0 before v is
+    discovered, CLOSED once the component of v is complete, and otherwise the least order among the
+    open vertices that v is known to reach. `path` leads from the root of the search to the current
+    vertex v, whose row is read from next(v) on. `open` is the stack of discovered vertices without
+    a component.
     """
     n = a_indptr.size - 1
     count, depth, size, turns = 0, 0, 0, 0
@@ -121,7 +124,7 @@ def strong(
             while p < end:
                 other = kept_low[np.uint64(a_indices[p])]
                 if other == 0:
-                    found = a_indices[p]  # the same edge is read again once its row has been
+                    found = a_indices[p]  # this edge is read again after the row of `found`
                     break
                 low = min(low, other)
                 p += np.uint64(1)
@@ -130,7 +133,8 @@ def strong(
             if found >= 0:
                 continue
             depth -= 1
-            if low == kept_order[v]:  # it reaches nothing older: the top of the stack is its own
+            # If v reaches no older open vertex, the stack from v up is its component.
+            if low == kept_order[v]:
                 least, begin = np.int32(v), size
                 while True:
                     begin -= 1

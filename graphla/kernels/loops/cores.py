@@ -42,7 +42,8 @@ def peel(
         kept_place[v] = kept_bins[degree]
         kept_order[np.uint64(kept_bins[degree])] = v
         kept_bins[degree] += 1
-    for d in range(kept_bins.size - 1, 0, -1):  # each bin has moved to the end of its degree
+    # The loop above has advanced each bin to the end of its degree: restore the beginnings.
+    for d in range(kept_bins.size - 1, 0, -1):
         kept_bins[d] = kept_bins[d - 1]
     kept_bins[0] = 0
     for t in range(n):

@@ -26,9 +26,9 @@ def sort_run(values, to_values, to_places, begin, end):
 
 
 def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
-    """The runs begin..middle and middle..end as one; of equals the left one's first.
+    """Merge the runs begin..middle and middle..end; equal values of the left run go first.
 
-    Merging ends early, with an unfinished result, once `stop_flag` is set.
+    If `stop_flag` is set, merging ends early with an incomplete result.
     """
     i, j = begin, middle
     for k in range(begin, end):

@@ -1,11 +1,12 @@
 """Compare a square matrix with its transpose in one pass over its entries.
 
-Rows are walked in order. The entries (j, i) of row j with i > j are met in the order of i, so a
-cursor per row is enough: for each entry (i, j) with j < i, the next entry of row j must be in
-column i. The pass ends after the first row with an entry whose counterpart is missing.
+The loop walks the rows in order. Each row j has a cursor, which starts at its first entry right of
+the diagonal. For each entry (i, j) with j < i, the entry at the cursor of row j must be in column
+i; the cursor then advances. The pass ends after the first row with an entry that lacks its
+counterpart.
 
-One part of the loop takes the columns start..stop of the lower triangle, and so the rows
-start..stop of the upper one. Parts share nothing except a flag that stops them all.
+One part of the loop takes the columns start..stop of the lower triangle, and thus the rows
+start..stop of the upper triangle. Parts share only the flag that stops all of them.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ DIFFERENT, SAME_PATTERN, SAME = 0, 1, 2
 
 
 def first_from(indices, begin, end, column):
-    """Return the first place of begin..end whose index is not below `column`."""
+    """Return the first place in begin..end with an index of at least `column`, or end."""
     while begin < end:
         middle = begin + ((end - begin) >> ONE)
         if indices[middle] < column:
@@ -27,14 +28,14 @@ def first_from(indices, begin, end, column):
 
 
 def is_nan(bits, mask, infinity):
-    """Return whether these are the bits of a NaN; for integers both numbers are 0."""
+    """Return whether the bits represent a NaN. For integers, `mask` and `infinity` are 0."""
     return (np.uint64(bits) & np.uint64(mask)) > np.uint64(infinity)
 
 
 def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
-    """Return DIFFERENT, SAME_PATTERN (but not the same values) or SAME.
+    """Return DIFFERENT, SAME_PATTERN (same pattern, different values) or SAME.
 
-    Values are given as the integers of their bits, and read only if `reads` is not 0.
+    `bits` are the values as integers of the same width; they are read only if `reads` is not 0.
     """
     n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
     has_same_values = True
@@ -48,7 +49,7 @@ def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity
         lower_end, limit = begin, min(row, stop)
         while lower_end < end and indices[lower_end] < limit:
             lower_end += ONE
-        # A cursor may run on past the end of its row, which the loop at the end detects.
+        # A cursor may advance past the end of its row; the last loop of this function detects it.
         difference = 0
         if reads and has_same_values:
             differences = 0
