@@ -199,8 +199,8 @@ class _Room:
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
-        # Whole eights, so that all begin where their type may. A row of more than `shortest` entries
-        # has a chunk for every `chunk` entries, and one for the rest.
+        # Whole eights, so that all begin where their type may. A row has more than `shortest`
+        # entries: a chunk for every `chunk` of them, and one for the rest.
         long = _eights(entries // shortest + 1)
         self.count = _eights(entries // chunk + entries // shortest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)
