@@ -208,11 +208,12 @@ def _classes(links: Csr) -> Classes:
     if known is None:
         lengths = xp.diff(links.indptr)
         ends = (0, FEWEST, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
-        *rows, long, hubs = (
+        few, short, middle, long, hubs = (
             xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
             for least, most in pairwise(ends)
         )
-        known = Classes(*rows, _long_rows(long, lengths), _cut(hubs, lengths))
+        long_rows, cut_rows = _long_rows(long, lengths), _cut(hubs, lengths)
+        known = Classes(few, short, middle, long_rows, cut_rows)
         _known[links] = known
     return known
 
