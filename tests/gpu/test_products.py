@@ -352,6 +352,22 @@ def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(
     assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
 
 
+@pytest.mark.parametrize("many", [0, 1 << 20])
+def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether or not the matrix has so many entries that middle rows alone would need a queue."""
+    rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
+    sizes = np.repeat([pulling.CHUNK + 9, pulling.MIDDLE + 9], [1, 299])
+    indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
+    indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
+    a = Csr(sizes.size, sizes.max(), indptr, indices, rng.integers(0, 9, indices.size))
+    u = FullVector(a.ncols, rng.integers(0, 9, a.ncols))
+    monkeypatch.setattr(pulling, "MANY", many)
+    ours = pulling.pull(on_device(a), on_device(u), semiring, "mxv", None)
+    check(ours, backend("cpu").pull(a, u, semiring, "mxv", None), semiring)
+
+
 @fewer(2)
 @given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
 def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import cupy as xp
@@ -38,14 +38,21 @@ threads."""
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The rows of a matrix by length. `most` is the greatest length of a row except hubs' rows."""
+    """The rows of a matrix by length."""
 
     few: Array
     short: Array
     middle: Array
-    long: Array
+    long: tuple[Long, ...]
     hubs: tuple[Hubs, ...]
-    most: int
+
+
+class Long(NamedTuple):
+    """Rows that one launch reads with tables of one size."""
+
+    rows: Array
+    most: int  # entries of a row
+    block: int  # threads of a block
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,6 @@ class Tables:
 
 
 _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
-_known_long: WeakKeyDictionary[Csr, list[tuple[Array, int, int]]] = WeakKeyDictionary()
 
 
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
@@ -159,7 +165,7 @@ def _choose(
         kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
         grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
         kernel(grid, TABLE_BLOCK, *state(classes.middle))
-    for rows, most, block in _long_rows(links, classes) if classes.long.size else ():
+    for rows, most, block in classes.long:
         kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule)
         slots = _slots(most)
         shared = slots * (4 + (4 if counts else 8))
@@ -175,21 +181,19 @@ def _choose(
             kernel(blocks(hubs.parts * HUB_BLOCK, HUB_BLOCK), HUB_BLOCK, *given)
 
 
-def _long_rows(links: Csr, classes: Classes) -> list[tuple[Array, int, int]]:
-    """Return the rows of `classes.long` in groups by length: (rows, greatest length, block size).
+def _long_rows(rows: Array, lengths: Array) -> tuple[Long, ...]:
+    """Return the rows in groups by length.
 
     A group of shorter rows has smaller tables, so a multiprocessor holds more of its blocks.
     """
-    known = _known_long.get(links)
-    if known is None:
-        lengths = xp.diff(links.indptr)[classes.long]
-        known = _known_long[links] = []
-        for part, block in LONG_PARTS:
-            least, most = TABLE if not known else known[-1][1], max(SHARED // part, TABLE)
-            rows = classes.long[(lengths > least) & (lengths <= most)]
-            if rows.size:
-                known.append((rows, most, block))
-    return known
+    found, lengths, least = [], lengths[rows], TABLE
+    for part, block in LONG_PARTS if rows.size else ():
+        most = max(SHARED // part, TABLE)
+        chosen = rows[(lengths > least) & (lengths <= most)]
+        if chosen.size:
+            found.append(Long(chosen, most, block))
+        least = most
+    return tuple(found)
 
 
 def _slots(entries: int) -> int:
@@ -208,12 +212,13 @@ def _classes(links: Csr) -> Classes:
     if known is None:
         lengths = xp.diff(links.indptr)
         ends = (0, FEWEST, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
-        *rows, hubs = (
+        few, short, middle, long, hubs = (
             xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
             for least, most in pairwise(ends)
         )
-        most = min(number(lengths.max()), SHARED) if lengths.size else 0
-        known = _known[links] = Classes(*rows, hubs=_cut(hubs, lengths), most=most)
+        long_rows, cut_rows = _long_rows(long, lengths), _cut(hubs, lengths)
+        known = Classes(few, short, middle, long_rows, cut_rows)
+        _known[links] = known
     return known
 
 

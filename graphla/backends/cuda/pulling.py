@@ -145,7 +145,9 @@ def _pull_rows(
     if not whole:
         chunk, long = WIDE_CHUNK, STRIP + WIDE_CHUNK
     if rows.nvals > long and longest(rows) > long:
-        room = _Room(rows.nvals, chunk, long, plan.dtype.itemsize)
+        # If there is a queue, the kernel puts rows of middle length into it too.
+        shortest = MIDDLE if whole and hubs is None else long
+        room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
         queue, chunks = room.queue, room.chunks
         next_rows, next_chunks = room.next
     elif hubs is not None:
@@ -197,11 +199,11 @@ class _Room:
     each would keep the first kernel waiting longer.
     """
 
-    def __init__(self, entries: int, chunk: int, longest: int, itemsize: int) -> None:
-        # Multiples of eight keep all arrays aligned. A row of more than `longest` entries has one
-        # chunk for every `chunk` entries, and one for the rest.
-        long = _eights(entries // longest + 1)
-        self.count = _eights(entries // chunk + entries // longest + 1)
+    def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
+        # Multiples of eight keep all arrays aligned. A row here has more than `shortest` entries:
+        # one chunk for every `chunk` entries, and one for the rest.
+        long = _eights(entries // shortest + 1)
+        self.count = _eights(entries // chunk + entries // shortest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)
         self._memory, self._zeros = xp.empty(sum(sizes), xp.uint8), counters(3)
         start, zeros = self._memory.data.ptr, self._zeros.data.ptr
