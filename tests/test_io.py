@@ -843,7 +843,7 @@ def test_an_npz_file_whose_offsets_lead_before_its_start_is_refused(tmp_path):
     start = int.from_bytes(data[-6:-2], "little")  # of the directory, in the zip's last record
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)
-    with pytest.raises(ParseError, match="no .npz file of a graph"):
+    with pytest.raises(ParseError, match=r"no \.npz file of a graph"):
         gio.read_npz(path)
 
 
