@@ -431,6 +431,26 @@ def test_a_format_may_be_named_for_any_file(tmp_path):
         gio.read(io.BytesIO())
 
 
+@pytest.mark.parametrize("damage", [b"\xff", b"\x7f"])
+@pytest.mark.parametrize("format", TABLES)
+def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
+    if format == "feather":  # without compression, so that damage is not found while it is undone
+        file = io.BytesIO()
+        import_module("pyarrow.feather").write_feather(table, file, compression="uncompressed")
+        whole = file.getvalue()
+    else:
+        whole = table_file(table, format).getvalue()
+    for place in range(len(whole)):
+        file = io.BytesIO(whole[:place] + damage + whole[place + 1 :])
+        try:
+            A, labels = gio.read_labelled(file, format=format)
+            assert A.nrows == len(labels)
+        except ParseError as error:
+            assert error.file == "<file object>"
+
+
 @pytest.mark.parametrize("extension", ["graphml", "gexf", "gml", "json", "parquet", "gr", "metis"])
 def test_a_format_that_is_only_read_says_so_when_it_is_to_be_written(extension, tmp_path):
     path = tmp_path / f"a.{extension}"

@@ -836,6 +836,17 @@ def test_a_damaged_npz_file_is_read_or_refused(data):
             assert error.file == "<file object>"
 
 
+def test_an_npz_file_whose_offsets_lead_before_its_start_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    gio.write_npz(path, gl.generators.uniform(5, 6))
+    data = bytearray(path.read_bytes())
+    start = int.from_bytes(data[-6:-2], "little")  # of the directory, in the zip's last record
+    data[-6:-2] = (start + 10).to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(ParseError, match=r"no \.npz file of a graph"):
+        gio.read_npz(path)
+
+
 GRAPHS = [
     pytest.param(path, marks=[pytest.mark.full] if "road-" in path.name else [], id=path.stem)
     for path in files(DATA, "*.npz")

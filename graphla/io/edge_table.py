@@ -19,7 +19,14 @@ from graphla.io.edgelist import (
     out_of_range,
 )
 from graphla.io.entries import assemble, first_duplicate
-from graphla.io.files import NotIndices, ParseError, import_optional, is_file_object, name_of
+from graphla.io.files import (
+    NotIndices,
+    ParseError,
+    import_optional,
+    is_file_object,
+    is_of_system,
+    name_of,
+)
 from graphla.sparse import Matrix
 from semirings.dtypes import BOOL, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
@@ -164,11 +171,13 @@ def _read_columns(
 
                 table = feather.read_table(held)
                 names = _choose(table.column_names, columns, file)
-        except (pa.ArrowException, OSError, KeyError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            found = [table.column(name) for name in names]
+            for column in found:  # reading offsets out of range would end the process
+                column.validate(full=True)
+        except (pa.ArrowException, OSError, KeyError, UnicodeError) as error:
+            if is_of_system(error):
                 raise
             raise ParseError(f"this is not a {format} file ({error})", file) from error
-    found = [table.column(name) for name in names]
     for name, column in zip(names, found, strict=True):
         if column.null_count:
             row = column.is_null().index(True).as_py()

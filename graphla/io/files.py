@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -152,10 +153,18 @@ class TextReader:
         try:
             yield
         except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise  # the disk, not the data
+            if is_of_system(error):
+                raise
             problem = f"the compressed data is damaged or ends too early after this line ({error})"
             raise self.error(problem) from error
+
+
+def is_of_system(error: BaseException) -> bool:
+    """Return whether the disk caused an error, and not the data of the file.
+
+    A damaged offset, which leads before the start of the file, raises EINVAL.
+    """
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def name_of(source: Any) -> str:

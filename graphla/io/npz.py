@@ -21,7 +21,7 @@ import numpy as np
 
 from graphla import memory
 from graphla.io.entries import assemble, by_rows, has_symmetry, held_once
-from graphla.io.files import ParseError, is_file_object, name_of, replacing
+from graphla.io.files import ParseError, is_file_object, is_of_system, name_of, replacing
 from graphla.io.scipy_sparse import from_scipy_sparse
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.vector import ReadableVector
@@ -58,7 +58,7 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     except MemoryError as error:
         raise OutOfMemory(f"{name_of(source)}: {error}") from error
     except (*_DAMAGE, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if is_of_system(error):
             raise
         raise ParseError(
             f"this is no .npz file of a graph ({_said(error)})", name_of(source)
