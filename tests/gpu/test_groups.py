@@ -120,6 +120,18 @@ def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest,
         assert labels.to("cpu").isequal(label_propagation(A, weight, 5, max_iter=count))
 
 
+@pytest.mark.parametrize("rows", ROWS)
+def test_labels_tie_where_all_weights_are_zero(monkeypatch, rows):
+    """The least label is taken, however often another one occurs."""
+    for name, most in zip(CLASSES, rows, strict=True):
+        monkeypatch.setattr(communities, name, most)
+    i, j = np.array([0, 1, 2, 3, 4, 5, 0, 0]), np.array([9, 9, 9, 8, 8, 8, 8, 7])
+    with gl.config.set(device="cpu"):
+        A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 0.0, nrows=11, ncols=11)
+    labels = label_propagation(A.to("cuda"), True, max_iter=2)
+    assert labels.to("cpu").isequal(label_propagation(A, True, max_iter=2))
+
+
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
     """The last vertices wait for more others than a warp holds; those of a path for two."""

@@ -2,12 +2,12 @@
 
 Kernels: communities.cu. Rows are told apart by length once for each matrix.
 Waits: once a round, for whether anything changed and what was gained; once for each class of rows
-when a matrix is met first.
+when a matrix is met first; once for the one weight of all edges.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -18,7 +18,7 @@ import numpy as np
 from graphla.backends.cuda.launching import BLOCK, ISO, NULL, blocks, number, read, size
 from graphla.backends.groups import Gains, Rounds
 from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr
+from graphla.storage import Array, Csr, is_iso
 
 POPULAR, GAINING = 0, 1  # as in communities.cu
 FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096
@@ -88,6 +88,9 @@ _known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
 
 def propagated(links: Csr, labels: Array, rounds: int) -> Array:
     """Labels after so many rounds."""
+    if links.nvals and is_iso(links.values) and not float(links.values[0]):
+        # Of one weight for all, kernels count the entries: of no weight they must add up to 0.
+        links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
     classes = _classes(links)
     tables = _tables(links, classes)
     unread = (NULL, NULL, NULL, NULL, 0.0, NULL)
