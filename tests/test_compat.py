@@ -263,8 +263,6 @@ LINES = [
     "lib.binary.minus(s & 2)",
     "lib.binary.minus(s | 2)",
     "lib.binary.plus(2 | s)",
-    "lib.binary.plus(A | 2)",
-    "lib.binary.plus(2 & v)",
     "A | s",
     # masks and nouns
     "(v > 1) & v.S",

@@ -313,6 +313,8 @@ def _waiting(symbol: str, a: Any, b: Any) -> Any:
             return expressions.infix(symbol, a, as_scalar(b, a))
         if isinstance(b, Operand) and not b.ndim and is_scalar(a):
             return expressions.infix(symbol, as_scalar(a, b), b)
+        if _is_bound(a, b) and all(is_scalar(x) or isinstance(x, Operand) for x in (a, b)):
+            return expressions.infix_with_scalar(symbol, a, b)
     other = b if isinstance(a, Operand) and a.ndim else a
     raise TypeError(
         f"A {symbol} B needs a Matrix or Vector on either side, not {_kind(other)}; "

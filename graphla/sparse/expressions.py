@@ -6,7 +6,7 @@ All take and hold forms, so that what is written down does not change with its o
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphla import agg, aggregators
 from graphla import operations as ops
@@ -339,6 +339,12 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
     return expression(2, ops.power, (a, n, semiring, identity), shape_of(a), semiring.return_type)
 
 
+class Bound(NamedTuple):
+    """The scalar operand of an infix."""
+
+    scalar: Any
+
+
 def infix(symbol: str, left: Any, right: Any) -> Any:
     """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
     a, b = operand_forms(left), operand_forms(right)
@@ -347,9 +353,21 @@ def infix(symbol: str, left: Any, right: Any) -> Any:
     return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
 
 
+def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
+    """`A & x`, `x & A`, `A | x` or `x | A`, waiting for its operator; x is a scalar."""
+    is_left = isinstance(left, Operand) and left.ndim > 0
+    noun = left if is_left else right
+    sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
+    return expression(noun.ndim, None, (symbol, *sides, _by_default), noun.shape, None)
+
+
 def with_operator(waiting: Any, op: Any) -> Any:
     """`op(A @ B)`, `op(A & B)` or `op(A | B)`."""
     symbol, left, right, _ = waiting._args
+    if isinstance(left, Bound):
+        return apply(_settle(right, symbol, op), op, left.scalar, None)
+    if isinstance(right, Bound):
+        return apply(_settle(left, symbol, op), op, None, right.scalar)
     a, b = _settle(left, symbol, op), _settle(right, symbol, op)
     if symbol == "@":
         return product(a, b, op)
@@ -359,6 +377,10 @@ def with_operator(waiting: Any, op: Any) -> Any:
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     """`op(A | B, left_default=..., right_default=...)`."""
     _, a, b, _ = waiting._args
+    if isinstance(a, Bound) or isinstance(b, Bound):
+        raise TypeError(
+            f"{op.name}(A | scalar) applies {op.name} to the entries and has no defaults"
+        )
     a = union_with_operator(a, op, left, right)._compute() if isinstance(a, Expression) else a
     b = union_with_operator(b, op, left, right)._compute() if isinstance(b, Expression) else b
     return ewise_union(a, b, op, left, right)
@@ -415,6 +437,8 @@ def _settle(x: Any, symbol: str, op: Any) -> Any:
 
 def _by_default(symbol: str, left: Any, right: Any) -> Any:
     """The expression of an infix that was given no operator."""
+    if isinstance(left, Bound) or isinstance(right, Bound):
+        raise TypeError(f"A {symbol} scalar needs an operator: write op(A {symbol} scalar)")
     a = left._read() if isinstance(left, Expression) else left
     b = right._read() if isinstance(right, Expression) else right
     if symbol == "@":
