@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import wraps
@@ -19,6 +20,9 @@ from hypothesis.strategies import booleans
 
 import graphla as gl
 
+# A shell that starts the tests in the background makes them ignore SIGINT: tests of Ctrl-C would hang.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 if DEVICE == "cuda":
     use_cuda()
 gl.config.device = DEVICE

@@ -423,8 +423,9 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
 /// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
 /// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
 /// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
-/// team starts to work alone at a level of at most `few_parts` parts. It continues alone while a level has
-/// at most `alone_parts` parts and `alone_edges` edges. Both numbers of parts are at most TEAM_BLOCK.
+/// team starts to work alone at a level of at most `few_parts` parts. It continues alone while a level is
+/// that small, or has at most `alone_parts` parts and `alone_edges` edges. Both numbers of parts are at
+/// most TEAM_BLOCK.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
 brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -506,8 +507,9 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
         team.meet();
         begin = end;
         end = load_relaxed(paths.queued);
-        bool is_few = end - begin <= (is_alone ? alone_parts : few_parts);
-        if (paths.is_small) is_few &= load_relaxed(edges) <= alone_edges;
+        // After a level alone there is one of the team: others may still read where the block has got to.
+        bool is_few = end - begin <= few_parts;
+        if (is_alone) is_few |= end - begin <= alone_parts && load_relaxed(edges) <= alone_edges;
         if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
         ++depth;
         team.meet();  // all have read the counts before anyone adds to them

@@ -83,7 +83,9 @@ def comb(length: int, leaves: int) -> gl.Matrix:
     return gl.Matrix.from_coo(*(numbers[k] for k in (np.r_[i, j], np.r_[j, i])), nrows=n, ncols=n)
 
 
-@pytest.mark.parametrize("alone", [(0, 0, 0), (1, 4, 30), (2, 64, 300), (32, 1024, 8192)])
+@pytest.mark.parametrize(
+    "alone", [(0, 0, 0), (1, 4, 30), (2, 64, 300), (64, 0, 0), (32, 1024, 8192)]
+)
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch):
