@@ -427,7 +427,7 @@ def test_a_format_may_be_named_for_any_file(tmp_path):
             gl.exceptions.InvalidValue, match="format is 'xls', but should be one of"
         ):
             use()
-    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*: give format="):
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*: pass format="):
         gio.read(io.BytesIO())
 
 
