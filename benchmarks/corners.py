@@ -1,4 +1,4 @@
-"""Shapes of graphs on which a kernel may be slow, each verified and held to a bar, on a GPU.
+"""Measure shapes of graphs on which a kernel may be slow, on a GPU; verify each result.
 
     python benchmarks/corners.py                          every row
     python benchmarks/corners.py bfs louvain              the rows whose names begin so
@@ -44,7 +44,7 @@ STAR, TAIL = 1_000_000, 5_000
 
 @dataclass(frozen=True)
 class Task:
-    """A call on a graph that has been made, and how its answer is verified."""
+    """A call on a prepared graph, and a function that verifies its result."""
 
     call: Callable[[], Any]
     verify: Callable[[Any], str]  # returns a note for the table

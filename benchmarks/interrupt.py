@@ -1,4 +1,4 @@
-"""How soon Ctrl-C ends each algorithm and each command: at most PROMISED seconds.
+"""Measure how soon Ctrl-C ends each algorithm and each command; the limit is PROMISED seconds.
 
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
@@ -36,7 +36,7 @@ from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
 SOONEST, LATEST = 0.02, 3.0  # seconds from the begin of a call to the signal
-STARTING = 0.1  # seconds in which Python itself starts, which is not ours
+STARTING = 0.1  # seconds that Python itself needs to start, before any of our code runs
 PATIENCE = 30.0  # seconds, then the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
@@ -145,7 +145,7 @@ def _algorithm(name: str) -> Callable[[gl.Matrix], Any]:
 
 
 def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
-    """A value for each parameter that needs one."""
+    """Return a value for each parameter without a default."""
     given = algorithm.fixed | algorithm.bench
     values: dict[str, Callable[[], Any]] = {
         "source": lambda: 0,
@@ -219,7 +219,7 @@ class Child:
 def interrupt_calls(
     name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
-    """The graph on which the call takes long enough, and the delays there."""
+    """Return the first graph on which the call takes long enough, and the delays on it."""
     draw, graph = random.Random(1), ""
     delays: list[float | str] = []
     for graph in graphs:

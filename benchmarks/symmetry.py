@@ -1,4 +1,4 @@
-"""What it costs to find symmetry, and what it saves, on the CPU or on a GPU.
+"""Measure the cost and the benefit of detecting symmetry, on the CPU or on a GPU.
 
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
@@ -111,7 +111,7 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
 
 
 def passes(A: gl.Matrix) -> None:
-    """Print what the pass alone takes."""
+    """Print the time of the pass alone."""
     device, do = A.device, backend(A.device)
     xp, indices = do.xp, A._forms.csr.indices
     rows = do.row_of_entry(A._forms.csr)

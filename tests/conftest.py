@@ -20,7 +20,7 @@ from hypothesis.strategies import booleans
 
 import graphla as gl
 
-# A shell that starts the tests in the background makes them ignore SIGINT: tests of Ctrl-C would hang.
+# Tests that a shell starts in the background ignore SIGINT, so that those of Ctrl-C would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if DEVICE == "cuda":

@@ -1,4 +1,4 @@
-"""What must hold of the arrays in every noun: the invariants of `graphla.storage`, checked in full.
+"""Check all invariants of `graphla.storage` on the arrays of a noun.
 
 `strategies.read` calls `verify` on every noun that a test compares with its oracle.
 """
@@ -45,7 +45,7 @@ def _verify_matrix(forms: MatrixForms) -> None:
 
 
 def _host_csr(do: Any, csr: Csr, dtype: Any) -> Csr:
-    """The rows as arrays of NumPy's, once they have been found well formed."""
+    """Check that the rows are well formed, and return them as NumPy arrays."""
     assert csr.nrows >= 0 and csr.ncols >= 0
     wide = csr.nvals >= LEAST_WIDE
     assert csr.indptr.dtype == (np.int64 if wide else np.int32), f"indptr is {csr.indptr.dtype}"
@@ -74,7 +74,7 @@ def _verify_vector(forms: VectorForms) -> None:
 
 
 def _entries(do: Any, v: AnyVector, dtype: Any, is_counted: bool) -> tuple[Any, Any]:
-    """The entries in order of index, once they have been found well formed."""
+    """Check that the entries are well formed, and return them in order of index."""
     if isinstance(v, SparseVector):
         indices = do.to_host(v.indices)
         _verify_indices(indices, v.size)
@@ -111,5 +111,5 @@ def _host_values(do: Any, values: Any, count: int, dtype: Any) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether the values are equal, or both NaN."""
+    """Return whether the values are equal or both are NaN."""
     return bool(((a == b) | ((a != a) & (b != b))).all())

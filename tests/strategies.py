@@ -176,7 +176,7 @@ def mask_of(mask: Mask, noun: Any) -> Any:
 
 
 def read(noun: Any) -> Table:
-    """The noun as a table, once its storage has been found well formed."""
+    """Check the storage of the noun, and return the noun as a table."""
     if issubclass(type(noun), Operand):  # test_compat also reads nouns of python-graphblas
         verify(noun)
     dtype = np.dtype(noun.dtype.np_type)
@@ -207,7 +207,7 @@ def same(noun: Any, expected: Table) -> None:
     got = read(noun)
     if noun.ndim == 2:
         by_columns = transpose(read(noun.T)).entries
-        verify(noun)  # the forms that reading has made agree with those it had
+        verify(noun)  # forms that reading has made must agree with the earlier ones
         assert by_columns.keys() == got.entries.keys(), "rows and columns hold other places"
         assert all(agrees(by_columns[key], x) for key, x in got.entries.items())
     assert got.shape == expected.shape, f"shape {got.shape}, expected {expected.shape}"

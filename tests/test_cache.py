@@ -1,4 +1,4 @@
-"""The folder of compiled code is one that no other user can write into."""
+"""No other user can write to the folder of compiled code."""
 
 from __future__ import annotations
 

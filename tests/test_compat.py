@@ -193,7 +193,7 @@ def shape_of(noun: Any) -> dict[str, int]:
 
 
 def either(text: str, lib: Any) -> Any:
-    """What a line gives in a library, or the kind of its error."""
+    """Return the result of a line of code in a library, or the class of its error."""
     A = lib.Matrix.from_coo([0, 0, 1, 2], [1, 2, 0, 2], [3, 1, 4, -2], nrows=3, ncols=4)
     v = lib.Vector.from_coo([0, 2, 3], [1, 2, -3], size=5)
     s = lib.Scalar.from_value(5)
@@ -205,14 +205,14 @@ def either(text: str, lib: Any) -> Any:
 
 
 def written(C: Any, *args: Any, x: Any, **options: Any) -> Any:
-    """C once x has been written to it."""
+    """Write x to C, and return C."""
     C = C.dup()
     C(*args, **options) << x
     return C
 
 
 def composite(lib: Any) -> Any:
-    """The aggregator (max + 1.5 min) / count, which none of the catalogue is."""
+    """Return the aggregator (max + 1.5 min) / count, which is not in the catalogue."""
 
     def finalize(most, least, count, opts):
         least = lib.binary.times(least, 1.5)
@@ -224,7 +224,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """A noun or an expression as its shape, dtype and entries; an operator as its text."""
+    """Return the shape, dtype and entries of a noun or an expression, or an operator's text."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):

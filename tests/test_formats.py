@@ -1,4 +1,4 @@
-"""Formats that graphla reads: DIMACS, METIS, tables, and those of NetworkX."""
+"""The file formats DIMACS, METIS, edge tables, and those read with NetworkX."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def node_link(G: nx.Graph, key: str) -> dict[str, Any]:
 
 
 def write_networkx(G: nx.Graph, format: str) -> bytes:
-    """The file that NetworkX itself writes, or node-link JSON, which it writes in several ways."""
+    """Return the file that NetworkX writes, or one of several forms of node-link JSON."""
     if format == "json":
         return json.dumps(node_link(G, "links")).encode()
     file = io.BytesIO()
@@ -427,7 +427,7 @@ def test_a_format_may_be_named_for_any_file(tmp_path):
             gl.exceptions.InvalidValue, match="format is 'xls', but should be one of"
         ):
             use()
-    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*: give format="):
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"'<file object>'.*: pass format="):
         gio.read(io.BytesIO())
 
 

@@ -114,7 +114,7 @@ def test_what_is_no_graph_is_refused():
 
 
 def foreign_graphs() -> list[tuple[Any, str]]:
-    """The same graph as other libraries hold it, and the function that converts it."""
+    """Return the same graph as objects of other libraries, with the functions that convert them."""
     nx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
 
     class Roads(nx.DiGraph):
@@ -300,7 +300,7 @@ def dense(draw: st.DrawFn) -> np.ndarray:
 
 
 def known(edges: Any) -> list[Any]:
-    """Edges with weights as text, as NaN differs from itself."""
+    """Return edges with their weights as text, because NaN differs from itself."""
     return sorted((u, v, str(float(w))) for u, v, w in edges)
 
 
@@ -589,7 +589,7 @@ def test_the_example_of_a_method_is_what_comes_out(name):
 
 
 def multigraphs(*, directed: bool | None = None):
-    """Multigraphs of NetworkX with 1 to 5 vertices, and integer weights; 1 where there is none."""
+    """Draw NetworkX multigraphs with 1 to 5 vertices; some edges have integer weights."""
     nx = pytest.importorskip("networkx")
 
     @st.composite

@@ -562,7 +562,7 @@ NAMES = st.one_of(
 
 @st.composite
 def labelled_graphs(draw):
-    """Edges between labels, by a matrix without vertices of degree 0, which no edge list holds."""
+    """Draw labeled edges as a matrix without isolated vertices, which an edge list cannot store."""
     labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     ends = st.integers(0, len(labels) - 1)
     pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=6, unique=True))

@@ -1,4 +1,4 @@
-"""What cannot fit in the memory of the host is refused before it is allocated."""
+"""Arrays that do not fit in host memory are refused before the allocation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.cpu
 
 @pytest.fixture
 def little_memory() -> Iterator[None]:
-    """Leave this process 2 GiB of address space more than it has."""
+    """Limit the address space of this process to 2 GiB more than it uses now."""
     resource = pytest.importorskip("resource")
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     limits = resource.getrlimit(resource.RLIMIT_AS)

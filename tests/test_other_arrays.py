@@ -1,4 +1,4 @@
-"""Arrays of Awkward Array and of PyData's sparse: all comes back, and what is wrong says so."""
+"""Conversions to and from Awkward Array and PyData's sparse: round trips and errors."""
 
 from __future__ import annotations
 

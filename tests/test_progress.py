@@ -1,4 +1,4 @@
-"""Long work shows a bar where that is wanted, and nothing elsewhere."""
+"""Long work shows a progress bar if `config.progress` is True, and nothing otherwise."""
 
 from __future__ import annotations
 

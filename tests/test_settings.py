@@ -108,7 +108,7 @@ def test_a_recorder_starts_and_stops_and_prints_a_table():
     assert not recorder.events
 
 
-def test_a_recorder_listens_from_the_start_unless_told_otherwise():
+def test_a_recorder_records_from_its_creation_unless_start_is_false():
     recorder = Recorder(start=False)
     assert not recorder.is_recording
     recorder.start()
@@ -121,7 +121,7 @@ def test_a_recorder_listens_from_the_start_unless_told_otherwise():
     assert other.data == [event] == list(other) and not recorder.data
 
 
-def test_a_recorder_shows_at_most_so_many_rows():
+def test_a_recorder_shows_at_most_max_rows_rows():
     for most in (0, 1, 2, 5):
         recorder = Recorder(start=False, max_rows=most)
         recorder.events.extend([event] * 5)

@@ -1,4 +1,4 @@
-"""No search, part or round starts after a stop is wanted: for every algorithm, by counting.
+"""No search, part or round of any algorithm starts after a stop request; the tests count them.
 
 A compiled loop is called once for each search, part or round. Here each call is counted, and one
 of them sends SIGINT and waits until the main thread has heard it. How soon a call ends is measured
@@ -36,10 +36,10 @@ from graphla.kernels.loops import sets as of_sets
 pthread_kill: Any = getattr(signal, "pthread_kill", None)
 if pthread_kill is None:
     pytest.skip("needs signals for one thread", allow_module_level=True)
-PATIENCE = 10.0  # seconds in which a busy machine does what is waited for
+PATIENCE = 10.0  # seconds that a test waits for another thread, also on a busy machine
 THREADS = 2
 SLACK = 2 * THREADS
-"""Calls of the parts that have begun when the stop is wanted: two for each thread at most."""
+"""Most calls in progress at the stop request: two for each thread."""
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
@@ -54,11 +54,11 @@ STOPPED = {
     "sets.colour": of_sets.STOPPED,
     "sets.match": of_sets.STOPPED,
 }
-"""What each loop returns that reads the flag, where it finds it set."""
+"""The value that each loop returns if it reads a flag that is set."""
 
 
 def wait_for_interrupt() -> None:
-    """Sleep in the main thread until the signal comes, also if it is already there."""
+    """Sleep in the main thread until the signal arrives; return at once if it has arrived."""
     for _ in range(int(PATIENCE / 0.01)):
         sleep(0.01)
 
@@ -79,7 +79,7 @@ LOOPS = {
     "strong_components": {"components.strong"},
     "triangle_count": {"mxm.dot"},
 }
-"""Loops that an algorithm calls for sure, so that the right ones are counted."""
+"""Loops that an algorithm must call; the tests check that these are counted."""
 
 
 class Interrupter:
@@ -121,7 +121,7 @@ class Interrupter:
         return call
 
     def watch(self, may_start: Callable[[Any], bool]) -> Callable[[Any], bool]:
-        """`_Job._may_start`, which notes what job this thread works on."""
+        """Wrap `_Job._may_start` so that it records the job of the current thread."""
 
         def watched(job: Any) -> bool:
             self._here.job = job
@@ -136,7 +136,7 @@ class Interrupter:
 
 @pytest.fixture
 def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
-    """Loops of many small parts, each call of which is counted."""
+    """Cut loops into many small parts, and count the call of each part."""
     pytest.importorskip("numba")
     observer = Interrupter()
 
@@ -153,7 +153,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(matrices, "ROOM", 64)
     monkeypatch.setattr(many, "TOGETHER", 4)
     monkeypatch.setattr(many, "LEAST", 4)
-    monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan is made by the time that a call took
+    monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan, however long a call takes
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(traversals, "APART", 0)
     monkeypatch.setattr(closures, "SMALL", 0)
@@ -163,13 +163,13 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
 
 
 def graph(algorithm: Algorithm) -> gl.Matrix:
-    """A connected graph with lengths that are probabilities too."""
+    """Return a connected graph whose weights are valid lengths and probabilities."""
     symmetric = algorithm.function not in ("strong_components", "negative_cycle")
     return gl.generators.uniform(64, 300, seed=1, symmetric=symmetric, weights=(0.5, 1.0))
 
 
 def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
-    """A value for each parameter that needs one."""
+    """Return a value for each parameter without a default."""
     values = {"source": 0, "target": A.nrows - 1, "k": 4, "sources": list(range(32)), "n": 0}
     values |= {"radius": 10, "alpha": 0.01}
     values["communities"] = gl.Vector.from_dense(np.arange(A.nrows) % 4)
@@ -182,7 +182,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two results are equal, but for the order in which threads add up."""
+    """Return whether two results are equal, up to the order in which threads add numbers."""
     if isinstance(one, gl.algorithms.Traversal):  # any parent will do
         assert one.levels is not None
         return one.levels.isequal(other.levels)
@@ -221,7 +221,7 @@ def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
     def run() -> Any:
         return algorithm.run(A, **options)
 
-    run()  # makes what A keeps
+    run()  # fills the caches of A
     interrupter.begin(None)
     expected = run()
     calls = interrupter.calls

@@ -1,4 +1,4 @@
-"""Symmetry is found without a flag: the answer is right and kept, and changes no result."""
+"""Detection of symmetry: it is right and cached, and does not change any result."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("loops")
 
 
 def is_same(x: Any, y: Any) -> bool:
-    """Whether the bits are the same, or both are NaN."""
+    """Return whether the bits are equal or both values are NaN."""
     return x.tobytes() == y.tobytes() or bool(x != x and y != y)
 
 
 def oracle(table: Table) -> tuple[bool, bool]:
-    """Whether the pattern is symmetric, and whether the values are as well."""
+    """Return whether the pattern is symmetric, and whether the values are symmetric as well."""
     entries, back = table.entries, transpose(table).entries
     has_pattern = entries.keys() == back.keys()
     return has_pattern, has_pattern and all(is_same(x, back[key]) for key, x in entries.items())
@@ -34,7 +34,7 @@ def oracle(table: Table) -> tuple[bool, bool]:
 
 @st.composite
 def nearly_symmetric(draw: st.DrawFn, dtype: Any = None, *, wild: bool = True) -> Table:
-    """Symmetric tables of which one entry may have been removed, changed or moved."""
+    """Draw symmetric tables; one entry may have been removed, changed or moved."""
     table = draw(symmetric(dtype, wild=wild))
     entries, n = dict(table.entries), table.shape[0]
     change = draw(st.sampled_from(["nothing", "remove", "change", "move"]))
@@ -59,7 +59,7 @@ few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
 
 
 def held(A: gl.Matrix) -> int:
-    """Bytes of the forms, each array counted once, and of the plan."""
+    """Return the bytes of the forms, with each array counted once, and of the plan."""
     forms = [form for form in (A._forms.csr, A._forms.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -131,7 +131,7 @@ def test_a_matrix_without_entries_is_symmetric(n):
     assert A._forms.find_symmetry() and A._forms.is_symmetric
 
 
-def test_a_rectangular_matrix_is_never_looked_at(monkeypatch):
+def test_a_rectangular_matrix_is_never_compared(monkeypatch):
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=3)
     monkeypatch.setattr(backend(A.device), "find_symmetry", None)
     assert not A._forms.find_symmetry()
@@ -252,7 +252,7 @@ def test_results_are_the_same_before_and_after(table, how, data):
 
 
 def levels_of(table: Table, source: int) -> dict[int, int]:
-    """How many entries away from the source each vertex is."""
+    """Return the level of each vertex that the source reaches."""
     levels, depth, frontier = {source: 0}, 0, {source}
     while frontier:
         depth += 1

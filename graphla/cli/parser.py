@@ -341,7 +341,7 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--format",
         metavar="FORMAT",
-        help=f"what a file holds whose name does not say it: {', '.join(io.FORMATS)}",
+        help=f"format of a file without a known extension: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
         "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
@@ -356,12 +356,12 @@ def _add_reading(command: ArgumentParser) -> None:
         "--one-based", dest="base", action="store_const", const=1, help="the same as --base 1"
     )
     reading.add_argument(
-        "--separator", metavar="C", help="edge lists: between fields (default: seen)"
+        "--separator", metavar="C", help="edge lists: character between fields (default: detected)"
     )
     reading.add_argument(
         "--header",
         action=BooleanOptionalAction,
-        help="edge lists: whether the first line names the columns (default: seen)",
+        help="edge lists: whether the first line names the columns (default: detected)",
     )
     reading.add_argument(
         "--columns",

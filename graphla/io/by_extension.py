@@ -140,10 +140,10 @@ def format_of(path: Any, format: str | None = None) -> str:
         raise InvalidValue(f"format is {format!r}, but should be one of {known}")
     problem = f"path is {name_of(path)!r}"
     if is_file_object(path):
-        raise InvalidValue(f"{problem}, whose name says no format: give format=")
+        raise InvalidValue(f"{problem}, whose name has no known extension: pass format=")
     raise InvalidValue(
         f"{problem}, but should end in one of {', '.join(EXTENSIONS)}, "
-        "the text formats also with .gz; for another name, say the format"
+        "the text formats also with .gz; for another name, pass the format"
     )
 
 

@@ -58,9 +58,9 @@ def edges_of(A: gl.Matrix) -> Edges:
 integers = st.integers(0, 9)
 halves = st.integers(0, 20).map(lambda k: k / 2)
 tenths = st.integers(1, 20).map(lambda k: k / 10)
-"""Weights whose sums are rounded, so that a path may be longer backwards than forwards."""
+"""Weights whose sums are rounded, so that a path and its reverse may have different lengths."""
 magnitudes = st.floats(1e-20, 1e20)
-"""Weights of which one may be lost in a sum with another."""
+"""Weights so different in magnitude that adding one may not change another."""
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Searches from many sources run in batches, after each of which the progress is shown."""
+"""Searches from many sources run in batches; the progress bar advances after each batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
 
 
 class Bar:
-    """What stands for tqdm: it counts."""
+    """A replacement for tqdm that counts the advances."""
 
     shown: list[Bar]
 
@@ -54,7 +54,7 @@ class Bar:
 
 @pytest.fixture
 def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
-    """The bars that are shown."""
+    """Return the list of bars shown so far."""
     Bar.shown = []
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=Bar))
     monkeypatch.setattr(settings, "find_spec", lambda _: True)
@@ -83,7 +83,7 @@ def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
     monkeypatch.setattr(many, "MOST", 16)  # which a card takes
     monkeypatch.setattr(many, "SHARE", 8)
     np.testing.assert_allclose(dense(CALLS[name](graph)), expected, rtol=1e-12)
-    bar = bars[-1]  # where a device has no loop, the first is that of the attempt
+    bar = bars[-1]  # without a loop for the device, the first bar is of the failed attempt
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64

@@ -84,7 +84,7 @@ def test_without_edges_there_is_no_modularity():
 # --- moves --------------------------------------------------------------------------------------
 
 NEAR = Fraction(1, 10**9)
-"""Two gains that are nearer than this may be ordered either way by rounding."""
+"""Rounding may reverse the order of two gains whose difference is smaller than this."""
 
 
 class Exact:
@@ -111,7 +111,7 @@ class Exact:
         return [j for j in range(self.n) if j != v and (v, j) in self.links]
 
     def gains(self, community, v):
-        """What Q gains if v moves to each community around it, in the order of its neighbors."""
+        """Return the gain of Q for a move of v to each adjacent community, in neighbor order."""
         before = self.modularity(community)
         around = dict.fromkeys(community[j] for j in self.neighbors(v))
         moves = {c: [*community[:v], c, *community[v + 1 :]] for c in around}
@@ -137,7 +137,7 @@ def test_in_a_round_each_vertex_wishes_for_the_greatest_gain_of_modularity(label
 
 
 def one_by_one(exact, order):
-    """The communities when vertices move where Q gains most, and then the neighbors of the moved.
+    """Return the communities after each vertex has moved to the greatest gain of Q, with a queue.
 
     An example that rounding may decide is rejected.
     """

@@ -204,7 +204,7 @@ def test_where_no_weight_is_negative_it_is_sssp(rooted):
     assert negative_cycle(A) is None
 
 
-DRIFTING = {  # the exact sums of its cycles are about 0, and rounded lengths go down for ages
+DRIFTING = {  # exact sums around its cycles are about 0, but rounded lengths keep decreasing
     0: {1: -1.3, 2: -1.1, 4: -1.0, 5: 1.1999999999999997},
     1: {0: 1.4000000000000001, 2: 0.30000000000000004, 6: 1.0},
     2: {0: 1.1, 1: -0.1, 3: 0.19999999999999996, 4: 0.09999999999999998, 5: 2.3, 6: 0.8},
@@ -227,7 +227,7 @@ def test_lengths_that_go_down_by_rounding_come_to_an_end():
 
 @st.composite
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
-    """A directed graph with weights in tenths; around most cycles they add up to 0, or to little.
+    """Draw a directed graph with weights in tenths whose sum around most cycles is 0 or small.
 
     Weights are differences of heights, and some of them are one tenth more or less.
     """

@@ -1,4 +1,4 @@
-"""The fingerprint of a matrix on the device: its hash, its early end, and the order of streams."""
+"""The fingerprint of a matrix on a GPU: its hash, its early end, and its use of streams."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def matrix_of(entries: dict[tuple[int, int], int], n: int, dtype: Any) -> Csr:
 def test_the_fingerprint_is_the_sum_of_the_hashes(data):
     n, dtype = 12, np.dtype(data.draw(st.sampled_from(["u1", "u2", "u4", "u8"])))
     values = st.integers(0, int(np.iinfo(dtype).max))
-    # Values differ where none of the 32 entries lies that are looked up: the kernel would stop.
+    # The changed value is not one of the 32 entries that the kernel looks up and would stop at.
     looked_up = {divmod(n * n * lane // 32, n) for lane in range(32)}
     free = [(i, j) for i in range(n) for j in range(i) if not {(i, j), (j, i)} & looked_up]
     different = data.draw(st.dictionaries(st.sampled_from(free), values, max_size=12))

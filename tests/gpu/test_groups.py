@@ -23,7 +23,7 @@ from graphla.backends.cuda import communities, sets
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 CLASSES = ("FEWEST", "LANES", "TABLE", "SHARED")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
-"""The longest row of each class."""
+"""The greatest length of a row in each class."""
 
 
 @st.composite
@@ -134,7 +134,7 @@ def test_labels_tie_where_all_weights_are_zero(monkeypatch, rows):
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
-    """The last vertices wait for more others than a warp holds; those of a path for two."""
+    """The last vertices wait for more neighbors than a warp can hold; those of a path for two."""
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)

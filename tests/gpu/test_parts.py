@@ -55,8 +55,11 @@ def test_labels_are_the_hosts_however_rows_are_cut(both, data):
 
 @st.composite
 def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
-    """Paths, cycles, complete graphs, in- and out-stars, acyclic and random graphs, with edges from
-    earlier ones to later ones, self-loops, and vertices in random order; by rows and by columns."""
+    """Draw a union of paths, cycles, complete graphs, stars, acyclic and random graphs.
+
+    Edges lead from earlier parts to later parts. There are self-loops, and the vertices are in
+    random order. Return the matrix by rows and by columns.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     edges, n = np.empty((2, 0), np.int64), 0
     kinds = st.sampled_from(["path", "cycle", "full", "in", "out", "dag", "any"])
@@ -101,7 +104,7 @@ def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 @pytest.mark.parametrize("forward", [True, False])
 def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkeypatch):
-    """Nothing is trimmed, as the chain begins and ends with a cycle."""
+    """The chain begins and ends with a cycle, so no vertex is trimmed."""
     monkeypatch.setattr(joining, "ALONE_EDGES", alone)
     monkeypatch.setattr(joining, "STRONG_BLOCK", 64)
     monkeypatch.setattr(persistent, "MOST_BLOCKS", 2)

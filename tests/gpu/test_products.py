@@ -291,7 +291,7 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 def test_rows_of_any_length_give_what_the_cpu_gives(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Rows of no entry, of a few, of as many as are not cut, and of more than some chunks hold."""
+    """Row lengths: 0, a few, the longest that is not cut, and more than several chunks."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
@@ -334,7 +334,7 @@ def bits(v: Any) -> dict[int, bytes]:
 
 
 @pytest.mark.parametrize("length", [pulling.MIDDLE, pulling.MIDDLE + 1, pulling.CHUNK + 1])
-def test_a_row_has_the_same_bits_whatever_rows_its_warp_has_beside_it(
+def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(
     length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]

@@ -368,7 +368,7 @@ def test_a_star_and_a_complete_graph(way, k):
 
 
 def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
-    """A path with `leaves` further neighbors of each of its vertices, numbered at random."""
+    """Return a path whose vertices have `leaves` more neighbors each, numbered at random."""
     spine = np.arange(length)
     ends = np.arange(length, length * (1 + leaves))
     pairs = np.concatenate(
