@@ -19,7 +19,6 @@ from graphla.sparse import Matrix, Vector
 from graphla.storage import is_iso
 from semirings import binary, unary
 
-
 _BYTES_PER_ROW = 16
 """Bytes per row that find_symmetry takes on the CPU for a matrix with fewer entries than rows."""
 
