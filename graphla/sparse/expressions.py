@@ -6,7 +6,7 @@ All take and hold forms, so that what is written down does not change with its o
 from __future__ import annotations
 
 import operator
-from typing import Any, cast
+from typing import Any
 
 from graphla import agg, aggregators
 from graphla import operations as ops
@@ -160,7 +160,7 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
-        if _comparison_of(op) and cast(Expression, op)._args[0] is a:
+        if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
             return select_by(op, "value")  # which does not compute the comparison
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
