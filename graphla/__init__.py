@@ -28,7 +28,6 @@ from graphla import (
     semiring,
     unary,
 )
-from graphla import launch as _launch  # noqa: F401  # isort: split
 from graphla.expression import replace
 from graphla.settings import Recorder, config, direction
 from graphla.sparse import Matrix, Scalar, Vector

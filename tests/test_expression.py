@@ -360,6 +360,17 @@ def test_without_autocompute_an_expression_computes_itself_only_where_that_is_wr
     assert (A + A).nvals == 2
 
 
+def test_without_autocompute_a_comparison_selects_entries_of_its_own_operand():
+    A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
+    B = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
+    with gl.config.set(autocompute=False):
+        selected = A.select(A > 1).new()
+        with pytest.raises(TypeError, match="autocompute"):
+            A.select(B != 1)
+    assert selected.to_dict() == {(0, 2): 2, (1, 2): 3}
+    assert A.select(B > 1).new().isequal(selected)
+
+
 def test_without_autocompute_algorithms_still_run():
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
     algorithms = gl.algorithms

@@ -394,6 +394,9 @@ def test_what_is_no_edge_table_is_refused():
         Graph.from_pandas(table, target="source", weight="w")
     with pytest.raises(TypeError, match=r"table must be a pandas\.DataFrame, not a list"):
         Graph.from_pandas([(0, 1)])
+    twice = pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "target"])
+    with pytest.raises(InvalidValue, match="target is 'target', but the table has several"):
+        Graph.from_pandas(twice)
     G = Graph.from_pandas(table[:1], labels=["z"])
     assert G.labels == ("z", 1, "a") and G.nedges == 1
     days = pd.to_datetime(["2026-01-01", "2026-01-02"])

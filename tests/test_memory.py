@@ -89,6 +89,13 @@ def test_a_command_refuses_a_graph_whose_vertices_leave_no_memory_for_results(
     assert "the 100,000,000 vertices of " in capsys.readouterr().err
 
 
+@linux
+def test_a_graph_with_too_many_vertices_to_compare_its_directions_is_refused(little_memory):
+    A = gl.Matrix.from_coo([0], [1], nrows=150_000_000, ncols=150_000_000)
+    with pytest.raises(gl.exceptions.OutOfMemory, match="the comparison of 150,000,000 rows with"):
+        gl.Graph(A)
+
+
 def test_what_fits_is_not_refused():
     memory.require(0, "nothing")
     memory.require(memory.SMALL, "a few megabytes")

@@ -78,6 +78,12 @@ def of_graph(
     ) -> Callable[Concatenate[Matrix | Graph, P], T]:
         signature = inspect.signature(algorithm)
 
+        def bind(*args: Any, **options: Any) -> inspect.BoundArguments:
+            try:
+                return signature.bind(*args, **options)
+            except TypeError as error:  # which lacks the name of the algorithm
+                raise TypeError(f"{algorithm.__name__}() {error}") from None
+
         @wraps(algorithm)
         def run(*args: Any, **options: Any) -> Any:
             if not args and "A" in options:
@@ -90,7 +96,7 @@ def of_graph(
                 if undirected:
                     symmetric(A)
                 if named and any(map(is_otherwise, (*args[1:], *options.values()))):
-                    bound = signature.bind(A, *args[1:], **options)
+                    bound = bind(A, *args[1:], **options)
                     for name, value in bound.arguments.items():
                         if name in named:
                             bound.arguments[name] = as_list(value)
@@ -101,7 +107,7 @@ def of_graph(
                     f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
                     f"A.to_undirected() forgets the directions"
                 )
-            bound = signature.bind(*args, **options)
+            bound = bind(*args, **options)
             asked, labels = bound.arguments, given._labels
             if lengths and given.multigraph_weight == "sum":
                 weight = asked.get(lengths, signature.parameters[lengths].default)

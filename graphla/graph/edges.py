@@ -61,6 +61,8 @@ def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
         if column not in table.columns:
             known = ", ".join(repr(each) for each in table.columns)
             raise InvalidValue(f"{name} is {column!r}, but the columns of the table are {known}")
+        if table.columns.to_list().count(column) > 1:
+            raise InvalidValue(f"{name} is {column!r}, but the table has several such columns")
     ends = [table[source], table[target]]
     for column, values in zip((source, target), ends, strict=True):
         if (missing := values.isna().to_numpy()).any():

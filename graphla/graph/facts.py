@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla import memory
 from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
@@ -18,9 +19,15 @@ from graphla.sparse import Matrix, Vector
 from graphla.storage import is_iso
 from semirings import binary, unary
 
+_BYTES_PER_ROW = 16
+"""Bytes per row that find_symmetry takes on the CPU for a matrix with fewer entries than rows."""
+
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether each edge i -> j has its j -> i, whatever their weights."""
+    if A.device == "cpu" and A.nvals < A.nrows and not A._forms.is_symmetric:
+        what = f"the comparison of {A.nrows:,} rows with the columns"
+        memory.require(_BYTES_PER_ROW * A.nrows, what)
     return perform("symmetric", MatrixForms.find_symmetry, A._forms)
 
 

@@ -160,6 +160,8 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
+        if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
+            return select_by(op, "value")  # which does not compute the comparison
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
         return expression(len(shape), ops.restrict, args, shape, a.dtype)
@@ -171,16 +173,13 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
 
 def select_by(x: Any, what: str) -> Any:
     """Return the entries of A whose value, row, column or index satisfies the comparison x."""
-    args: Any = x._args if isinstance(x, Expression) and x._operation in _by_scalar else ()
-    op = args[1].op if args else None
-    if op is not None and x._operation is ops.apply_left:
-        op = op.commutes_to
-    if op not in _comparisons:
+    op = _comparison_of(x)
+    if op is None:
         raise TypeError(
             f"select.{what} takes a comparison of A with a scalar that is not yet computed, as in "
             f"select.{what}(A > 3)"
         )
-    a, k = args[0], x._scalar
+    a, k = x._args[0], x._scalar
     if what == "value":
         return select(a, f"value{op.name}", k)
     if op in (eq, ne):
@@ -188,6 +187,15 @@ def select_by(x: Any, what: str) -> Any:
     k = integer(k, f"the {what} to compare with")
     side = "col" if what == "column" else "row"
     return select(a, f"{side}{'le' if op in (lt, le) else 'gt'}", k - (op in (lt, ge)))
+
+
+def _comparison_of(x: Any) -> Any:
+    """Return the operator of `A > k`, not yet computed, also written as `k < A`; or None."""
+    if not isinstance(x, Expression) or x._operation not in _by_scalar or not x._args:
+        return None
+    op = x._args[1].op
+    op = op.commutes_to if x._operation is ops.apply_left else op
+    return op if op in _comparisons else None
 
 
 _by_scalar = (ops.apply_left, ops.apply_right)

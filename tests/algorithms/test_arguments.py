@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from devices import DEVICE
@@ -318,3 +320,14 @@ def test_a_vector_is_no_list_of_vertices():
             run(PATH, v)
     with pytest.raises(TypeError, match="u must be an integer"):
         closeness(PATH, 1.5)
+
+
+def test_an_unknown_or_a_missing_argument_is_refused_with_the_name_of_the_algorithm():
+    G = gl.Graph.from_edges([("a", "b")])
+    wrong: dict[str, Any] = {"weight": True}
+    first: list[Any] = [0]
+    for A in (G, G.matrix):
+        with pytest.raises(TypeError, match=r"closeness\(\) got an unexpected .*'weight'"):
+            gl.algorithms.closeness(A, **wrong)
+        with pytest.raises(TypeError, match=r"shortest_path\(\) missing .*'target'"):
+            gl.algorithms.shortest_path(A, *first)
