@@ -22,7 +22,7 @@ from graphla.operations.operation import perform, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
-from graphla.sparse.foreign import conversion
+from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.placing import found
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
@@ -167,7 +167,7 @@ def adjacency(A: Any) -> Matrix:
     if not isinstance(A, Matrix):
         if not isinstance(A, MatrixExpression):
             raise TypeError(
-                f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}"
+                f"A must be a graphla.Matrix or Graph, not a {class_name(A)}"
                 f"{conversion('A', A, to_graph=True)}"
             )
         A = A.new()

@@ -17,7 +17,7 @@ from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
 from graphla.settings import config
 from graphla.sparse import Matrix
-from graphla.sparse.foreign import conversion
+from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.printing import html
 from semirings import binary
@@ -55,7 +55,7 @@ class Graph:
     ):
         if not isinstance(matrix, ReadableMatrix):
             raise TypeError(
-                f"matrix must be a graphla.Matrix, not a {type(matrix).__name__}"
+                f"matrix must be a graphla.Matrix, not a {class_name(matrix)}"
                 f"{conversion('matrix', matrix, to_graph=True)}"
             )
         n = matrix.nrows

@@ -21,6 +21,17 @@ _TO_MATRIX = {
 }
 
 
+def class_name(value: Any) -> str:
+    """Return the class name of `value`, with its library if that is not Python or graphla.
+
+    >>> from fractions import Fraction
+    >>> class_name(2), class_name(Fraction(1, 2))
+    ('int', 'fractions.Fraction')
+    """
+    library, name = type(value).__module__.partition(".")[0], type(value).__name__
+    return name if library in ("builtins", "graphla", "__main__") else f"{library}.{name}"
+
+
 def conversion(name: str, value: Any, *, to_graph: bool) -> str:
     """Return the end of an error message that shows how to convert `value`, or "" if unknown.
 

@@ -10,7 +10,7 @@ from graphla.forms import VectorForms
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
-from graphla.sparse.foreign import conversion
+from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import as_mask
 from graphla.sparse.operators import semiring_of
 from graphla.storage import BitmapVector
@@ -113,7 +113,7 @@ def _noun(name: str, x: Any) -> Any:
         return x
     wanted = "graphla.Matrix" if name == "A" else "graphla.Vector"
     hint = conversion(name, x, to_graph=False) if name == "A" else ""
-    raise TypeError(f"{name} must be a {wanted}, not a {type(x).__name__}{hint}")
+    raise TypeError(f"{name} must be a {wanted}, not a {class_name(x)}{hint}")
 
 
 def _checked_limit(limit: Any) -> int | None:

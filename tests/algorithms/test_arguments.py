@@ -61,10 +61,9 @@ def test_a_matrix_that_is_not_square_is_refused(run):
 
 @every
 def test_what_is_not_a_matrix_is_refused(run):
-    for A in ([[0, 1], [1, 0]], np.eye(2), gl.Vector(int, 2), None):
-        with pytest.raises(
-            TypeError, match=f"A must be a graphla.Matrix or Graph, not a {type(A).__name__}"
-        ):
+    others = ([[0, 1]], "list"), (np.eye(2), "numpy.ndarray"), (gl.Vector(int, 2), "Vector")
+    for A, name in (*others, (None, "NoneType")):
+        with pytest.raises(TypeError, match=f"A must be a graphla.Matrix or Graph, not a {name}"):
             run(A)
 
 

@@ -33,7 +33,7 @@ def test_a_start_of_another_size():
 
 def test_what_is_no_vector_and_what_is_no_matrix():
     refused(TypeError, "x must be a graphla.Vector, not a list", [0], A, "min_plus")
-    refused(TypeError, "A must be a graphla.Matrix, not a ndarray", x, np.eye(3), "min_plus")
+    refused(TypeError, "A must be a graphla.Matrix, not a numpy.ndarray", x, np.eye(3), "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a Vector", x, x, "min_plus")
     refused(TypeError, "convert it by Matrix.from_dense", x, np.eye(3), "min_plus")
     refused(TypeError, "convert it by graphla.io.from_sci", x, sparse.eye_array(3), "min_plus")
