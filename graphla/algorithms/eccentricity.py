@@ -117,9 +117,10 @@ def _reaching_all(A: Matrix) -> np.ndarray:
     i, j, _ = A.to_coo(values=False, copy=False)
     xp = do.xp
     entered = xp.zeros(A.nrows, bool)
-    # Use function calls instead of brackets: Python handles Ctrl-C after each call.
+    # `take` and `not_equal` are calls, unlike brackets: Python handles Ctrl-C after each call.
     from_part, to_part = label.take(i), label.take(j)
-    entered[to_part.compress(xp.not_equal(from_part, to_part))] = True
+    is_between = xp.not_equal(from_part, to_part)
+    entered[to_part[is_between]] = True
     first = (~entered & (label == xp.arange(A.nrows))).nonzero()[0]
     if first.size != 1:
         return np.arange(0)

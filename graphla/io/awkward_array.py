@@ -102,7 +102,7 @@ def from_awkward(A: Any, *, name: str | None = None) -> Any:
 
 def _awkward() -> Any:
     try:
-        import awkward
+        import awkward  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ImportError("to_awkward and from_awkward need: pip install awkward") from None
     return awkward
