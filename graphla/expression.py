@@ -190,7 +190,7 @@ class Expression(Operand):
         return result
 
     def _compute(self) -> Any:
-        """Return the forms, which are computed once. It computes whatever config.autocompute is."""
+        """Return the forms, computed at the first call, even if `config.autocompute` is False."""
         result = self._result
         if result is None:
             operation = self._operation or self._resolve()._operation
