@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -45,7 +45,8 @@ from graphla.backends.cpu.arrays import (
 from graphla.backends.cpu.arrays import communities as moves
 from graphla.backends.cpu.arrays import mxm as products_of_matrices
 from graphla.backends.cpu.arrays import symmetry as symmetry_in_numpy
-from graphla.compilers.numba import installed
+from graphla.backends.cpu.dispatch import compiles as _compiles
+from graphla.backends.cpu.dispatch import compiles_traversal
 from graphla.formats import (
     AnyVector,
     Array,
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
     )
 
 V = TypeVar("V", SparseVector, Csr)
-TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 
 xp = np
 
@@ -100,30 +100,6 @@ SIMPLE = 8
 """What NumPy does well compiles from so many times `config.compile_threshold` entries."""
 HUB_PRICE = 2e-9
 """Seconds that a full plan costs for each entry: 16 ms on R-MAT 18, where it halves a search."""
-WIDE = 1 << 24
-"""A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
-
-
-def _compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
-    """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
-    wanted = config.compiled
-    if wanted is False or (wanted == "auto" and max(entries, size) < config.compile_threshold):
-        return False
-    if wanted is True and not installed():
-        raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
-    if size > WIDE and size > 16 * entries:
-        return False
-    return installed() and (op is None or _has_loop_form(op))
-
-
-@lru_cache(maxsize=4096)
-def _has_loop_form(op: TypedOp) -> bool:
-    """Whether an operator can be printed for Numba; one of raw C++ has NumPy alone."""
-    if isinstance(op, TypedBinaryOp):
-        return op.source_numba("f") is not None
-    if isinstance(op, TypedMonoid):
-        return _has_loop_form(op.binaryop)
-    return _has_loop_form(op.binaryop) and _has_loop_form(op.monoid)
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -322,13 +298,6 @@ write_matrix = partial(writing.write_matrix, np)
 # --- whole traversals ---------------------------------------------------------------------------
 
 
-def _searches(entries: int, size: int, *key: Any, op: TypedOp | None = None) -> bool:
-    """Whether a compiled loop serves a traversal: one that is loaded serves small ones too."""
-    if _compiles(entries, op, size):
-        return True
-    return config.compiled == "auto" and size <= WIDE and searches.is_ready(*key)
-
-
 def find_symmetry(a: Csr) -> Symmetry:
     """Return whether a square matrix has the pattern, and the values, of its transpose."""
     if _compiles(a.nvals, size=a.nrows):
@@ -360,7 +329,7 @@ def bfs(
         "traced": traced,
     }
     key = ("bfs", out.indptr.dtype, (into or out).indptr.dtype, options["levels"], parents)
-    if _searches(out.nvals, out.nrows, *key):
+    if compiles_traversal(out.nvals, out.nrows, key):
         return searches.bfs(out, into, starts, plan=plan, threads=config.threads, **options)
     return traversals.bfs(out, into, starts, **options)
 

@@ -19,6 +19,7 @@ from graphla.backends.cpu.arrays.traversals import (
     check_level,
     of_idle,
 )
+from graphla.backends.cpu.dispatch import ready
 from graphla.backends.cpu.loops import bfs as constants
 from graphla.backends.cpu.operands import between, row_parts, spread
 from graphla.backends.cpu.spmv import first_of_rows
@@ -41,18 +42,6 @@ FOREVER = 2**62
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
 _directions = {"auto": 0, "push": constants.PUSH, "pull": constants.PULL}
-
-
-ready: set[tuple] = set()
-"""Kinds of traversals, and the dtypes they met, whose loops are at hand."""
-
-
-def is_ready(*key: Any) -> bool:
-    """Whether a traversal of this kind, on these dtypes, has run here before.
-
-    Then its loop is at hand, and quicker than NumPy on the smallest matrix.
-    """
-    return key in ready
 
 
 # --- breadth first ------------------------------------------------------------------------------
