@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.kernels import nvrtc
-from graphla.storage import Array
+from graphla.compilers import nvrtc
+from graphla.formats import Array
+from graphla.stores import MatrixForms
 
 nvrtc.register(Path(__file__).parent)  # a rung's kernel lies next to its Python file
 

@@ -14,9 +14,9 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-from graphla.kernels import nvrtc
-from graphla.kernels.arguments import Struct, fields
-from graphla.kernels.cuda import NOTHING, load
+from graphla.compilers import nvrtc
+from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct, fields
 
 SHARED = """
 #include "device.cuh"
@@ -118,7 +118,7 @@ def test_a_constant_is_an_int_a_float_or_a_bool():
 
 
 def test_an_edit_of_a_file_concerns_the_kernels_that_include_it_and_no_others(folder: Path):
-    files = ("scale.cu", "alone.cu", "push.cu")
+    files = ("scale.cu", "alone.cu", "spmspv.cu")
     before = [nvrtc.digest(nvrtc.program(file, "", Numbers())) for file in files]
     (folder / "shared_by_tests.cuh").write_text(SHARED.replace("2 * x", "x + x"))
     _forget()
@@ -132,9 +132,9 @@ def test_a_program_includes_what_its_includes_include():
 
 
 def test_two_files_of_one_name_are_refused(folder: Path):
-    (folder / "push.cu").write_text(ALONE)
+    (folder / "spmspv.cu").write_text(ALONE)
     _forget()
-    with pytest.raises(ValueError, match=r"two folders of kernels have a file push\.cu"):
+    with pytest.raises(ValueError, match=r"two folders of kernels have a file spmspv\.cu"):
         nvrtc.sources()
 
 
