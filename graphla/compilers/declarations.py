@@ -1,4 +1,4 @@
-"""Structs that kernels take by value, declared once, in C++.
+"""Structs and enumerations that host and kernels share, declared once, in C++.
 
 A kernel that needs more than a dozen arguments takes them in structs. Their declaration in the CUDA
 source is the only one; the host reads the names and types of the fields from it::
@@ -21,12 +21,16 @@ parameter of the template: then the host passes a NumPy scalar, whose dtype is t
 members and bit fields are not supported. A packed struct can be passed to any number of launches;
 it keeps its arrays alive. The simulator of the tests compares its fields with those that the
 compiler sees: number, sizes and what pointers point to.
+
+`enumeration("rows.cuh", "Where")` is the C++ enumeration as an `IntEnum`, such as `Where.DENSE`.
+Numbers that a kernel is tuned by go the other way (`constants` of `graphla.compilers.cuda.load`).
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from enum import IntEnum
 from functools import cache
 from typing import Any
 
@@ -100,6 +104,25 @@ class Struct:
         return f"<struct {self.name} of {self.file}>"
 
 
+def enumeration(file: str, name: str) -> Any:
+    """Return the enumeration `name` of a CUDA source as an `IntEnum`."""
+    text = _without_comments(nvrtc.sources()[file])
+    body = re.search(rf"\benum (?:class )?{name}\b[^{{;]*\{{([^}}]*)\}}", text)
+    if body is None:
+        raise LookupError(f"{file} has no enum {name}")
+    members: dict[str, int] = {}
+    following = 0
+    for each in filter(str.strip, body[1].split(",")):
+        member, _, value = (part.strip() for part in each.partition("="))
+        number = members.get(value)
+        following = (
+            number if number is not None else int(value.rstrip("u"), 0) if value else following
+        )
+        members[member] = following
+        following += 1
+    return IntEnum(name, members)
+
+
 def _address(value: Any) -> int:
     """Return the address in a card's memory: of an array, or the number itself; 0 for None."""
     if value is None:
@@ -121,7 +144,7 @@ def _layout(formats: str) -> tuple[struct.Struct, np.dtype[Any], str]:
 
 def fields(text: str, name: str) -> dict[str, str]:
     """Return the kind of each field of a struct in a CUDA source: `NUMBERS`, POINTER or OPEN."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    text = _without_comments(text)
     start = re.search(rf"\bstruct {name}\s*\{{", text)
     if start is None:
         raise LookupError(f"no struct {name}")
@@ -140,6 +163,10 @@ def fields(text: str, name: str) -> dict[str, str]:
             field = each.strip(" *\n")
             found[field] = POINTER if "*" in each else NUMBERS.get(kind, OPEN)
     return found
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 def _statements(text: str) -> list[str]:

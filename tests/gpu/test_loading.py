@@ -14,9 +14,10 @@ import pytest
 from devices import has_card
 
 import graphla as gl
+import graphla.backends.cuda  # registers its kernels
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Struct, fields
+from graphla.compilers.declarations import Struct, enumeration, fields
 
 SHARED = """
 #include "device.cuh"
@@ -61,6 +62,10 @@ template <class Op, class T> __global__ void shift(Work<T> work, int n) {
 template <class Op, class T> __global__ void numbers(Pair<T> pair, T *out) { out[0] = pair.sum(); }
 }
 """
+STEPS = """
+enum Step { FIRST, SECOND = 4, THIRD, /* 9 */ LAST = SECOND };  // = 4
+enum class Mask : unsigned { NONE = 0, ALL = 0xffffffffu, };
+"""
 PAIR, WORK = Struct("shift.cu", "Pair"), Struct("shift.cu", "Work")
 
 
@@ -76,7 +81,13 @@ class Numbers:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A registered folder with two kernels, of which one includes the header."""
-    texts = {"shared_by_tests.cuh": SHARED, "scale.cu": SCALE, "alone.cu": ALONE, "shift.cu": SHIFT}
+    texts = {
+        "shared_by_tests.cuh": SHARED,
+        "scale.cu": SCALE,
+        "alone.cu": ALONE,
+        "shift.cu": SHIFT,
+        "steps.cuh": STEPS,
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     with monkeypatch.context() as patch, gl.config.set(device="cuda"):
@@ -168,6 +179,14 @@ def test_the_fields_of_a_struct_are_read_from_its_source():
         fields(SHIFT, "Task")
     with pytest.raises(ValueError, match=r"field that the host cannot read: int x\[3\]"):
         fields("struct Few { int x[3]; };", "Few")
+
+
+def test_an_enumeration_is_read_from_its_source():
+    steps, mask = enumeration("steps.cuh", "Step"), enumeration("steps.cuh", "Mask")
+    assert dict(steps.__members__) == {"FIRST": 0, "SECOND": 4, "THIRD": 5, "LAST": 4}
+    assert mask.ALL == 0xFFFFFFFF and nvrtc.written(steps.THIRD) == "5"
+    with pytest.raises(LookupError, match=r"steps\.cuh has no enum Steps"):
+        enumeration("steps.cuh", "Steps")
 
 
 def test_values_that_are_not_the_fields_of_a_struct_are_refused():
