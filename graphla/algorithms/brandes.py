@@ -16,7 +16,7 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
-from graphla.backends.traversals import Dependencies
+from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.formats import Array, Csr, FullVector
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
@@ -63,16 +63,18 @@ def carry(
     with Running("betweenness", (a,)) as running:
         do = backend(a.device)
         csr = a.csr
-        total: Dependencies | None = None
+        total: DependenciesResult | None = None
         for part in many.batches(A, sources.size, "betweenness", cost=COST):
             begin = perf_counter()
             found = do.dependencies(
-                csr,
-                do.asarray(sources[part], np.int32),
-                is_weighted=is_weighted,
-                of_edges=of_edges,
-                reach=reach,
-                plan=None if a.device == "cpu" else a.plan_now(),
+                Dependencies(
+                    csr,
+                    do.asarray(sources[part], np.int32),
+                    is_weighted=is_weighted,
+                    of_edges=of_edges,
+                    reach=reach,
+                    plan=None if a.device == "cpu" else a.plan_now(),
+                )
             )
             if found is None:
                 break
@@ -125,16 +127,16 @@ def _fits(A: Matrix) -> bool:
     return not A.nvals or A.nrows * int(arguments.extent(A)[1]) <= 2**53
 
 
-def _sum(xp: Any, first: Dependencies, other: Dependencies) -> Dependencies:
+def _sum(xp: Any, first: DependenciesResult, other: DependenciesResult) -> DependenciesResult:
     """Add two batches' dependencies in the arrays of the first, and join their counts."""
-    totals, edges, reached, _ = first
+    totals, edges, reached = first.totals, first.edges, first.reached
     totals += other.totals
     if edges is not None:
         edges += other.edges
     if reached is not None:
         reached += other.reached
     counts = xp.concatenate((first.counts, other.counts))
-    return Dependencies(totals, edges, reached, counts)
+    return DependenciesResult(totals, edges, reached, counts)
 
 
 def definition(

@@ -12,7 +12,7 @@ from graphla.algorithms import arguments
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
-from graphla.backends import Enough, backend
+from graphla.backends import EarlyStop, backend
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
@@ -97,7 +97,7 @@ def _traversed(
     else:
         A, dtype = lengths_of(A, weight)
         arguments.nonnegative(A)
-        start, enough = arguments.starts(source, A, 0, dtype), Enough(target)
+        start, enough = arguments.starts(source, A, 0, dtype), EarlyStop(target)
         found = solve(start, A, min_plus[dtype], parents=parents, enough=enough)
     return found if parents else (found, None)
 

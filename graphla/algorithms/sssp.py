@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms import arguments
-from graphla.backends import Enough
+from graphla.backends import EarlyStop
 from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -60,7 +60,7 @@ def sssp(
         cutoff = arguments.real("cutoff", cutoff, low=0)
     if delta is not None:
         delta = arguments.real("delta", delta, low=0)
-    enough = None if cutoff is None or cutoff == math.inf else Enough(most=cutoff)
+    enough = None if cutoff is None or cutoff == math.inf else EarlyStop(most=cutoff)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
         found = solve(

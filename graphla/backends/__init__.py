@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 from graphla import cards
 from graphla.backends.components import Components
 from graphla.backends.groups import Groups
-from graphla.backends.traversals import Closed, Enough, Lengths, Level, Reach, Traversals, Tree
+from graphla.backends.requests import (
+    Closure,
+    ClosureResult,
+    Dependencies,
+    DependenciesResult,
+    EarlyStop,
+    MultiSearch,
+    MultiSearchResult,
+    Reach,
+)
+from graphla.backends.traversals import Level, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -43,12 +53,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
-    "Closed",
+    "Closure",
+    "ClosureResult",
     "Components",
     "Costs",
-    "Enough",
-    "Lengths",
+    "Dependencies",
+    "DependenciesResult",
+    "EarlyStop",
     "Level",
+    "MultiSearch",
+    "MultiSearchResult",
     "Reach",
     "Side",
     "Streams",
@@ -230,6 +244,19 @@ class Backend(Traversals, Components, Groups, Protocol):
         before y; where neither does, they keep their order; NaN is last. Of an op that is no order
         some permutation comes back.
         """
+        ...
+
+    # --- whole traversals (see `requests`) ------------------------------------------------------
+    def closure(self, request: Closure) -> ClosureResult:
+        """The least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+        ...
+
+    def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
+        """The levels of a search from each of k starts, or how far each search came."""
+        ...
+
+    def dependencies(self, request: Dependencies) -> DependenciesResult | None:
+        """The dependencies on shortest paths from the sources; None if the device has no loop."""
         ...
 
     # --- reductions ----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from graphla.backends import Enough
+from graphla.backends import EarlyStop
 from graphla.formats import BitmapVector
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
@@ -63,7 +63,7 @@ def solve(
     limit: int | None = None,
     parents: bool = False,
     delta: float | None = None,
-    enough: Enough | None = None,
+    enough: EarlyStop | None = None,
 ) -> Any:
     """`closure`, where near means within `delta` of the best; None: chosen by the backend.
 

@@ -19,7 +19,7 @@ use_cuda()
 from storages import to_device, to_host  # noqa: E402
 
 import graphla as gl  # noqa: E402
-from graphla.backends import Closed, backend  # noqa: E402
+from graphla.backends import Closure, ClosureResult, backend  # noqa: E402
 from graphla.backends.cuda import closure, persistent  # noqa: E402
 from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
@@ -212,24 +212,23 @@ def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, boo
     return values, present, False, has_lost
 
 
-def close(case: Case, how: Any, *, limit: int = FOREVER, **options: Any) -> Closed:
+def close(case: Case, how: Any, *, limit: int = FOREVER, **options: Any) -> ClosureResult:
     mask = None
     if case.allowed is not None:
         mask = VectorMask(case.a.nrows, ~case.allowed, None, True)
-    chosen = {"parents": False, "delta": None, "turns": FOREVER, "traced": False, **options}
-    return backend("cuda").closure(
+    request = Closure(
         to_device(case.a),
-        None,
         to_device(case.x),
         case.op,
-        how=how,
+        how,
         mask=None if mask is None else to_device(mask),
         limit=limit,
-        **chosen,
+        **{"turns": FOREVER, **options},
     )
+    return backend("cuda").closure(request)
 
 
-def check(case: Case, closed: Closed, limit: int = 500) -> None:
+def check(case: Case, closed: ClosureResult, limit: int = 500) -> None:
     values, present, _, has_lost = rounds_of(case, limit)
     found = to_host(closed.values)
     np.testing.assert_array_equal(found.present, present)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from graphla import memory
-from graphla.backends import Costs, Lengths, Reach
+from graphla.backends import Costs
 from graphla.backends.cpu import (
     assign,
     coloring,
@@ -19,12 +19,9 @@ from graphla.backends.cpu import (
     counting,
     csgraph,
     ewise,
-    multi_source_bfs,
     spgemm,
 )
-from graphla.backends.cpu import betweenness as brandes
 from graphla.backends.cpu import bfs as searches
-from graphla.backends.cpu import closure as closures
 from graphla.backends.cpu import components as parts_of_graphs
 from graphla.backends.cpu import pagerank as rounds_of_ranks
 from graphla.backends.cpu import reduce as reductions
@@ -45,8 +42,11 @@ from graphla.backends.cpu.arrays import (
 from graphla.backends.cpu.arrays import communities as moves
 from graphla.backends.cpu.arrays import mxm as products_of_matrices
 from graphla.backends.cpu.arrays import symmetry as symmetry_in_numpy
+from graphla.backends.cpu.betweenness import dependencies as dependencies
+from graphla.backends.cpu.closure import closure as closure
 from graphla.backends.cpu.dispatch import compiles as _compiles
 from graphla.backends.cpu.dispatch import compiles_traversal
+from graphla.backends.cpu.multi_source_bfs import multi_source_bfs as multi_source_bfs
 from graphla.formats import (
     AnyVector,
     Array,
@@ -68,10 +68,6 @@ if TYPE_CHECKING:
     from graphla.backends import Side
     from graphla.backends.groups import Rounds
     from graphla.backends.traversals import (
-        Closed,
-        Dependencies,
-        Enough,
-        How,
         Meanwhile,
         Ranks,
         Symmetry,
@@ -334,94 +330,6 @@ def bfs(
     return traversals.bfs(out, into, starts, **options)
 
 
-def closure(
-    out: Csr,
-    into: Csr | None,
-    x: AnyVector,
-    semiring: TypedSemiring,
-    *,
-    how: How,
-    mask: VectorMask | None,
-    limit: int,
-    parents: bool,
-    delta: float | None,
-    turns: int,
-    traced: bool,
-    enough: Enough | None = None,
-) -> Closed:
-    """The least fixpoint of x = x ⊕ x.A, or what `limit` products come to."""
-    options: Any = {
-        "how": how,
-        "mask": mask,
-        "limit": limit,
-        "parents": parents,
-        "delta": delta,
-        "turns": turns,
-        "traced": traced,
-    }
-    key = ("closure", out.indptr.dtype, out.values.dtype, semiring, how == "near_far")
-    if _searches(out.nvals, out.nrows, *key, op=semiring):
-        options |= {"enough": enough, "threads": config.threads}
-        return closures.closure(out, x, semiring, **options)
-    return traversals.closure(out, x, semiring, **options)
-
-
-def levels_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: Any,
-    plan: Plan | None,
-    traced: bool,
-) -> Lengths:
-    """Levels of one search from each of k starts."""
-    options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
-    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
-    if _searches(starts.size * out.nvals, out.nrows, *key):
-        options |= {"plan": plan, "threads": config.threads}
-        found = multi_source_bfs.levels_of_many(out, into, starts, **options)
-    else:
-        found = traversals.levels_of_many(out, into, starts, **options)
-    return Lengths(found, [])
-
-
-def reach_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    plan: Plan | None,
-) -> Reach:
-    """What the levels of one search from each start add up to: of some searches at a time."""
-    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, None)
-    if _searches(starts.size * out.nvals, out.nrows, *key):
-        options: Any = {"mask": mask, "limit": limit, "plan": plan, "threads": config.threads}
-        return Reach(*multi_source_bfs.reach_of_many(out, into, starts, **options))
-    found = np.zeros((3, starts.size), np.int64)
-    for first in range(0, starts.size, 64):
-        some = slice(first, first + 64)
-        levels, _ = levels_of_many(
-            out,
-            into,
-            starts[some],
-            mask=mask,
-            limit=limit,
-            levels=np.int32,
-            plan=plan,
-            traced=False,
-        )
-        found[0, some] = np.count_nonzero(levels >= 0, axis=1)
-        np.maximum(levels, 0, out=levels)
-        found[1, some] = levels.sum(axis=1, dtype=np.int64)
-        found[2, some] = levels.max(axis=1, initial=0)
-    return Reach(*found)
-
-
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Which vertices have no edge, and the first neighbour of each, or, in full, the best one."""
     if _compiles(out.nvals, size=out.nrows):
@@ -511,22 +419,6 @@ def matched(a: Csr, words: Array) -> Array | None:
 
 
 # --- centrality ---------------------------------------------------------------------------------
-
-
-def dependencies(
-    out: Csr,
-    sources: Array,
-    *,
-    is_weighted: bool,
-    of_edges: bool,
-    reach: bool,
-    plan: Plan | None,
-) -> Dependencies | None:
-    """What the shortest paths from some sources depend on; None where no loop is compiled."""
-    if not _compiles(sources.size * out.nvals, size=out.nrows):
-        return None
-    options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
-    return brandes.dependencies(out, sources, threads=config.threads, **options)
 
 
 def ranked(

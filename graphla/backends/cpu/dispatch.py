@@ -49,4 +49,3 @@ def _has_loop_form(op: TypedOp) -> bool:
     if isinstance(op, TypedMonoid):
         return _has_loop_form(op.binaryop)
     return _has_loop_form(op.binaryop) and _has_loop_form(op.monoid)
-

@@ -24,7 +24,7 @@ from graphla.backends.cuda.extract import extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
-from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
+from graphla.backends.cuda.multi_source_bfs import multi_source_bfs
 from graphla.backends.cuda.pagerank import ranked
 from graphla.backends.cuda.plan import plan, price_of_plan, turned
 from graphla.backends.cuda.reduce import reduce, reduce_rows
@@ -63,11 +63,11 @@ __all__ = [
     "keep",
     "kronecker",
     "least_forest",
-    "levels_of_many",
     "longest",
     "matched",
     "merge",
     "moved",
+    "multi_source_bfs",
     "mxm",
     "one_entry",
     "ordered",
@@ -78,7 +78,6 @@ __all__ = [
     "pull",
     "push",
     "ranked",
-    "reach_of_many",
     "reached",
     "reduce",
     "reduce_rows",

@@ -16,9 +16,9 @@ import numpy as np
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.closure import closure
 from graphla.backends.cuda.launch import NULL, size
-from graphla.backends.traversals import Dependencies
+from graphla.backends.requests import Closure, Dependencies, DependenciesResult
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, Plan, SparseVector, is_iso
+from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.semiring import min_plus
 
 BLOCK = 512
@@ -43,16 +43,10 @@ ENDLESS = 1 << 62
 """Rounds of a closure that ends by itself."""
 
 
-def dependencies(
-    out: Csr,
-    sources: Array,
-    *,
-    is_weighted: bool,
-    of_edges: bool,
-    reach: bool,
-    plan: Plan | None,
-) -> Dependencies | None:
-    """What vertices, or edges, carry of the shortest paths from the sources."""
+def dependencies(request: Dependencies) -> DependenciesResult:
+    """Return the dependencies of vertices, and of edges, on shortest paths from the sources."""
+    out, sources, plan = request.out, request.sources, request.plan
+    is_weighted, of_edges, reach = request.is_weighted, request.of_edges, request.reach
     n = out.nrows
     relabelled = None if plan is None or of_edges or is_weighted else plan.relabelled
     graph, vertices, renumbered = out, n, NULL
@@ -78,7 +72,7 @@ def dependencies(
     if relabelled:
         totals = _in_user_order(totals, relabelled, n)
         reached = None if reached is None else _in_user_order(reached, relabelled, n)
-    return Dependencies(totals, edges, reached, counts)
+    return DependenciesResult(totals, edges, reached, counts)
 
 
 def _launch(
@@ -123,19 +117,10 @@ def _launch(
 
 def _distances(a: Csr, source: Array) -> Array:
     """From the source to each vertex; not a number where it does not reach."""
-    closed = closure(
-        a,
-        None,
-        SparseVector(a.nrows, source, xp.zeros(1, np.float64)),
-        min_plus["FP64"],
-        how="near_far",
-        mask=None,
-        limit=ENDLESS,
-        parents=False,
-        delta=None,
-        turns=ENDLESS,
-        traced=False,
-    )
+    x = SparseVector(a.nrows, source, xp.zeros(1, np.float64))
+    semiring = min_plus["FP64"]
+    request = Closure(a, x, semiring, "near_far", mask=None, limit=ENDLESS, turns=ENDLESS)
+    closed = closure(request)
     return xp.where(closed.values.present, closed.values.values, np.nan)
 
 

@@ -7,7 +7,7 @@ Waits: for the closure; once for each matrix, for facts about its values.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,12 +15,12 @@ from weakref import WeakKeyDictionary
 import cupy as xp
 import numpy as np
 
-from graphla.backends import Closed, Enough, Level
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import INT32_END, NULL, read, size
 from graphla.backends.cuda.matvec import flags_of
 from graphla.backends.cuda.reduce import reduce, reduce_rows
-from graphla.backends.traversals import How
+from graphla.backends.requests import Closure, ClosureResult
+from graphla.backends.traversals import Level
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import load
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, SparseVector, VectorMask, is_iso
@@ -62,35 +62,21 @@ RECORDS = 1 << 16
 """Steps of a traced closure that are recorded."""
 
 
-def closure(
-    out: Csr,
-    into: Csr | None,
-    x: AnyVector,
-    semiring: TypedSemiring,
-    *,
-    how: How,
-    mask: VectorMask | None,
-    limit: int,
-    parents: bool,
-    delta: float | None,
-    turns: int,
-    traced: bool,
-    enough: Enough | None = None,
-) -> Closed:
-    """The least fixpoint of x = x ⊕ xA, or what `limit` products come to; whatever is enough."""
-    problem = _Problem(out, x, semiring, mask, traced)
-    if how == "rounds":
-        return problem.take_rounds(limit, turns, parents)
+def closure(request: Closure) -> ClosureResult:
+    """Return the least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+    problem, parents, turns = _Problem(request), request.parents, request.turns
+    if request.how == "rounds":
+        return problem.take_rounds(request.limit, turns, parents)
     may_improve = turns < INT32_END - 1
     rounds = max(FIRST_ROUNDS, turns // FIRST_ROUNDS**2)
-    if may_improve:  # what has no end does not settle in as many rounds as there are vertices
-        turns = min(turns, out.nrows + 1)
-    closed, has_orphans = problem.improve(how == "near_far", parents or may_improve, delta, turns)
+    if may_improve:  # a closure without an end does not settle in as many rounds as vertices
+        turns = min(turns, request.out.nrows + 1)
+    closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
         # Parents from round to round show whether a cycle improves; values that it has brought to
         # an end, such as infinity, come from no start.
-        return problem.take_rounds(limit, rounds, True)
-    return closed if parents else closed._replace(parents=None)
+        return problem.take_rounds(request.limit, rounds, True)
+    return closed if parents else replace(closed, parents=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +139,16 @@ def _adds_lengths(semiring: TypedSemiring) -> bool:
 class _Problem:
     """One closure: its operands, and the type it is computed in."""
 
-    def __init__(
-        self,
-        out: Csr,
-        x: AnyVector,
-        semiring: TypedSemiring,
-        mask: VectorMask | None,
-        traced: bool,
-    ) -> None:
-        self.out, self.x, self.mask, self.n = out, x, mask, out.nrows
-        self.semiring = semiring
+    def __init__(self, request: Closure) -> None:
+        self.out, self.x, self.mask = request.out, request.x, request.mask
+        self.n, self.delta = request.out.nrows, request.delta
+        self.semiring = semiring = request.semiring
         self.dtype = semiring.return_type.np_type
         self.order = cuda_ops.order_of(semiring.monoid)
         self.is_checked = overflowing(semiring.binaryop) is not None
         if self.is_checked and _adds_lengths(semiring):
             self._bound()
-        self.records: Any = xp.empty(4 * RECORDS, xp.uint64) if traced else NULL
+        self.records: Any = xp.empty(4 * RECORDS, xp.uint64) if request.traced else NULL
 
     def _bound(self) -> None:
         """Leave checks out where no path can be too long, and take 32 bits where they hold it."""
@@ -182,29 +162,30 @@ class _Problem:
         if self.dtype.itemsize == 8 and longest < INT32_END:
             self.semiring = self.semiring.semiring["INT32"]
 
-    def improve(
-        self, is_near_far: bool, parents: bool, delta: float | None, turns: int
-    ) -> tuple[Closed, bool]:
-        """By entries that improved, the near ones first or all of them; and, if parents are asked
-        for, whether some entry's lead to no start.
+    def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
+        """Multiply entries that improved, the near ones first or all of them.
+
+        Also return, if parents are wanted, whether the parents of some entry lead to no start.
         """
-        width = self._width(delta) if is_near_far and self.order else math.inf
+        width = self._width() if is_near_far and self.order else math.inf
         how = NEAR_FAR if math.isfinite(width) else IMPROVING
-        # Where the far list is full of what was near since, do without one.
+        # If the far list is full of entries that are near by now, run without a far list.
         return self._run(how, parents, width, turns) or self._take(IMPROVING, parents, turns)
 
-    def take_rounds(self, limit: int, turns: int, parents: bool) -> Closed:
-        """From one buffer into the other, `limit` times at most."""
+    def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
+        """Multiply from one buffer into the other, at most `limit` times."""
         closed, _ = self._take(ROUNDS, parents, min(limit, turns))
-        return closed._replace(settled=closed.settled or limit <= turns)
+        return replace(closed, settled=closed.settled or limit <= turns)
 
-    def _take(self, how: int, parents: bool, turns: int) -> tuple[Closed, bool]:
+    def _take(self, how: int, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
         """Without a far list, which alone can fill up."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found
 
-    def _run(self, how: int, parents: bool, width: float, turns: int) -> tuple[Closed, bool] | None:
+    def _run(
+        self, how: int, parents: bool, width: float, turns: int
+    ) -> tuple[ClosureResult, bool] | None:
         out, n = self.out, self.n
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         starts, indices, present, values = _starts(self.x)
@@ -250,13 +231,13 @@ class _Problem:
         found = BitmapVector(n, there, result, reached)
         depth = buckets if how == NEAR_FAR else rounds
         trace = self._trace(steps)
-        closed = Closed(found, parent, depth, trace, bool(overflowed), bool(settled))
+        closed = ClosureResult(found, parent, depth, trace, bool(overflowed), bool(settled))
         return closed, bool(orphans)
 
-    def _width(self, delta: float | None) -> float:
-        """How far a bucket reaches; infinite where there is nothing to order by."""
-        if delta is not None:
-            return float(delta)
+    def _width(self) -> float:
+        """Return how far a bucket reaches; infinite if there is nothing to order by."""
+        if self.delta is not None:
+            return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:
             return math.inf
         weights = _weights_of(self.out)

@@ -15,9 +15,10 @@ import numpy as np
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, size
 from graphla.backends.cuda.matvec import flags_of
-from graphla.backends.traversals import Lengths, Level, Reach
+from graphla.backends.requests import MultiSearch, MultiSearchResult, Reach
+from graphla.backends.traversals import Level
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, Plan, VectorMask
+from graphla.formats import Array
 from graphla.settings import forced_direction
 
 SEARCHES = 64
@@ -41,41 +42,23 @@ TOWARDS = {"auto": 0, "push": 1, "pull": 2}  # as in multi_source_bfs.cu
 BYTE = np.dtype(np.uint8)
 
 
-def levels_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: np.dtype[Any],
-    plan: Plan | None,
-    traced: bool,
-) -> Lengths:
-    """Levels, as the view of a table in which the k levels of a vertex lie together."""
-    search = _Searches(out, into, starts, mask, limit, plan)
-    table = xp.empty((out.nrows, _width(search.count, 16 // levels.itemsize)), levels)
-    for first in range(0, search.count, SEARCHES):
-        search.run(first, table[:, first : first + SEARCHES], RECORDS if traced else 0)
-    return Lengths(table[:, : search.count].T, search.trace)
+def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
+    """Return the levels of a search from each start, or how far each search came.
 
-
-def reach_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    plan: Plan | None,
-) -> Reach:
-    """How many vertices each search reaches, the sum of their levels, and the greatest."""
-    search = _Searches(out, into, starts, mask, limit, plan)
-    totals = xp.empty((3, search.count), np.int64)
+    Levels are a transposed view of a table in which the k levels of a vertex are adjacent.
+    """
+    search = _Searches(request)
+    if request.levels is None:
+        totals = xp.empty((3, search.count), np.int64)
+        for first in range(0, search.count, SEARCHES):
+            batch = totals[:, first : first + SEARCHES]
+            batch[...] = search.run(first, None)[:, : batch.shape[1]]
+        return MultiSearchResult(None, Reach(*totals), [])
+    width = _width(search.count, 16 // request.levels.itemsize)
+    table = xp.empty((request.out.nrows, width), request.levels)
     for first in range(0, search.count, SEARCHES):
-        batch = totals[:, first : first + SEARCHES]
-        batch[...] = search.run(first, None)[:, : batch.shape[1]]
-    return Reach(*totals)
+        search.run(first, table[:, first : first + SEARCHES], RECORDS if request.traced else 0)
+    return MultiSearchResult(table[:, : search.count].T, None, search.trace)
 
 
 def _width(count: int, each: int) -> int:
@@ -87,18 +70,11 @@ def _width(count: int, each: int) -> int:
 class _Searches:
     """The graph as it is searched, in the plan's numbering if it has one, and what is searched."""
 
-    def __init__(
-        self,
-        out: Csr,
-        into: Csr | None,
-        starts: Array,
-        mask: VectorMask | None,
-        limit: int,
-        plan: Plan | None,
-    ) -> None:
+    def __init__(self, request: MultiSearch) -> None:
+        out, into, plan, mask = request.out, request.into, request.plan, request.mask
         relabelled = plan and plan.relabelled
-        self.n, self.limit, self.count = out.nrows, limit, starts.size
-        self.starts = xp.asarray(starts, np.int32)
+        self.n, self.limit, self.count = out.nrows, request.limit, request.starts.size
+        self.starts = xp.asarray(request.starts, np.int32)
         self.allowed: Any = NULL
         if mask is not None:
             flags = flags_of(mask)
