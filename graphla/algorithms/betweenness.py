@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, chance, iterations
+from graphla.algorithms._shared import hashed_random, power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.brandes import carry, refuse_lost
 from graphla.backends import backend
 from graphla.sparse import Matrix, Vector
@@ -20,7 +21,7 @@ from semirings.dtypes import FP64
 from semirings.exceptions import InvalidValue
 
 
-@arguments.of_graph(vertices=("sources",), lengths="weight")
+@graph_algorithm(vertices=("sources",), lengths="weight")
 def betweenness(
     A: Matrix,
     k: int | None = None,
@@ -70,7 +71,7 @@ def betweenness(
     return scaled
 
 
-@arguments.of_graph(vertices=("sources",), lengths="weight")
+@graph_algorithm(vertices=("sources",), lengths="weight")
 def edge_betweenness(
     A: Matrix,
     k: int | None = None,
@@ -111,22 +112,22 @@ def _chosen(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
-        return arguments.distinct("sources", sources, n), True
+        return validation.distinct("sources", sources, n), True
     if k is None:
         return np.arange(n), False
-    k = arguments.count("k", k, least=1)
+    k = validation.count("k", k, least=1)
     if k > n:
         raise InvalidValue(f"k is {k}, but there are {n} vertices")
-    drawn = np.random.default_rng(chance.seeded(seed)).choice(n, k, replace=False)
+    drawn = np.random.default_rng(hashed_random.seed_number(seed)).choice(n, k, replace=False)
     return np.sort(drawn), k < n
 
 
 def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
     """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
-    if not arguments.weighs("weight", weight):
+    if not validation.weighs("weight", weight):
         return False
-    arguments.positive(A)
-    if not iterations.values_differ(A):
+    validation.positive(A)
+    if not power_iteration.values_differ(A):
         return False
     refuse_lost(A, chosen)
     return True
@@ -135,7 +136,7 @@ def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
     if directed is not None:
         return bool(directed)
-    return not arguments.is_symmetric(A)
+    return not validation.is_symmetric(A)
 
 
 def _times(x: Vector, factor: float) -> Vector:

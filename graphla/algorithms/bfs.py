@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.operation import Running
 from graphla.sparse import Mask, Matrix, Vector
@@ -31,7 +32,7 @@ class Traversal(NamedTuple):
     parents: Vector | None
 
 
-@arguments.of_graph(vertices=("source",), gives=("parents",))
+@graph_algorithm(vertices=("source",), gives=("parents",))
 def bfs(
     A: Matrix,
     source: Any,
@@ -63,8 +64,8 @@ def bfs(
     {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
     """
     n, forms = A.nrows, A._forms
-    starts, given = arguments.sources(source, A)
-    cutoff = None if cutoff is None else arguments.count("cutoff", cutoff, least=0)
+    starts, given = validation.sources(source, A)
+    cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     dtype = _dtype_of_levels(levels)
     if parents is not True and parents is not False and parents != "least":
         raise InvalidValue(f'parents must be True, "least" or False, not {parents!r}')

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
 from graphla.backends.traversals import Dependencies
@@ -57,7 +57,7 @@ def carry(
     A card's loop adds up with atomics, in an order that changes from run to run; products need not.
     """
     a, n = A._read(), A.nrows
-    may_round = is_weighted and not arguments.is_floating(A) and not _fits(A)
+    may_round = is_weighted and not validation.is_floating(A) and not _fits(A)
     if may_round or (config.deterministic and a.device != "cpu"):
         return definition(A, sources, is_weighted=is_weighted, of_edges=of_edges)
     with Running("betweenness", (a,)) as running:
@@ -101,9 +101,9 @@ def refuse_lost(A: Matrix, sources: np.ndarray) -> None:
     Such an edge lies on shortest paths, but both of its ends have the same distance. An edge of
     this kind and its opposite would form a cycle of shortest paths.
     """
-    if not arguments.is_floating(A) or not A.nvals:
+    if not validation.is_floating(A) or not A.nvals:
         return
-    least, greatest = arguments.extent(A)
+    least, greatest = validation.extent(A)
     # No edge can be lost if the least weight exceeds twice the spacing of numbers at the longest
     # distance.
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
@@ -112,7 +112,7 @@ def refuse_lost(A: Matrix, sources: np.ndarray) -> None:
         tight, nearer = _tight(A, sssp(A, source))
         lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
         if lost.nvals:
-            i, j = arguments.first_entry(lost)
+            i, j = validation.first_entry(lost)
             raise InvalidValue(
                 f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, too small to "
                 f"change the distance from {called(source)} that it is added to, so that the "
@@ -122,7 +122,7 @@ def refuse_lost(A: Matrix, sources: np.ndarray) -> None:
 
 def _fits(A: Matrix) -> bool:
     """Return whether FP64 holds the integer lengths of all paths exactly."""
-    return not A.nvals or A.nrows * int(arguments.extent(A)[1]) <= 2**53
+    return not A.nvals or A.nrows * int(validation.extent(A)[1]) <= 2**53
 
 
 def _sum(xp: Any, first: Dependencies, other: Dependencies) -> Dependencies:
@@ -142,7 +142,7 @@ def definition(
 ) -> Carried:
     """The same as algebra: of weights source by source, else a batch of them at a time."""
     n = A.nrows
-    totals, reached = iterations.full(0.0, n), iterations.full(0, n, int)
+    totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     edges, counts = None, np.zeros(sources.size, np.int64)
     if of_edges:
         # E = 0 on the pattern of A

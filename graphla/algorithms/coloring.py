@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, chance
+from graphla.algorithms._shared import hashed_random
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
@@ -29,7 +30,7 @@ from semirings.semiring import bor_second, max_second
 STRATEGIES = ("largest_first", "random_sequential")
 
 
-@arguments.of_graph(undirected=True)
+@graph_algorithm(undirected=True)
 def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
     """c(i) = the least colour that no neighbour j before i has: a colour 0, 1, ... per vertex.
 
@@ -46,7 +47,7 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
     """
     if strategy not in STRATEGIES:
         raise InvalidValue(f"strategy is {strategy!r}, but must be {' or '.join(STRATEGIES)}")
-    drawn = chance.seeded(seed)
+    drawn = hashed_random.seed_number(seed)
     numbers = perform("order", _numbers, A._forms, strategy == "largest_first", drawn)
     colours = perform("colour", _coloured, A._forms, numbers)
     if colours is None:
@@ -90,7 +91,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
 def _numbers(a: MatrixForms, by_degree: bool, seed: int) -> Array:
     """Of two vertices the one with the greater number comes before; int64, no two alike."""
     xp, n = backend(a.device).xp, a.nrows
-    numbers = chance.ranks(xp, n, seed)
+    numbers = hashed_random.ranks(xp, n, seed)
     if by_degree:
         # 31 bits of the degree, then 32 of the place that chance gives
         order = xp.argsort(numbers)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import parts
 from semirings import binary, indexunary
@@ -26,7 +26,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def connected_components(A: Matrix) -> Vector:
     """f(i) = the least j that some path joins with i: a label per vertex, one per component.
 
@@ -43,7 +43,7 @@ def connected_components(A: Matrix) -> Vector:
     return definition(A) if found is None else found
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def component_count(A: Matrix) -> int:
     """|{i : f(i) = i}|: how many components there are, weak ones for a directed graph.
 
@@ -55,7 +55,7 @@ def component_count(A: Matrix) -> int:
     return roots(connected_components(A))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def is_connected(A: Matrix) -> bool:
     """|{i : f(i) = i}| = 1: whether a path joins any two vertices, whatever its edges' direction.
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.operation import perform
@@ -16,7 +17,7 @@ from semirings import binary, unary
 from semirings.dtypes import FP64
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     """c(v) = deg(v) / (n - 1): edges in and out; of an undirected graph, which A is if symmetric,
     each edge once, but a self-loop twice.
@@ -31,7 +32,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     {0: 0.5, 1: 1.0, 2: 0.5}
     """
     ends = edges_out(A)
-    if not arguments.is_symmetric(A) if directed is None else directed:
+    if not validation.is_symmetric(A) if directed is None else directed:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << edges_in(A)
     else:
@@ -40,7 +41,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     return _share(ends)
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def in_degree(A: Matrix) -> Vector:
     """c(v) = Σ 1 / (n - 1) over the edges into v.
 
@@ -52,7 +53,7 @@ def in_degree(A: Matrix) -> Vector:
     return _share(edges_in(A))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def out_degree(A: Matrix) -> Vector:
     """c(v) = Σ 1 / (n - 1) over the edges out of v.
 
@@ -85,5 +86,5 @@ def _lengths(a: MatrixForms, by_columns: bool) -> Any:
 
 def _share(ends: Vector) -> Vector:
     if ends.size < 2:
-        return iterations.full(1.0, ends.size)
+        return power_iteration.full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from graphla import agg
-from graphla.algorithms import arguments, chance, weights
+from graphla.algorithms._shared import community_weights, hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.operations.operation import perform
@@ -27,7 +28,7 @@ from semirings import binary
 from semirings.semiring import plus_times
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def label_propagation(
     A: Matrix, weight: Any = None, seed: Any = None, *, max_iter: int = 100
 ) -> Vector:
@@ -47,14 +48,14 @@ def label_propagation(
     >>> label_propagation(A).to_dense().tolist()
     [0, 0, 0, 2, 2, 2]
     """
-    rounds = arguments.count("max_iter", max_iter, least=0)
-    is_weighted = arguments.weighs("weight", weight)
+    rounds = validation.count("max_iter", max_iter, least=0)
+    is_weighted = validation.weighs("weight", weight)
     if is_weighted:
-        arguments.nonnegative(A)
-    W, is_symmetric = weights.of_edges(A, is_weighted)
+        validation.nonnegative(A)
+    W, is_symmetric = community_weights.edge_weights(A, is_weighted)
     if not is_symmetric:
-        W = weights.both_ways(W)
-    W, _ = weights.whole(W)
+        W = community_weights.symmetrize(W)
+    W, _ = community_weights.scale_to_integers(W)
     start, names = perform("labels", _start, A._forms, seed)
     labels = perform("propagate", _propagated, W._forms, start, rounds)
     if labels is None:
@@ -87,7 +88,7 @@ def _start(a: MatrixForms, seed: Any) -> tuple[Array, Array]:
     names = xp.arange(n, dtype=xp.int32)
     if seed is None:
         return names, names
-    order = xp.argsort(chance.ranks(xp, n, chance.seeded(seed))).astype(xp.int32)
+    order = xp.argsort(hashed_random.ranks(xp, n, hashed_random.seed_number(seed))).astype(xp.int32)
     labels = xp.empty_like(names)
     labels[order] = names
     return labels, order

@@ -9,7 +9,8 @@ Unfolding of Communities*, 2015). On a GPU many vertices move at once, in rounds
 computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
-- L is symmetric, of whole numbers (`weights.whole`), so that sums are exact in any order;
+- L is symmetric, with integers as values (`community_weights.scale_to_integers`), so that sums are
+  exact in any order;
 - out and into are what the edges out of and into each vertex of the level weigh;
 - labels has, for each vertex of A, the vertex of the level that it has become part of.
 """
@@ -23,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from graphla import agg
-from graphla.algorithms import arguments, chance, weights
+from graphla.algorithms._shared import community_weights, hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.modularity import membership
 from graphla.backends import backend
 from graphla.backends.groups import Gains, Rounds
@@ -45,7 +47,7 @@ PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
 most SHARE of what all rounds of the level have raised it by."""
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def louvain(
     A: Matrix,
     weight: Any = True,
@@ -74,7 +76,7 @@ def louvain(
     return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, moved)
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def definition(
     A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
 ) -> Vector:
@@ -93,18 +95,18 @@ def _by_levels(
     move: Callable[[Matrix, Vector, Vector, float, int], Array],
 ) -> Vector:
     """Return the least vertex of each vertex's community; `move` finds one level's communities."""
-    n, drawn = A.nrows, chance.seeded(seed)
+    n, drawn = A.nrows, hashed_random.seed_number(seed)
     numbers = Vector.from_dense(backend(A.device).xp.arange(n))
-    resolution = arguments.real("resolution", resolution, low=0)
-    threshold = arguments.real("threshold", threshold, low=0)
-    last = LEVELS if max_level is None else arguments.count("max_level", max_level, least=1)
-    L, out, into, total = _linked(A, arguments.weighs("weight", weight), directed)
+    resolution = validation.real("resolution", resolution, low=0)
+    threshold = validation.real("threshold", threshold, low=0)
+    last = LEVELS if max_level is None else validation.count("max_level", max_level, least=1)
+    L, out, into, total = _linked(A, validation.weighs("weight", weight), directed)
     if not total:
         return numbers
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
-        community = move(L, out, into, factor, chance.mixed(drawn + k))
+        community = move(L, out, into, factor, hashed_random.mix(drawn + k))
         community, parts = perform("number", _numbered, L._forms, community)
         if parts == L.nrows:
             break
@@ -158,7 +160,7 @@ def in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) ->
         wants = wished != community
         if not gains.patience or not wants.any():
             break
-        coin = chance.stream(xp, n, stream) >> np.uint64(63) != 0
+        coin = hashed_random.stream(xp, n, stream) >> np.uint64(63) != 0
         community = xp.where(wants & coin, wished, community)
     return kept
 
@@ -193,11 +195,11 @@ def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vec
     """L = (A + Aᵀ) / 2 in whole numbers; what the edges out of and into each vertex weigh; and what
     all do."""
     if weight:
-        arguments.nonnegative(A)
-    B, is_symmetric = weights.of_edges(A, weight)
+        validation.nonnegative(A)
+    B, is_symmetric = community_weights.edge_weights(A, weight)
     if is_symmetric if directed is None else not directed:
-        B = weights.with_loops_twice(B)
-    B, total = weights.whole(B)
+        B = community_weights.double_loops(B)
+    B, total = community_weights.scale_to_integers(B)
     out = Vector.from_scalar(0.0, A.nrows)
     # out = B plus, into = Bᵀ plus: one vector if B = Bᵀ
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
@@ -205,7 +207,7 @@ def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vec
     if not is_symmetric:
         into = Vector.from_scalar(0.0, A.nrows)
         into(binary.plus) << B.reduce_columnwise(monoid.plus)
-    return B if is_symmetric else weights.both_ways(B), out, into, total
+    return B if is_symmetric else community_weights.symmetrize(B), out, into, total
 
 
 def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
@@ -216,12 +218,12 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
     do = backend(l.device)
-    words = chance.words(do.xp, l.nrows, seed)
+    words = hashed_random.words(do.xp, l.nrows, seed)
     return do.moved(l.csr, *degrees, factor, words, _rounds(seed))
 
 
 def _rounds(seed: int) -> Rounds:
-    streams = (chance.beginning(chance.mixed(seed + k)) for k in range(ROUNDS))
+    streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)
 
 

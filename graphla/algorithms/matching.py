@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments, chance
+from graphla.algorithms._shared import hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.forms import MatrixForms
 from graphla.graph.labels import called
@@ -27,7 +28,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import max_first
 
 
-@arguments.of_graph(gives=("",), undirected=True)
+@graph_algorithm(gives=("",), undirected=True)
 def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     """m(i) = j and m(j) = i for the edges {i, j} of a maximal matching: the mates, if any.
 
@@ -42,10 +43,10 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     >>> maximal_matching(path, weight=True).to_dict()
     {1: 2, 2: 1}
     """
-    is_weighted = arguments.weighs("weight", weight)
+    is_weighted = validation.weighs("weight", weight)
     if is_weighted:
         _refuse_unequal(A)
-    drawn = chance.seeded(seed)
+    drawn = hashed_random.seed_number(seed)
     mates = perform("match", _matched, A._forms, is_weighted, drawn)
     if mates is None:
         return definition(A, is_weighted, drawn)
@@ -82,8 +83,8 @@ def _places(a: MatrixForms, is_weighted: bool, seed: int) -> tuple[Array, Array,
     xp, rows = do.xp, do.row_of_entry(csr)
     upper = xp.flatnonzero(rows < csr.indices)[::-1]  # of equal ones the first is the dearest
     i, j = rows[upper].astype(xp.int64), csr.indices[upper].astype(xp.int64)
-    words = chance.words(xp, a.nrows, seed)
-    order = xp.argsort(chance.finished(words[i] + words[j]), kind="stable")
+    words = hashed_random.words(xp, a.nrows, seed)
+    order = xp.argsort(hashed_random.finalize(words[i] + words[j]), kind="stable")
     if is_weighted:
         order = order[xp.argsort(csr.values[upper][order], kind="stable")]
     place = xp.empty(i.size, xp.int64)
@@ -94,7 +95,7 @@ def _places(a: MatrixForms, is_weighted: bool, seed: int) -> tuple[Array, Array,
 def _matched(a: MatrixForms, is_weighted: bool, seed: int) -> Array | None:
     do = backend(a.device)
     csr = a.csr if is_weighted else _unweighted(do.xp, a.csr)
-    return do.matched(csr, chance.words(do.xp, a.nrows, seed))
+    return do.matched(csr, hashed_random.words(do.xp, a.nrows, seed))
 
 
 def _unweighted(xp: Any, a: Csr) -> Csr:

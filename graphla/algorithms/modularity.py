@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, weights
+from graphla.algorithms._shared import community_weights, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.forms import VectorForms
 from graphla.graph.labels import called
@@ -25,7 +26,7 @@ from semirings.exceptions import DimensionMismatch, InvalidValue
 from semirings.semiring import plus_first
 
 
-@arguments.of_graph(vertices=("communities",), keyed=("communities",))
+@graph_algorithm(vertices=("communities",), keyed=("communities",))
 def modularity(
     A: Matrix,
     communities: Any,
@@ -48,12 +49,12 @@ def modularity(
     >>> round(modularity(path, Vector.from_dense([0, 0, 1, 1])), 4)
     0.1667
     """
-    n, is_weighted = A.nrows, arguments.weighs("weight", weight)
+    n, is_weighted = A.nrows, validation.weighs("weight", weight)
     labels = _labels(communities, A)
-    resolution = arguments.real("resolution", resolution, low=0)
-    W, is_symmetric = weights.of_edges(A, is_weighted)
+    resolution = validation.real("resolution", resolution, low=0)
+    W, is_symmetric = community_weights.edge_weights(A, is_weighted)
     if is_symmetric if directed is None else not directed:
-        W = weights.with_loops_twice(W)
+        W = community_weights.double_loops(W)
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not math.isfinite(total):
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
@@ -107,7 +108,7 @@ def _labels(communities: Any, A: Matrix) -> Array:
     for k, members in enumerate(communities):
         if not isinstance(members, Iterable):
             raise TypeError(f"communities has {members!r}, but should have sets of vertices")
-        listed = arguments.vertices("communities", list(members), n)
+        listed = validation.vertices("communities", list(members), n)
         if (labels[listed] >= 0).any() or np.unique(listed).size < listed.size:
             raise InvalidValue("communities has a vertex twice, but should have each once")
         labels[listed] = k

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
 from graphla.forms import VectorForms
@@ -45,7 +46,7 @@ class Walk:
     is_weighted: bool
 
 
-@arguments.of_graph(keyed=("personalization", "nstart", "dangling"))
+@graph_algorithm(keyed=("personalization", "nstart", "dangling"))
 def pagerank(
     A: Matrix,
     alpha: float = 0.85,
@@ -77,18 +78,18 @@ def pagerank(
     [0.464, 0.05, 0.486]
     """
     n = A.nrows
-    alpha = arguments.real("alpha", alpha, low=0, high=1)
-    tol = arguments.real("tol", tol, low=0)
-    max_iter = arguments.count("max_iter", max_iter, least=1)
-    kept = arguments.one_of("dtype", dtype, ("FP32", "FP64"))
-    is_weighted = arguments.weighs("weight", weight) and iterations.values_differ(A)
+    alpha = validation.real("alpha", alpha, low=0, high=1)
+    tol = validation.real("tol", tol, low=0)
+    max_iter = validation.count("max_iter", max_iter, least=1)
+    kept = validation.one_of("dtype", dtype, ("FP32", "FP64"))
+    is_weighted = validation.weighs("weight", weight) and power_iteration.values_differ(A)
     if n == 0:
         return Vector(kept, 0)
 
     def landing(name: str, values: Given) -> Vector:
-        return iterations.shares(name, values, n, kept)
+        return power_iteration.as_distribution(name, values, n, kept)
 
-    jump = iterations.full(1 / n, n, kept)
+    jump = power_iteration.full(1 / n, n, kept)
     if personalization is not None:
         jump = landing("personalization", personalization)
     fall = jump if dangling is None else landing("dangling", dangling)
@@ -121,7 +122,7 @@ def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
                 )
             )
     if found is not None:
-        raise iterations.unsettled("PageRank", max_iter, found.change, least)
+        raise power_iteration.convergence_error("PageRank", max_iter, found.change, least)
     return definition(walk, rank, least, max_iter)
 
 
@@ -141,22 +142,22 @@ def definition(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
             following(binary.plus) << binary.times(jump, 1 - alpha)
             following(binary.plus) << binary.times(fall, left)
         # |r' - r| in all
-        changed = iterations.distance(following, rank)
+        changed = power_iteration.distance(following, rank)
         rank, following = following, rank
         if changed < least:
             return rank
-    raise iterations.unsettled("PageRank", max_iter, changed, least)
+    raise power_iteration.convergence_error("PageRank", max_iter, changed, least)
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
     if is_weighted:
-        arguments.nonnegative(A)
-        degree = plus_times["FP64"](A @ iterations.full(1.0, A.nrows)).new()
+        validation.nonnegative(A)
+        degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()
         _sums_fit(degree, alpha, kept)
     else:
         degree = edges_out(A)
-    share = iterations.full(0.0, A.nrows, kept)
+    share = power_iteration.full(0.0, A.nrows, kept)
     share(degree.V) << binary.truediv(alpha, degree)
     return share
 

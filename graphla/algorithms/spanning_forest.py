@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.components import connected_components, selection
 from graphla.backends import backend
 from graphla.graph.labels import called
@@ -26,7 +27,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.of_graph(undirected=True, lengths="weight")
+@graph_algorithm(undirected=True, lengths="weight")
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
@@ -44,7 +45,7 @@ def spanning_forest(
     {0: {2: 1}, 1: {2: 3}, 2: {0: 1, 1: 3}}
     """
     U = _weighed(A, ignore_nan)
-    W = U if arguments.weighs("weight", weight) else unary.one["BOOL"](U).new()
+    W = U if validation.weighs("weight", weight) else unary.one["BOOL"](U).new()
     found = parts.least_forest(W, bool(maximum))
     if found is None:
         found = definition(W, maximum=bool(maximum))
@@ -91,7 +92,7 @@ def _numbered(U: Matrix, maximum: bool) -> Matrix:
 def _weighed(A: Matrix, ignore_nan: bool) -> Matrix:
     """The edges above the diagonal, without those whose weight is not a number."""
     U = select.triu(A, 1).new()
-    if not arguments.is_floating(A) or not U.nvals:
+    if not validation.is_floating(A) or not U.nvals:
         return U
     wrong = select.valueeq(U.apply(unary.isnan), True).new()
     if not wrong.nvals:

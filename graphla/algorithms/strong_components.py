@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.components import not_empty, roots, selection
 from graphla.backends import backend
 from graphla.sparse import Matrix, Vector
@@ -30,7 +30,7 @@ from semirings import binary
 from semirings.semiring import lor_first, min_first, min_second
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def strong_components(A: Matrix) -> Vector:
     """f(i) = the least j with a path from i to j and one back: a label per vertex.
 
@@ -46,7 +46,7 @@ def strong_components(A: Matrix) -> Vector:
     return definition(A, from_hub=True) if found is None else found
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def is_strongly_connected(A: Matrix) -> bool:
     """|{i : f(i) = i}| = 1, f the strong components: whether each vertex leads to each other.
 

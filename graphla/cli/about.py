@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla import cards, datasets
 from graphla.cli.answers import number, share
-from graphla.graph.facts import is_symmetric
+from graphla.graph.cached_properties import is_symmetric
 from graphla.kernels import compiled
 from graphla.kernels.cache import cache_folder
 from graphla.settings import config

@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import chance, louvain, modularity
+from graphla.algorithms import louvain, modularity
+from graphla.algorithms._shared import hashed_random
 from graphla.backends import backend
 
 louvain_file = import_module("graphla.algorithms.louvain")
@@ -163,7 +164,7 @@ def one_by_one(exact, order):
 @given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
 def test_vertices_move_one_by_one_where_the_modularity_gains_most(graph, resolution, seed):
     assume(graph.ends)
-    order = np.argsort(chance.words(np, graph.n, chance.mixed(seed)))
+    order = np.argsort(hashed_random.words(np, graph.n, hashed_random.mix(seed)))
     expected = one_by_one(Exact(graph, resolution), order.tolist())
     found = louvain(graph.matrix(), True, resolution, 0, 1, seed, directed=not graph.undirected)
     assert sorted(parts(found.to_dense()), key=min) == sorted(parts(expected), key=min)

@@ -22,7 +22,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 WORD = (1 << 64) - 1
 
 
-def seeded(seed: Any) -> int:
+def seed_number(seed: Any) -> int:
     """`seed` as a number below 2^64: 0 for None, and a drawn one for a numpy Generator."""
     if seed is None:
         return 0
@@ -40,27 +40,27 @@ def seeded(seed: Any) -> int:
 
 def words(xp: Any, n: int, seed: int) -> Array:
     """h(v) = the finaliser of seed and v: 64 bits for each of the vertices 0..n-1, uint64."""
-    return stream(xp, n, beginning(seed))
+    return stream(xp, n, first_counter(seed))
 
 
-def beginning(seed: int) -> int:
+def first_counter(seed: int) -> int:
     """Where the counters of a seed begin."""
-    return mixed(seed ^ GOLDEN)
+    return mix(seed ^ GOLDEN)
 
 
 def stream(xp: Any, n: int, begin: int) -> Array:
     """The words of the vertices 0..n-1 whose counters begin there, uint64."""
-    return finished(xp.arange(n, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(begin))
+    return finalize(xp.arange(n, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(begin))
 
 
-def finished(x: Array) -> Array:
+def finalize(x: Array) -> Array:
     """The finaliser of each word."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
-def mixed(x: int) -> int:
+def mix(x: int) -> int:
     """The finaliser of one number."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD

@@ -1,165 +1,26 @@
-"""What an algorithm asks of its arguments, each refused in one sentence where it does not hold."""
+"""Checks of the arguments of algorithms; each refuses a wrong argument in one sentence."""
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend, placed
 from graphla.forms import MatrixForms, VectorForms
-from graphla.graph import Graph
-from graphla.graph.facts import is_symmetric
-from graphla.graph.labelled import labelled
-from graphla.graph.labels import at, called
+from graphla.graph.cached_properties import is_symmetric
+from graphla.graph.labels import called
+from graphla.operations.moving import on_host
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.placing import found
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class OfGraph:
-    """What `of_graph` is told about an algorithm."""
-
-    vertices: tuple[str, ...]
-    pairs: tuple[str, ...]
-    keyed: tuple[str, ...]
-    gives: tuple[str, ...]
-    rows: str
-    undirected: bool
-    lengths: str
-
-
-def of_graph(
-    *,
-    vertices: tuple[str, ...] = (),
-    pairs: tuple[str, ...] = (),
-    keyed: tuple[str, ...] = (),
-    gives: tuple[str, ...] = (),
-    rows: str = "",
-    undirected: bool = False,
-    lengths: str = "",
-) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
-    """An algorithm of a graph A: a square Matrix, what computes one, or a Graph. It gets a Matrix,
-    and the device of A as that of its vectors. Under a Graph, arguments and results are labelled:
-
-    - vertices: the parameters that are a vertex, or several;
-    - pairs: those that are a list of pairs of vertices;
-    - keyed: those that map vertices to something;
-    - gives: the results whose values are vertices: "" the only or first one, fields, or positions;
-    - rows: the parameter that says which vertices the rows of a Matrix are, if not all;
-    - undirected: only a graph whose edges lead both ways has it: others are refused;
-    - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always does. If it does, a Graph whose parallel edges were summed is
-      refused.
-
-    A parameter `directed` that is not given, or None, is what the Graph says.
-    """
-    told = OfGraph(vertices, pairs, keyed, gives, rows, undirected, lengths)
-    named = {*vertices, *pairs}
-
-    def decorate(
-        algorithm: Callable[Concatenate[Matrix, P], T],
-    ) -> Callable[Concatenate[Matrix | Graph, P], T]:
-        signature = inspect.signature(algorithm)
-
-        def bind(*args: Any, **options: Any) -> inspect.BoundArguments:
-            try:
-                return signature.bind(*args, **options)
-            except TypeError as error:  # which lacks the name of the algorithm
-                raise TypeError(f"{algorithm.__name__}() {error}") from None
-
-        @wraps(algorithm)
-        def run(*args: Any, **options: Any) -> Any:
-            if not args and "A" in options:
-                args = (options.pop("A"),)
-            if not args:
-                return algorithm(*args, **options)  # which misses it
-            given = args[0]
-            if not isinstance(given, Graph):
-                A = adjacency(given)
-                if undirected:
-                    symmetric(A)
-                if named and any(map(is_otherwise, (*args[1:], *options.values()))):
-                    bound = bind(A, *args[1:], **options)
-                    for name, value in bound.arguments.items():
-                        if name in named:
-                            bound.arguments[name] = as_list(value)
-                    return _beside(A, algorithm, bound.args[1:], bound.kwargs)
-                return _beside(A, algorithm, args[1:], options)
-            if undirected and given.directed:
-                raise InvalidValue(
-                    f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
-                    f"A.to_undirected() forgets the directions"
-                )
-            bound = bind(*args, **options)
-            asked, labels = bound.arguments, given._labels
-            if lengths and given.multigraph_weight == "sum":
-                weight = asked.get(lengths, signature.parameters[lengths].default)
-                if lengths == "A" or weighs(lengths, weight):
-                    refuse_summed(algorithm.__name__)
-            for name, value in asked.items():
-                if name in named and is_on_card(value):
-                    value = as_list(value)
-                if name in keyed and (isinstance(value, Mapping) or name not in vertices):
-                    asked[name] = labels.keyed(name, value)
-                elif name in vertices:
-                    asked[name] = labels.vertices(name, value)
-                elif name in pairs:
-                    asked[name] = labels.pairs(name, value)
-            if "directed" in signature.parameters and asked.get("directed") is None:
-                asked["directed"] = given.directed
-            with at(labels):
-                found = _beside(given._matrix, algorithm, bound.args[1:], bound.kwargs)
-            chosen = asked.get(rows) if rows else None
-            return labelled(found, labels, gives, None if chosen is None else labels.at(chosen))
-
-        run.of_graph = told  # pyright: ignore[reportAttributeAccessIssue]
-        run.__signature__ = _for_users(signature)  # pyright: ignore[reportAttributeAccessIssue]
-        return run
-
-    return decorate
-
-
-def refuse_summed(name: str) -> NoReturn:
-    """Refuse a Graph whose parallel edges were summed, for the algorithm of that name."""
-    raise InvalidValue(
-        f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
-        'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
-    )
-
-
-def _beside(A: Matrix, algorithm: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The algorithm, with its vectors where A is."""
-    if not config.autocompute:  # this setting applies only to the user's own statements
-        with config.set(autocompute=True):
-            return _beside(A, algorithm, args, options)
-    here = config.device
-    if A.device == here or (here != "cpu" and A.device == placed(here)):  # `set` takes a while
-        return algorithm(A, *args, **options)
-    with config.set(device=A.device):
-        return algorithm(A, *args, **options)
-
-
-def _for_users(signature: inspect.Signature) -> inspect.Signature:
-    """The signature, with a first parameter that may be a Graph."""
-    A, *others = signature.parameters.values()
-    return signature.replace(parameters=[A.replace(annotation="Matrix | Graph"), *others])
 
 
 def adjacency(A: Any) -> Matrix:
@@ -179,20 +40,19 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
-def is_otherwise(given: Any) -> bool:
-    """Whether it is a set, a generator, or the like, without places; or an array on a card."""
-    is_loose = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
-    return is_loose or is_on_card(given)
+def is_loose(given: Any) -> bool:
+    """Return whether it is a collection without positions (a set, a generator), or a GPU array."""
+    has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
+    return has_no_places or is_on_card(given)
 
 
 def as_list(given: Any) -> Any:
-    """Such a one as a list, or as an array of NumPy's; all else as it is."""
-    if not is_otherwise(given):
+    """Return a list for a collection without positions, a NumPy array for a GPU array."""
+    if not is_loose(given):
         return given
     if not is_on_card(given):
         return list(given)
-    device, (array,) = found(given)
-    return backend(device).to_host(array)
+    return on_host(given)
 
 
 def vertex(source: Any, n: int, name: str = "source") -> int:
