@@ -15,11 +15,11 @@ from typing import Any, Literal, NamedTuple
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, BitmapVector
 from graphla.operations.operation import Running
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
-from graphla.storage import Array, BitmapVector
+from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal.searching import Parents, lower, search
 from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue

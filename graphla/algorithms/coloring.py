@@ -19,10 +19,10 @@ import numpy as np
 from graphla.algorithms._shared import hashed_random
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import bor_second, max_second

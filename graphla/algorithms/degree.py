@@ -9,10 +9,10 @@ import numpy as np
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import FullVector
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import FullVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings import binary, unary
 from semirings.dtypes import FP64
 

@@ -16,9 +16,9 @@ from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
+from graphla.formats import Array
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
 from semirings.exceptions import InvalidValue
 
 Eccentricities = Vector | Mapping[Any, Any] | None

@@ -13,10 +13,10 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from graphla.traversal import many
 from semirings import monoid, unary
 from semirings.dtypes import FP64

@@ -20,10 +20,10 @@ from graphla import agg
 from graphla.algorithms._shared import community_weights, hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings import binary
 from semirings.semiring import plus_times
 

@@ -18,11 +18,11 @@ from typing import Any
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array, Csr
 from graphla.graph.labels import called
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, Csr
+from graphla.stores import MatrixForms
 from semirings import binary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import max_first

@@ -22,11 +22,11 @@ from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
-from graphla.forms import VectorForms
+from graphla.formats import FullVector
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.sparse import Matrix, Vector
-from graphla.storage import FullVector
+from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times

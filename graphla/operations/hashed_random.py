@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
-from graphla.storage import Array, Csr, FullVector
+from graphla.formats import Array, Csr, FullVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import BOOL, INT64
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
+from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import beside
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.stores import HUGE, MatrixForms, ScalarForms, VectorForms
+from semirings.dtypes import BOOL
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # which rows or columns: None for all, in order
@@ -189,6 +190,22 @@ def _outer(u: VectorForms, v: VectorForms, op: TypedBinaryOp) -> MatrixForms:
     do = backend(u.device)
     t = do.kronecker(as_row(u).csc, as_row(v).csr, op)
     return MatrixForms(u.device, op.return_type, t)
+
+
+def lookup(labels: VectorForms, values: VectorForms) -> VectorForms:
+    """w(i) = v(l(i)), where l and v are full, and l has indices of v."""
+    found = values.dense().values[labels.dense().values]
+    return VectorForms(labels.device, values.dtype, FullVector(labels.size, found))
+
+
+def selection(labels: VectorForms, ncols: int) -> MatrixForms:
+    """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
+    indices = labels.dense().values.astype(np.int32, copy=False)
+    narrow = np.int32 if labels.size < 1 << 31 else np.int64
+    indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
+    true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
+    csr = Csr(labels.size, ncols, indptr, indices, true)
+    return MatrixForms(labels.device, BOOL, csr)
 
 
 extract_vector = Operation("extract", _extract_vector)

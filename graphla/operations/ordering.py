@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.operations.indexing import row_of_each
 from graphla.operations.operation import note, perform
 from graphla.settings import recorders
-from graphla.storage import Array, Csr, FullVector, SparseVector, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import INT64, DataType
 from semirings.operators import TypedBinaryOp
 
@@ -112,7 +112,7 @@ def rank_entries(x: Any) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the number of each value among the distinct values in ascending order, and their count.
+    """Return the position of each value among the distinct ones in ascending order, and their count.
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """

@@ -8,10 +8,10 @@ from typing import Any
 
 from graphla.algorithms._shared import validation
 from graphla.backends import backend
+from graphla.formats import is_iso
 from graphla.operations.moving import default_device
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector
-from graphla.storage import is_iso
 from semirings import binary, monoid, unary
 from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms, VectorForms
 from graphla.graph.cached_properties import is_symmetric
 from graphla.graph.labels import called
 from graphla.operations.moving import on_host
@@ -18,6 +17,7 @@ from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
+from graphla.stores import MatrixForms, VectorForms
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue

@@ -31,8 +31,8 @@ def batches(
     else:
         size = MOST
         if A.device == "cpu":
-            size = EDGES // (cost * (A.nrows + A.nvals + 1))
-            size = max(size // WORD * WORD, WORD if cost == 1 else SHARE * config.threads)
+            fitting = EDGES // (cost * (A.nrows + A.nvals + 1))
+            size = max(fitting // WORD * WORD, WORD if cost == 1 else SHARE * config.threads)
             size = min(size, MOST)
         ends = [size * k for k in range(1, count // size)]
     with progress(count, "search", description) as advance:

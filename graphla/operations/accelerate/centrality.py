@@ -10,12 +10,12 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.backends import traversals as verbs
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Csr
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
 from graphla.settings import config
-from graphla.storage import Csr
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import FP64, INT64
 
 COST = 4
@@ -108,7 +108,9 @@ class Dependencies:
         if found is None:
             return None
         totals, edges, reached, counts = found
-        return DependencySums(*(lift(self.A, x) for x in (totals, edges, reached)), counts)
+        return DependencySums(
+            lift(self.A, totals), lift(self.A, edges), lift(self.A, reached), counts
+        )
 
     def _add_up(self, a: MatrixForms) -> tuple[Any, ...] | None:
         do, csr = backend(a.device), a.csr

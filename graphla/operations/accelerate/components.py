@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import INT64
 
 

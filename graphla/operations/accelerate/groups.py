@@ -9,11 +9,11 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.backends.groups import Gains, Rounds
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, Csr
 from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
-from graphla.storage import Array, Csr
+from graphla.stores import MatrixForms, VectorForms
 from semirings import binary
 from semirings.dtypes import INT32, INT64, DataType
 
@@ -111,9 +111,10 @@ def _move(
     l: MatrixForms, out: VectorForms, into: VectorForms, factor: float, seed: int, rounds: Rounds
 ) -> VectorForms | None:
     csr = l.csr
-    weights = (x.dense().values for x in (out, into))
     words = hashed_random.words(l.nrows, seed, like=csr.indptr)
-    found = backend(l.device).moved(csr, *weights, factor, words, rounds)
+    found = backend(l.device).moved(
+        csr, out.dense().values, into.dense().values, factor, words, rounds
+    )
     return _widen(l.device, found, INT32)
 
 

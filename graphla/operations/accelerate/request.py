@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from graphla.forms import VectorForms
-from graphla.storage import Array, FullVector
+from graphla.formats import Array, FullVector
+from graphla.stores import VectorForms
 from semirings.dtypes import DataType
 
 T = TypeVar("T")

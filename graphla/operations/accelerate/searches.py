@@ -17,11 +17,11 @@ import numpy as np
 
 from graphla.backends import Level, Tree, backend
 from graphla.backends.traversals import Meanwhile
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, BitmapVector, Csr, VectorMask
 from graphla.operations.accelerate.request import lift
 from graphla.operations.operation import perform
 from graphla.settings import Event, config, forced_direction, record, recorders
-from graphla.storage import Array, BitmapVector, Csr, VectorMask
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import INT32, DataType
 
 Parents = Literal[None, "any", "least"]
