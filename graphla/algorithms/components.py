@@ -16,11 +16,14 @@ With no grandparent changed by a round, each vertex points at the least vertex o
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import lookup, selection
+from graphla.operations.accelerate import Components, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import parts
 from semirings import binary, indexunary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
@@ -39,8 +42,7 @@ def connected_components(A: Matrix) -> Vector:
     >>> connected_components(A).to_dense().tolist()
     [0, 1, 2, 1, 1]
     """
-    found = parts.components(A)
-    return definition(A) if found is None else found
+    return accelerated(Components(A), partial(definition, A))
 
 
 @graph_algorithm()
@@ -71,12 +73,12 @@ def is_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix) -> Vector:
-    """The same, by rounds of products."""
+    """Return the labels, computed by rounds of products."""
     n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
-    settled = n == 0
-    while not settled:
+    is_stable = n == 0
+    while not is_stable:
         # u = A min.second g ⊕ g min.first A: the least grandparent among the neighbours
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
@@ -87,15 +89,9 @@ def definition(A: Matrix) -> Vector:
         parent(binary.min) << grandparent
         # g = f(f)
         before = grandparent.dup()
-        grandparent << parent[parent.to_dense()]
-        settled = grandparent.isequal(before)
+        grandparent << lookup(parent, parent)
+        is_stable = grandparent.isequal(before)
     return parent
-
-
-def selection(parent: Vector) -> Matrix:
-    """P with P(i, parent(i)) = 1 alone: uP scatters u along the parents."""
-    n = parent.size
-    return Matrix.from_csr(np.arange(n + 1), parent.to_dense(), True, ncols=n)
 
 
 def roots(labels: Vector) -> int:

@@ -12,6 +12,7 @@ Invariants, at the head of each round:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.cached_properties import is_symmetric, loops, self_loops
 from graphla.graph.labels import called
+from graphla.operations.accelerate import CoreNumbers, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import parts
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
@@ -40,9 +41,8 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     >>> core_numbers(binary.any(A | A.T)).to_dense().tolist()
     [2, 2, 2, 1, 0]
     """
-    directed = _checked(A, directed)
-    found = parts.cores(A, directed)
-    return definition(A, directed=directed) if found is None else found
+    directed = _check_directed(A, directed)
+    return accelerated(CoreNumbers(A, directed), partial(definition, A, directed=directed))
 
 
 @graph_algorithm(keyed=("core_number",))
@@ -80,8 +80,8 @@ def k_core(
 
 
 def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
-    """The core numbers, by rounds of products."""
-    directed = _checked(A, directed)
+    """Return the core numbers, computed by rounds of products."""
+    directed = _check_directed(A, directed)
     n, k = A.nrows, 0
     core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
     # d = A plus.pair 1, ⊕ 1 plus.pair A
@@ -103,8 +103,8 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     return core
 
 
-def _checked(A: Matrix, directed: bool | None) -> bool:
-    """Whether edges have a direction, of a graph without self-loops."""
+def _check_directed(A: Matrix, directed: bool | None) -> bool:
+    """Return whether edges have a direction; refuse a graph with self-loops."""
     if self_loops(A):
         i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(

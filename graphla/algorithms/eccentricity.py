@@ -28,7 +28,7 @@ from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
 from graphla.formats import Array, is_iso
-from graphla.graph.cached_properties import degrees, is_symmetric
+from graphla.graph.cached_properties import degrees, extent, is_symmetric
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
@@ -195,7 +195,7 @@ def rounding_error(A: Matrix) -> float:
     """
     if not A.nvals or not validation.is_floating(A):
         return 0.0
-    unit = _unit(2.0 * A.nrows * validation.extent(A)[1])
+    unit = _unit(2.0 * A.nrows * extent(A)[1])
     if unit and A._forms.fact("exact", lambda: perform("exact", _are_multiples, A._forms, unit)):
         return 0.0
     return 4 * (A.nrows + 4) * 2.0**-53

@@ -11,9 +11,9 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,29 +21,15 @@ import numpy as np
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.degree import edges_in, edges_out
-from graphla.backends import backend
-from graphla.formats import FullVector
+from graphla.graph.cached_properties import values_differ
 from graphla.graph.labels import called
-from graphla.operations.operation import Running
+from graphla.operations.accelerate import PageRank, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times
 
 Given = Vector | Mapping[Any, float] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """How a walker goes on: by the invariants above, and weights if `is_weighted`."""
-
-    A: Matrix
-    share: Vector
-    jump: Vector
-    fall: Vector
-    alpha: float
-    is_weighted: bool
 
 
 @graph_algorithm(keyed=("personalization", "nstart", "dangling"))
@@ -82,7 +68,7 @@ def pagerank(
     tol = validation.real("tol", tol, low=0)
     max_iter = validation.count("max_iter", max_iter, least=1)
     kept = validation.one_of("dtype", dtype, ("FP32", "FP64"))
-    is_weighted = validation.weighs("weight", weight) and power_iteration.values_differ(A)
+    is_weighted = validation.weighs("weight", weight) and values_differ(A)
     if n == 0:
         return Vector(kept, 0)
 
@@ -94,59 +80,35 @@ def pagerank(
         jump = landing("personalization", personalization)
     fall = jump if dangling is None else landing("dangling", dangling)
     share = _share(A, alpha, kept, is_weighted)
-    rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
-    walk = Walk(A, share, jump, fall, alpha, is_weighted)
-    return _settled(walk, rank, n * tol, max_iter)
+    rank = _first_ranks(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
+    request = PageRank(A, share, rank, jump, fall, alpha, is_weighted, n * tol, max_iter)
+    rank, change = accelerated(request, partial(definition, request))
+    if not change < n * tol:
+        raise power_iteration.convergence_error("PageRank", max_iter, change, n * tol)
+    return rank
 
 
-def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
-    """By the loop of the device, or, where it has none, as the algebra says."""
-    vectors, a = (walk.share, rank, walk.jump, walk.fall), walk.A._read()
-    with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
-        into, begin = a.csc, perf_counter()
-        found = backend(a.device).ranked(
-            into,
-            *(x._forms.dense().values for x in vectors),
-            alpha=walk.alpha,
-            least=least,
-            rounds=max_iter,
-            is_weighted=walk.is_weighted,
-            plan=None if a.device == "cpu" else a.plan_now(),
-        )
-        if found is not None:
-            a.spend(perf_counter() - begin)
-        if found is not None and found.change < least:
-            return Vector._of(
-                running.gives(
-                    VectorForms(a.device, rank.dtype, FullVector(rank.size, found.values))
-                )
-            )
-    if found is not None:
-        raise power_iteration.convergence_error("PageRank", max_iter, found.change, least)
-    return definition(walk, rank, least, max_iter)
-
-
-def definition(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
-    """The rounds from `rank` on, until one changes it by less than `least` in all."""
-    alpha, jump, fall, kept = walk.alpha, walk.jump, walk.fall, rank.dtype
-    follow = (plus_times if walk.is_weighted else plus_first)[kept]
-    following, changed = Vector(kept, rank.size), 0.0
-    for _ in range(max_iter):
+def definition(walk: PageRank) -> tuple[Vector, float]:
+    """Return the ranks after the last round, and its total change, computed by products."""
+    A, share, rank, alpha = walk.A, walk.share, walk.rank.dup(), walk.alpha
+    follow = (plus_times if walk.is_weighted else plus_first)[rank.dtype]
+    following, change = Vector(rank.dtype, rank.size), math.inf
+    for _ in range(walk.rounds):
         # r' = (share ∘ r)A
-        following << follow(binary.times(walk.share & rank) @ walk.A)
+        following << follow(binary.times(share & rank) @ A)
         # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
-        if fall is jump:
-            following(binary.plus) << binary.times(jump, 1 - alpha + left)
+        if walk.fall is walk.jump:
+            following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
         else:
-            following(binary.plus) << binary.times(jump, 1 - alpha)
-            following(binary.plus) << binary.times(fall, left)
+            following(binary.plus) << binary.times(walk.jump, 1 - alpha)
+            following(binary.plus) << binary.times(walk.fall, left)
         # |r' - r| in all
-        changed = power_iteration.distance(following, rank)
+        change = power_iteration.distance(following, rank)
         rank, following = following, rank
-        if changed < least:
-            return rank
-    raise power_iteration.convergence_error("PageRank", max_iter, changed, least)
+        if change < walk.least:
+            break
+    return rank, change
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
@@ -154,7 +116,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     if is_weighted:
         validation.nonnegative(A)
         degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()
-        _sums_fit(degree, alpha, kept)
+        _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
     share = power_iteration.full(0.0, A.nrows, kept)
@@ -162,7 +124,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     return share
 
 
-def _sums_fit(degree: Vector, alpha: float, dtype: Any) -> None:
+def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
     """Refuse sums of weights which the ranks' dtype cannot hold, or alpha / which it cannot."""
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
@@ -176,7 +138,7 @@ def _sums_fit(degree: Vector, alpha: float, dtype: Any) -> None:
             )
 
 
-def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
+def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """b·jump + (1 - b)·(in-edges of each) / edges, with the b for which as much jumps as lands.
 
     On an undirected graph that is the rank of a walker who has long followed edges alone, beside

@@ -84,7 +84,7 @@ def edge_order(a: MatrixForms, is_weighted: bool, seed: int) -> MatrixForms:
         order = order[np.argsort(upper.values[::-1][order], kind="stable")]
     places = np.empty_like(order, np.int64)
     places[order] = np.arange(order.size, dtype=np.int64, like=order)
-    found = Csr(upper.nrows, upper.ncols, upper.indptr, upper.indices, places[::-1])
+    found = Csr(upper.nrows, upper.ncols, upper.indptr, upper.indices, places[::-1].copy())
     return MatrixForms(a.device, INT64, found)
 
 

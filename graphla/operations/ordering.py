@@ -112,7 +112,7 @@ def rank_entries(x: Any) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the position of each value among the distinct ones in ascending order, and their count.
+    """Return the position of each value among the sorted distinct values, and the count of these.
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """

@@ -1,8 +1,4 @@
-"""Random numbers that are a function of a seed and a vertex: the same on every device.
-
-They are counters put through the finaliser of splitmix64 (G. Steele, D. Lea and C. Flood, *Fast
-Splittable Pseudorandom Number Generators*, 2014), so that no number waits for another.
-"""
+"""Random numbers that are a function of a seed and a vertex: the same on every device."""
 
 from __future__ import annotations
 
@@ -11,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend
-from graphla.formats import Array
+from graphla.operations import hashed_random
+from graphla.operations.hashed_random import WORD, first_counter, mix
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
 from semirings.exceptions import InvalidValue
 
-GOLDEN = 0x9E3779B97F4A7C15
-WORD = (1 << 64) - 1
+__all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_number"]
 
 
 def seed_number(seed: Any) -> int:
-    """`seed` as a number below 2^64: 0 for None, and a drawn one for a numpy Generator."""
+    """Return `seed` as a number below 2^64: 0 for None, a drawn one for a numpy Generator."""
     if seed is None:
         return 0
     if isinstance(seed, np.random.Generator):
@@ -38,45 +32,20 @@ def seed_number(seed: Any) -> int:
     return int(seed) & WORD
 
 
-def words(xp: Any, n: int, seed: int) -> Array:
-    """h(v) = the finaliser of seed and v: 64 bits for each of the vertices 0..n-1, uint64."""
-    return stream(xp, n, first_counter(seed))
-
-
-def first_counter(seed: int) -> int:
-    """Where the counters of a seed begin."""
-    return mix(seed ^ GOLDEN)
-
-
-def stream(xp: Any, n: int, begin: int) -> Array:
-    """The words of the vertices 0..n-1 whose counters begin there, uint64."""
-    return finalize(xp.arange(n, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(begin))
-
-
-def finalize(x: Array) -> Array:
-    """The finaliser of each word."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-def mix(x: int) -> int:
-    """The finaliser of one number."""
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD
-    return x ^ (x >> 31)
-
-
-def ranks(xp: Any, n: int, seed: int) -> Array:
-    """A number above 0 for each vertex, int64, no two alike, in an order left to chance."""
-    high = (words(xp, n, seed) >> np.uint64(33)).astype(np.int64) << 32
-    return high + xp.arange(1, n + 1, dtype=np.int64)
-
-
 def priorities(A: Matrix, seed: int) -> Vector:
-    """The ranks of the vertices of A, as a full vector beside it."""
+    """Return distinct INT64 numbers above 0 in random order, one per vertex of A."""
+    return Vector._of(perform("priorities", hashed_random.priorities, A._read(), seed))
 
-    def drawn(a: MatrixForms) -> Array:
-        return ranks(backend(a.device).xp, a.nrows, seed)
 
-    return Vector.from_dense(perform("priorities", drawn, A._forms), copy=False)
+def coins(A: Matrix, first: int) -> Vector:
+    """Return a random truth value for each vertex of A; the counter of vertex 0 is `first`."""
+    return Vector._of(perform("coins", hashed_random.coins, A._read(), first))
+
+
+def edge_order(A: Matrix, is_weighted: bool, seed: int) -> Matrix:
+    """R(i, j) = the position of {i, j}, i < j, among all edges: by weight, then in random order.
+
+    The weights count only if `is_weighted`; self-loops have no position.
+    """
+    order = perform("edge_order", hashed_random.edge_order, A._read(), is_weighted, seed)
+    return Matrix._of(order)

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphla.algorithms._shared import validation
-from graphla.backends import backend
-from graphla.formats import is_iso
 from graphla.operations.moving import default_device
-from graphla.operations.operation import perform, refuse_mixed
-from graphla.sparse import Matrix, Vector
+from graphla.operations.operation import refuse_mixed
+from graphla.sparse import Vector
 from semirings import binary, monoid, unary
 from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
 
@@ -91,13 +89,3 @@ def normalize(x: Vector) -> Vector:
 def distance(x: Vector, y: Vector) -> float:
     """Σ |x - y|, where both are full."""
     return norm(binary.minus(x & y).new())
-
-
-def values_differ(A: Matrix) -> bool:
-    """Whether weights of A may tell its edges apart: they are not known to be one, above 0."""
-    forms = A._read()
-    values = (forms.csr if forms.has_csr else forms.csc).values
-    if not is_iso(values):
-        return True
-    value = float(perform("weights", lambda _: backend(A.device).to_host(values[:1])[0], forms))
-    return not 0 < value < math.inf

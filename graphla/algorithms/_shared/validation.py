@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from graphla.graph.cached_properties import is_symmetric
+from graphla.graph.cached_properties import extent, is_symmetric
 from graphla.graph.labels import called
 from graphla.operations.moving import on_host
-from graphla.operations.operation import perform, refuse_mixed
+from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
-from graphla.stores import MatrixForms, VectorForms
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
@@ -98,13 +97,13 @@ def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
     return dtype
 
 
-def sources(source: Any, A: Matrix, name: str = "source") -> tuple[Any, tuple[VectorForms, ...]]:
-    """`source`, one vertex or several, as distinct int32, and the operands that these belong to.
+def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector:
+    """Return `source`, one vertex or several, as an array of distinct INT32 vertices.
 
-    An array of NumPy's, or, of a Vector with an entry at each, of the device.
+    A Vector, whose entries are at the sources, is returned itself.
     """
     if type(source) is int:
-        return np.array((vertex(source, A.nrows, name),), np.int32), ()
+        return np.array((vertex(source, A.nrows, name),), np.int32)
     if isinstance(source, VectorExpression):
         source = source.new()
     if isinstance(source, Vector):
@@ -112,22 +111,21 @@ def sources(source: Any, A: Matrix, name: str = "source") -> tuple[Any, tuple[Ve
             raise DimensionMismatch(f"{name} has size {source.size}, but A has {A.nrows} vertices")
         if source.device != A.device:
             refuse_mixed(A.device, source.device, f"A and {name}")
-        listed = perform("sources", VectorForms.sparse, source._forms, False)
-        return listed.indices, (source._forms,)
+        return source
     if isinstance(source, (list, tuple, range)) or (isinstance(source, np.ndarray) and source.ndim):
-        return np.unique(vertices(name, source, A.nrows)).astype(np.int32), ()
-    return np.array([vertex(source, A.nrows, name)], np.int32), ()
+        return np.unique(vertices(name, source, A.nrows)).astype(np.int32)
+    return np.array([vertex(source, A.nrows, name)], np.int32)
 
 
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
-    """x(s) = value, at each of the vertices that `source` says, beside A."""
+    """x(s) = value at each source s: return a Vector on the device of A."""
     with config.set(device=A.device):
-        if isinstance(source, (Vector, VectorExpression)):
-            sources(source, A)
+        chosen = sources(source, A)
+        if isinstance(chosen, Vector):
             x = Vector(dtype, A.nrows)
-            x(source.S) << value
+            x(chosen.S) << value
             return x
-        return Vector.from_coo(sources(source, A)[0], value, dtype, size=A.nrows)
+        return Vector.from_coo(chosen, value, dtype, size=A.nrows)
 
 
 def count(name: str, value: Any, least: int) -> int:
@@ -230,11 +228,6 @@ def symmetric(A: Matrix) -> None:
 def is_floating(A: Matrix) -> bool:
     """Whether the weights of A are floating-point numbers."""
     return A.dtype.name.startswith("FP")
-
-
-def extent(A: Matrix) -> tuple[Any, Any]:
-    """Return the least and the greatest weight of A, which has at least one edge."""
-    return perform("extent", MatrixForms.extent, A._forms, A.dtype)
 
 
 def first_entry(A: Matrix) -> tuple[int, int]:

@@ -29,12 +29,11 @@ def batches(
     if size is not None:
         ends = list(range(size, count, size))
     else:
-        size = MOST
+        many = MOST
         if A.device == "cpu":
-            fitting = EDGES // (cost * (A.nrows + A.nvals + 1))
-            size = max(fitting // WORD * WORD, WORD if cost == 1 else SHARE * config.threads)
-            size = min(size, MOST)
-        ends = [size * k for k in range(1, count // size)]
+            many = EDGES // (cost * (A.nrows + A.nvals + 1)) // WORD * WORD
+            many = min(max(many, WORD if cost == 1 else SHARE * config.threads), MOST)
+        ends = [many * k for k in range(1, count // many)]
     with progress(count, "search", description) as advance:
         for first, last in pairwise([0, *ends, count]):
             yield slice(first, last)

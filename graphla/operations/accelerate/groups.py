@@ -103,7 +103,7 @@ class Matching:
 
 
 def _propagate(w: MatrixForms, labels: VectorForms, rounds: int) -> VectorForms | None:
-    found = backend(w.device).propagated(w.csr, labels.dense().values, rounds)
+    found = backend(w.device).propagated(w.csr, labels.dense().values.astype(np.int32), rounds)
     return _widen(w.device, found, labels.dtype)
 
 
