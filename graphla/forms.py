@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from _thread import RLock  # `threading.RLock` is a Python function around this class
 from functools import cache
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphla.backends import backend, streams
@@ -55,6 +55,7 @@ class VectorForms:
         "_sparse",
         "device",
         "dtype",
+        "shape",
         "size",
         "stamps",
     )
@@ -63,6 +64,7 @@ class VectorForms:
         self.device = device
         self.dtype = dtype
         self.size = storage.size
+        self.shape = (storage.size,)
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
@@ -100,9 +102,11 @@ class VectorForms:
     @property
     def at_hand(self) -> AnyVector:
         """A form that is there already: full before bitmap before sparse."""
+        if self._bitmap is not None and not self._counted:
+            return self.bitmap()
         # Again if none was seen: another thread was in the midst of `full`.
-        v = self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
-        return self._ready(v)
+        v = self._full or self._bitmap or self._sparse or self.at_hand
+        return self._ready(v) if self.stamps else v
 
     @property
     def has_dense(self) -> bool:
@@ -118,7 +122,7 @@ class VectorForms:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            return self._ready(v)
+            return self._ready(v) if self.stamps else v
         v = self._full
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
@@ -137,7 +141,7 @@ class VectorForms:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            return self._ready(v)
+            return self._ready(v) if self.stamps else v
         v = self._full
         if v is not None:
             return backend(self.device).to_bitmap(self._ready(v))
@@ -168,7 +172,10 @@ class VectorForms:
 
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
-        return self.full() or self.bitmap()
+        v = None if self._full is not None else self.bitmap()
+        if v is None or known(v.count) == self.size:
+            return self.full()  # pyright: ignore[reportReturnType]
+        return v
 
     @property
     def stays_sparse(self) -> bool:
@@ -177,7 +184,8 @@ class VectorForms:
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
-        v = self.dense() if self.has_dense else self.sparse(sorted=False)
+        has_dense = self._bitmap is not None or self._full is not None
+        v = self.dense() if has_dense else self.sparse(sorted=False)
         if structural:
             return self._structural_mask(v, complement)
         if is_iso(v.values):
@@ -256,7 +264,7 @@ class MatrixForms:
     be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
-    __slots__ = ("_flipped", "_pair", "device", "dtype")
+    __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "shape")
 
     def __init__(
         self, device: str, dtype: DataType, csr: Csr | None = None, csc: Csr | None = None
@@ -266,6 +274,11 @@ class MatrixForms:
         self._pair = _Pair(device, csr, csc)
         self._pair.stamps = _stamps(device)
         self._flipped = False
+        if csr is not None:
+            self.nrows, self.ncols = csr.nrows, csr.ncols
+        elif csc is not None:
+            self.nrows, self.ncols = csc.ncols, csc.nrows
+        self.shape = (self.nrows, self.ncols)
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
@@ -286,8 +299,9 @@ class MatrixForms:
 
     def _form(self, by_columns: bool) -> Csr:
         pair = self._pair
-        form = pair.form(by_columns) or pair.make(by_columns)
-        pair.arrive_at(form)
+        form = (pair.by_columns if by_columns else pair.by_rows) or pair.make(by_columns)
+        if pair.stamps:
+            pair.arrive_at(form)
         return form
 
     def find_symmetry(self) -> bool:
@@ -326,24 +340,12 @@ class MatrixForms:
     @property
     def has_csr(self) -> bool:
         """Whether `csr` costs nothing."""
-        return self._pair.form(self._flipped) is not None
+        return (self._pair.by_columns if self._flipped else self._pair.by_rows) is not None
 
     @property
     def has_csc(self) -> bool:
         """Whether `csc` costs nothing."""
-        return self._pair.form(not self._flipped) is not None
-
-    @property
-    def nrows(self) -> int:
-        """Number of rows."""
-        csr = self._pair.form(self._flipped)
-        return csr.nrows if csr is not None else self.csc.ncols
-
-    @property
-    def ncols(self) -> int:
-        """Number of columns."""
-        csr = self._pair.form(self._flipped)
-        return csr.ncols if csr is not None else self.csc.nrows
+        return (self._pair.by_rows if self._flipped else self._pair.by_columns) is not None
 
     @property
     def nvals(self) -> int:
@@ -376,6 +378,7 @@ class MatrixForms:
         """The transpose: the same forms, swapped; what either makes, both have."""
         forms = object.__new__(MatrixForms)
         forms.device, forms.dtype = self.device, self.dtype
+        forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
         forms._pair, forms._flipped = self._pair, not self._flipped
         return forms
 
@@ -461,6 +464,7 @@ class ScalarForms:
     """One value, or none."""
 
     __slots__ = ("device", "dtype", "value")
+    shape = ()
 
     def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
         self.device = device

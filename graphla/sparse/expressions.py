@@ -15,7 +15,6 @@ from graphla.expression import Axis, Expression, Operand, describe, expression
 from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
-from graphla.operations.shapes import shape_of
 from graphla.operations.values import dtype_of, fit, is_on_card, is_scalar
 from graphla.sparse.mask import Mask, as_mask
 from graphla.sparse.operators import (
@@ -40,36 +39,19 @@ from semirings.exceptions import (
 from semirings.semiring import plus_times
 
 
-def mxm(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
-    """C = A ⊕.⊗ B."""
+def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
+    """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
+
+    `infix` is `A @ B`, if the product was written so: it has checked the shapes and the devices.
+    """
     semiring = semiring_of(op, a.dtype, b.dtype)
-    if a.ncols != b.nrows:
-        raise DimensionMismatch(f"A has {a.ncols} columns, but B has {b.nrows} rows")
-    return expression(2, ops.mxm, (a, b, semiring), (a.nrows, b.ncols), semiring.return_type)
+    shape = _product_shape(a.shape, b.shape) if infix is None else infix._shape
+    operation = _products[len(a.shape), len(b.shape)]
+    args = (a, b, semiring)
+    return expression(len(shape), operation, args, shape, semiring.return_type)
 
 
-def mxv(a: MatrixForms, u: VectorForms, op: Any) -> Any:
-    """w = A ⊕.⊗ u."""
-    semiring = semiring_of(op, a.dtype, u.dtype)
-    if a.ncols != u.size:
-        raise DimensionMismatch(f"A has {a.ncols} columns, but u has size {u.size}")
-    return expression(1, ops.mxv, (a, u, semiring), (a.nrows,), semiring.return_type)
-
-
-def vxm(u: VectorForms, a: MatrixForms, op: Any) -> Any:
-    """w = u ⊕.⊗ A."""
-    semiring = semiring_of(op, u.dtype, a.dtype)
-    if u.size != a.nrows:
-        raise DimensionMismatch(f"u has size {u.size}, but A has {a.nrows} rows")
-    return expression(1, ops.vxm, (u, a, semiring), (a.ncols,), semiring.return_type)
-
-
-def inner(u: VectorForms, v: VectorForms, op: Any) -> Any:
-    """s = u ⊕.⊗ v."""
-    semiring = semiring_of(op, u.dtype, v.dtype)
-    if u.size != v.size:
-        raise DimensionMismatch(f"u has size {u.size}, but v has size {v.size}")
-    return expression(0, ops.inner, (u, v, semiring), (), semiring.return_type)
+_products = {(2, 2): ops.mxm, (2, 1): ops.mxv, (1, 2): ops.vxm, (1, 1): ops.inner}
 
 
 def outer(u: VectorForms, v: VectorForms, op: Any) -> Any:
@@ -128,7 +110,7 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
     """C = op(A), op(left, A) or op(A, right); an index-unary op sees the place, and `right`."""
     if left is not None and right is not None:
         raise TypeError("apply takes `left` or `right`, not both")
-    shape = shape_of(a)
+    shape = a.shape
     if left is None and right is None:
         typed = unary_of(op, a.dtype)
         if is_index_op(typed):
@@ -156,7 +138,7 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
     """C = the entries of A where op(A(i, j), i, j, thunk) holds, or where a mask lets through."""
-    shape = shape_of(a)
+    shape = a.shape
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
@@ -276,7 +258,7 @@ def output_mask(x: Any, input_mask: Any) -> Mask:
             "input_mask is for a part of a Matrix or Vector that is not yet computed, as in A[I, J]"
         )
     a, *axes = x._args
-    shape = shape_of(a)
+    shape = a.shape
     if mask.ndim > len(shape):
         raise TypeError("input_mask is a Matrix, but a Vector needs a Vector as mask")
     if mask.ndim < len(shape):
@@ -319,7 +301,7 @@ def from_diag(v: VectorForms, k: Any) -> Any:
 def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
     """C(i + down, j + right) = A(i, j), where that is a place of C."""
     offsets = tuple(integer(offset, "offset") for offset in offsets)
-    given = zip(sizes, shape_of(a), strict=True)
+    given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
     if isinstance(a, VectorForms):
         return expression(1, ops.reposition_vector, (a, *offsets, *shape), shape, a.dtype)
@@ -344,7 +326,7 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
                 f"the power 0 by {semiring!r} needs an identity of its multiply, which has none"
             )
         identity = monoid[semiring.return_type].identity
-    return expression(2, ops.power, (a, n, semiring, identity), shape_of(a), semiring.return_type)
+    return expression(2, ops.power, (a, n, semiring, identity), a.shape, semiring.return_type)
 
 
 class Bound(NamedTuple):
@@ -356,7 +338,7 @@ class Bound(NamedTuple):
 def infix(symbol: str, left: Any, right: Any) -> Any:
     """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
     a, b = operand_forms(left), operand_forms(right)
-    one, other = (x.shape if isinstance(x, Expression) else shape_of(x) for x in (a, b))
+    one, other = a.shape, b.shape
     shape = _product_shape(one, other) if symbol == "@" else _common_shape_of(one, other, symbol)
     return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
 
@@ -392,16 +374,6 @@ def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     a = union_with_operator(a, op, left, right)._compute() if isinstance(a, Expression) else a
     b = union_with_operator(b, op, left, right)._compute() if isinstance(b, Expression) else b
     return ewise_union(a, b, op, left, right)
-
-
-def product(a: Any, b: Any, op: Any) -> Any:
-    """`A @ B`: mxm, mxv, vxm or inner, by the operands' dimensions."""
-    multiply: Any
-    if isinstance(a, MatrixForms):
-        multiply = mxm if isinstance(b, MatrixForms) else mxv
-    else:
-        multiply = vxm if isinstance(b, MatrixForms) else inner
-    return multiply(a, b, op)
 
 
 def vector(x: Any, name: str) -> VectorForms:
@@ -462,7 +434,7 @@ def _by_default(symbol: str, left: Any, right: Any) -> Any:
 
 def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
     """Whether two have the same shape, and equal (or close) entries at the same places."""
-    if (check_dtype and a.dtype is not b.dtype) or shape_of(a) != shape_of(b):
+    if (check_dtype and a.dtype is not b.dtype) or a.shape != b.shape:
         return False
     return perform("compare", ops.same_entries, a, b, tolerance)
 
@@ -500,7 +472,7 @@ def dimension(value: Any, name: str) -> int:
 def apply_index(a: Any, op: Any, thunk: Any) -> Any:
     """C = op(A(i, j), i, j, thunk), entry by entry."""
     typed, thunk = _with_thunk(op, a.dtype, thunk)
-    shape = shape_of(a)
+    shape = a.shape
     return expression(len(shape), ops.apply_index, (a, typed, thunk), shape, typed.return_type)
 
 
@@ -519,7 +491,7 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(a: Any, b: Any, name: str) -> tuple[int, ...]:
-    return _common_shape_of(shape_of(a), shape_of(b), name)
+    return _common_shape_of(a.shape, b.shape, name)
 
 
 def _common_shape_of(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
 from graphla.operations.operation import Operation, perform, refuse_mixed
-from graphla.operations.shapes import shape_of
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch
@@ -69,7 +68,7 @@ class Mask:
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
         """The mask in storage, for such an output; None where it lets all through."""
         forms = self.parent._read()
-        own = shape_of(forms)
+        own = forms.shape
         if forms.device != device:
             refuse_mixed(device, forms.device, "the output and its mask")
         if shape == own:
