@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.storage import Array
+from graphla.formats import Array
+from graphla.stores import MatrixForms
 
 
 def unreached(dtype: np.dtype[Any]) -> int:

@@ -12,7 +12,6 @@ from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_on_card, is_scalar
@@ -27,6 +26,7 @@ from graphla.sparse.operators import (
     semiring_of,
     unary_of,
 )
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings import monoid
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify

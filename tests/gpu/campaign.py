@@ -19,7 +19,7 @@ from typing import Any
 from instances import KERNELS, Instance
 from toolkit import nvrtc as installed
 
-from graphla.kernels import nvrtc
+from graphla.compilers import nvrtc
 
 TOGETHER = 24
 """Instances to a program: to read the sources takes longer than to compile a small kernel."""
