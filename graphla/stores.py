@@ -10,8 +10,8 @@ for: so the stamp of a form is there before the form is, and a form is read befo
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from _thread import RLock  # `threading.RLock` is a Python function around this class
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
