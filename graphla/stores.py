@@ -84,7 +84,8 @@ class VectorForms:
     @property
     def nvals(self) -> int:
         """Number of entries."""
-        return self.at_hand.nvals
+        v = self._sparse
+        return self.at_hand.nvals if v is None else v.indices.size
 
     @property
     def nbytes(self) -> int:
@@ -96,7 +97,7 @@ class VectorForms:
     @property
     def known_nvals(self) -> int | None:
         """Number of entries, or None where the host would have to wait for the device."""
-        v = self.at_hand
+        v = self._sparse or self.at_hand
         return known(v.count) if isinstance(v, BitmapVector) else v.nvals
 
     @property
@@ -264,7 +265,7 @@ class MatrixForms:
     be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
-    __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "shape")
+    __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "nvals", "shape")
 
     def __init__(
         self, device: str, dtype: DataType, csr: Csr | None = None, csc: Csr | None = None
@@ -279,6 +280,7 @@ class MatrixForms:
         elif csc is not None:
             self.nrows, self.ncols = csc.ncols, csc.nrows
         self.shape = (self.nrows, self.ncols)
+        self.nvals = (csr or csc).indices.size  # pyright: ignore[reportOptionalMemberAccess]
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
@@ -290,16 +292,21 @@ class MatrixForms:
     @property
     def csr(self) -> Csr:
         """The entries by rows."""
-        return self._form(self._flipped)
+        pair = self._pair
+        form = pair.by_columns if self._flipped else pair.by_rows
+        if form is None:
+            form = pair.make(self._flipped)
+        if pair.stamps:
+            pair.arrive_at(form)
+        return form
 
     @property
     def csc(self) -> Csr:
         """The entries by columns: the Csr of the transpose."""
-        return self._form(not self._flipped)
-
-    def _form(self, by_columns: bool) -> Csr:
         pair = self._pair
-        form = (pair.by_columns if by_columns else pair.by_rows) or pair.make(by_columns)
+        form = pair.by_rows if self._flipped else pair.by_columns
+        if form is None:
+            form = pair.make(not self._flipped)
         if pair.stamps:
             pair.arrive_at(form)
         return form
@@ -348,11 +355,9 @@ class MatrixForms:
         return (self._pair.by_rows if self._flipped else self._pair.by_columns) is not None
 
     @property
-    def nvals(self) -> int:
+    def known_nvals(self) -> int:
         """Number of entries."""
-        return (self._pair.by_rows or self._pair.by_columns).indices.size  # pyright: ignore[reportOptionalMemberAccess]
-
-    known_nvals = nvals
+        return self.nvals
 
     @property
     def nbytes(self) -> int:
@@ -379,6 +384,7 @@ class MatrixForms:
         forms = object.__new__(MatrixForms)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
+        forms.nvals = self.nvals
         forms._pair, forms._flipped = self._pair, not self._flipped
         return forms
 
@@ -425,7 +431,7 @@ class MatrixForms:
     def make_full_plan(self) -> None:
         """The full plan, and the form that is missing; light where it would not fit or pay."""
         self.find_symmetry()
-        self._form(False), self._form(True)
+        self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
             self._pair.plans.is_settled = False  # memory may be less short by now
         self._pair.make_plan(int(self._flipped), True)
