@@ -1,9 +1,9 @@
 """Specialise a loop to its operators, compile it with Numba, and keep it on disk and in memory.
 
 A loop is a file of `graphla.backends.cpu.loops`. Its text, after the text of the typed operators it
-is asked for, makes a module of its own: written whole into the cache folder, named by a digest of all
-it depends on, entered in `sys.modules`, compiled for one signature. Numba keeps the machine code
-beside it, so that a later process only reads it.
+is asked for, makes a module of its own: written whole into the cache folder, named by a digest of
+all it depends on, entered in `sys.modules`, compiled for one signature. Numba keeps the machine
+code beside it, so that a later process only reads it.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """What ewise_union.cu notes of each word of the merge's items, and of each tile; then counts."""
+    """The notes of ewise_union.cu on each word of the merged items and each tile; then counts."""
     words = (a.nvals + b.nvals) // WORD + 1
     notes, cut = xp.empty(3 * words, np.uint32), -(-words * WORD // TILE)
     starts, ends = xp.empty(cut, np.int64), xp.empty(cut, np.int64)
