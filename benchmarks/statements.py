@@ -1,6 +1,7 @@
 """Measure the host overhead of one statement: the time until it is done, on small operands.
 
-    python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N] [--calls]
+    python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N] [--sizes N...]
+                                    [--calls]
 
 Two cases: A with 1,000 vertices and 8 entries per row (INT64) with a frontier of 50 entries, and a
 3 x 3 matrix. Each statement runs N times (300 unless given) and the table shows the median in
@@ -30,7 +31,6 @@ import numpy as np
 
 TURN = 30
 """Number of statements that one process measures before the next one takes its turn."""
-SIZES = {1000: "1,000 vertices, 8 entries per row", 3: "3 x 3"}
 
 
 class Library:
@@ -169,7 +169,7 @@ class Contender:
     def __init__(self, title: str, name: str, path: str, arguments: argparse.Namespace, n: int):
         self.title = title
         environment = dict(os.environ, PYTHONPATH=path)
-        command = [sys.executable, __file__, "--serve", name, "--size", str(n)]
+        command = [sys.executable, __file__, "--serve", name, "--sizes", str(n)]
         command += ["--device", arguments.device, "--compiled", arguments.compiled]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -221,19 +221,21 @@ def main() -> None:
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--compiled", default="True" if find_spec("numba") else "auto")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
-    parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 3], metavar="N")
     arguments = parser.parse_args()
     if arguments.serve:
-        serve(arguments.serve, arguments.device, arguments.compiled, arguments.size)
+        serve(arguments.serve, arguments.device, arguments.compiled, arguments.sizes[0])
         return
     here = str(Path(__file__).resolve().parents[1])
-    for n, title in SIZES.items():
+    for n in arguments.sizes:
         contenders = [Contender("graphla", "graphla", here, arguments, n)]
         if arguments.against:
             contenders.append(Contender("against", "graphla", arguments.against, arguments, n))
         if arguments.device == "cpu" and find_spec("graphblas"):
             contenders.append(Contender("graphblas", "graphblas", here, arguments, n))
-        print(f"\n{title}, {arguments.device}, compiled={arguments.compiled}")
+        print(
+            f"\n{n} x {n}, {min(8, n - 1)} entries per row, {arguments.device}, compiled={arguments.compiled}"
+        )
         compare(contenders, arguments)
         for each in contenders:
             each.close()
