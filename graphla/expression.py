@@ -59,7 +59,7 @@ class Operand:
 
     __slots__ = ("__weakref__", "_forms")
     ndim: ClassVar[int]
-    _forms: Any  # those of a noun; of an expression None until it is computed
+    _forms: Any  # of a noun; None in an expression that is not computed
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
     def _read(self) -> Any:
@@ -368,14 +368,16 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
+    pending = x if isinstance(x, Expression) and x._forms is None else None
     if ndim:
-        if x.shape != target._forms.shape:
+        shape = x._forms.shape if pending is None else pending._shape
+        if shape != target._forms.shape:
             raise DimensionMismatch(
-                f"the output has {describe(target.shape)}, "
-                f"but the expression has {describe(x.shape)}"
+                f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        if x.device != target._forms.device:
-            refuse_mixed(target.device, x.device, "the output and the expression")
+        device = x._forms.device if pending is None else pending.device
+        if device != target._forms.device:
+            refuse_mixed(target.device, device, "the output and the expression")
     try:
         _update(target, x, mask, accum, replace)
         return
@@ -393,11 +395,12 @@ def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     t, lowered, device = x._forms, None, target._forms.device
     operation = None if t is not None else x._operation or x._resolve()._operation
     name, operands = ("write", (t,)) if operation is None else (operation.name, x._args)
+    if mask is not None:
+        operands = (*operands, mask.parent._forms or mask.parent._read())
     with Running(name, operands, device) as running:
         del operands
         if mask is not None:
             lowered = mask._read(target._forms.shape, device)
-            running.reads(mask.parent)
         honours_mask = lowered is None
         if operation is not None:
             if lowered is not None and operation.honours_mask:
@@ -420,12 +423,12 @@ def assign(
     submask: bool = False,
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
-    axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
-    shape = target.shape
-    pairs = zip(axes, shape, strict=True)
-    sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
+    shape, device, sizes = target._forms.shape, target._forms.device, target._forms.shape
+    if sizes and not (axes[0] is None and axes[-1] is None):
+        axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
+        pairs = zip(axes, shape, strict=True)
+        sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
     value = _value(target, x, sizes)
-    device = target.device
     if value.device != device:
         refuse_mixed(device, value.device, "the output and what is assigned to it")
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
@@ -442,11 +445,11 @@ def assign(
         how = _assign_line
     else:
         how = _assign_matrix
-    with Running("assign", (value,), device) as running:
+    operands = (value,) if mask is None else (value, mask.parent._read())
+    with Running("assign", operands, device) as running:
         lowered = None
         if mask is not None:
             lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)
-            running.reads(mask.parent)
         running.writes(target)
         how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
     if start is not None:

@@ -71,7 +71,7 @@ class VectorForms:
         self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
-        self.stamps = _stamps(device)
+        self.stamps = () if device == "cpu" else (streams(device).stamp(),)
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
@@ -174,7 +174,7 @@ class VectorForms:
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
         v = None if self._full is not None else self.bitmap()
-        if v is None or known(v.count) == self.size:
+        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
             return self.full()  # pyright: ignore[reportReturnType]
         return v
 
@@ -273,7 +273,7 @@ class MatrixForms:
         self.device = device
         self.dtype = dtype
         self._pair = _Pair(device, csr, csc)
-        self._pair.stamps = _stamps(device)
+        self._pair.stamps = () if device == "cpu" else (streams(device).stamp(),)
         self._flipped = False
         if csr is not None:
             self.nrows, self.ncols = csr.nrows, csr.ncols
@@ -612,10 +612,6 @@ def _share_pattern(a: Csr | None, b: Csr | None) -> bool:
     if a is None or b is None:
         return False
     return a is b or (a.indptr is b.indptr and a.indices is b.indices)
-
-
-def _stamps(device: str) -> tuple[Any, ...]:
-    return () if device == "cpu" else (streams(device).stamp(),)
 
 
 def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:

@@ -130,11 +130,6 @@ class Running:
             self._before = self._order.enter(self._device)
         return self
 
-    def reads(self, operand: Any) -> None:
-        """Record that the forms of a noun or an expression are read, too."""
-        if self._device != "cpu":
-            self._read = (*self._read, operand._read())
-
     def writes(self, owner: Any, t: Any = None) -> None:
         """Record that `owner` is about to hold other forms, and that T, if given, is computed.
 
