@@ -114,7 +114,7 @@ class Expression(Operand):
         self._shape = shape
         self._dtype = dtype
         self._region = region
-        self._forms = None
+        self._forms: Any = None
         self._device = device_of(args) if device is None else device
 
     @property
