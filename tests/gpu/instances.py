@@ -16,11 +16,16 @@ from typing import Any
 
 import numpy as np
 from covering import Row, covering
+from devices import use_cuda
 
 import graphla.backends.cuda
 from graphla.compilers import cuda_ops, nvrtc
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, DataType
+
+use_cuda()
+
+from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning  # noqa: E402
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
 
@@ -437,7 +442,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
-CONSTANTS: dict[str, Any] = {}
+CONSTANTS: dict[str, Any] = {
+    "multi_source_bfs.cu": MultiSearchTuning(),
+}
 """What `load` is given as the constants of a file's kernels, by the file."""
 
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py

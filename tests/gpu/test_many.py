@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.backends import MultiSearch, backend
-from graphla.backends.cuda import multi_source_bfs, persistent
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning
+from graphla.backends.tuning import using
 from graphla.formats import Csr, VectorMask
 
 cpu, cuda = backend("cpu"), backend("cuda")
@@ -119,23 +123,27 @@ def arguments(draw: Any) -> dict[str, Any]:
     }
 
 
-def thresholds(draw: Any, patch: pytest.MonkeyPatch) -> None:
-    """Rows cut short, each direction, few planes, tickets that wrap around."""
-    patch.setattr(multi_source_bfs, "LONGEST", draw(st.sampled_from((0, 3, 64))))
-    patch.setattr(multi_source_bfs, "PART", draw(st.sampled_from((1, 7, 256))))
-    patch.setattr(multi_source_bfs, "FAVOUR", draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))))
-    patch.setattr(multi_source_bfs, "PLANES", draw(st.sampled_from((2, 3, 12))))
-    patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+@contextmanager
+def thresholds(draw: Any) -> Iterator[None]:
+    """Short and long rows, each direction, few planes, tickets that wrap around."""
+    tuning = MultiSearchTuning(
+        longest=draw(st.sampled_from((0, 3, 64))),
+        part=draw(st.sampled_from((1, 7, 256))),
+        favor=draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))),
+        planes=draw(st.sampled_from((2, 3, 12))),
+    )
+    with using(tuning), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+        yield
 
 
 @given(st.data())
 def test_levels_are_those_of_a_search_from_each_start(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
-    with pytest.MonkeyPatch.context() as patch:
-        thresholds(data.draw, patch)
-        with gl.direction(data.draw(st.sampled_from(("auto", "auto", "push", "pull")))):
-            found = search(*case["given"], levels=dtype, traced=True, **case["options"])
+    direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))
+    with thresholds(data.draw), gl.direction(direction):
+        found = search(*case["given"], levels=dtype, traced=True, **case["options"])
     assert found.dtype == dtype
     expected = case["expected"]
     assert (cuda.to_host(found) == (expected.astype(BYTE) if dtype == BYTE else expected)).all()
@@ -144,8 +152,7 @@ def test_levels_are_those_of_a_search_from_each_start(data: Any):
 @given(st.data())
 def test_counts_are_those_of_the_levels(data: Any):
     case = arguments(data.draw)
-    with pytest.MonkeyPatch.context() as patch:
-        thresholds(data.draw, patch)
+    with thresholds(data.draw):
         found = search(*case["given"], **case["options"])
     count, total, farthest = map(cuda.to_host, found)
     levels = case["expected"]
