@@ -25,6 +25,7 @@ from semirings.dtypes import ALL, DataType
 
 use_cuda()
 
+from graphla.backends.cuda.closure import ClosureTuning  # noqa: E402
 from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning  # noqa: E402
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
@@ -443,6 +444,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
+    "closure.cu": ClosureTuning(),
     "multi_source_bfs.cu": MultiSearchTuning(),
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
