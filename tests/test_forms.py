@@ -352,7 +352,7 @@ def test_what_is_known_about_a_matrix_is_found_once_and_freed_with_it():
     assert found == ["longest", "rows", "longest", "rows"]
     held = matrix()
     gone = ref(held)
-    remember(a, "held", lambda: held)
+    remember(a, "held", lambda held=held: held)
     del held
     assert gone() is not None
     del a
