@@ -127,6 +127,47 @@ def counters(count: int) -> Array:
     return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
 
 
+ANSWERS = 512
+"""Words of each thread. A launch that was interrupted may still store into the one it was given."""
+
+
+class _Answers(local):
+    """Words of the host's memory that kernels store numbers in: of each thread, used in turn."""
+
+    memory: Any = None
+
+    def take(self) -> tuple[Array, int]:
+        """Return a word, and its address for a kernel."""
+        if self.memory is None:
+            # With unified addresses what is pinned has one address for the host and every card.
+            self.memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
+            self.words = np.frombuffer(self.memory, np.int64, ANSWERS).reshape(-1, 1)
+            self.next = 0
+        place, self.next = self.next, (self.next + 1) % ANSWERS
+        return self.words[place], self.memory.ptr + 8 * place
+
+
+_answers = _Answers()
+
+
+class Answer:
+    """A word of the host's memory: pass `pointer` to a kernel that stores one value there.
+
+    This takes half the time of a copy from the device's memory.
+    """
+
+    __slots__ = ("_word", "pointer")
+
+    def __init__(self) -> None:
+        self._word, pointer = _answers.take()
+        self.pointer = np.uint64(pointer)
+
+    def wait(self, dtype: Any = np.int64) -> Any:
+        """Wait for the current stream, and return the value as a NumPy scalar."""
+        xp.cuda.get_current_stream().synchronize()
+        return self._word.view(dtype)[0]
+
+
 def number(scalar: Array) -> int:
     """A number that the device has computed: the host waits for it."""
     return int(scalar)

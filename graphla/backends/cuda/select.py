@@ -16,6 +16,7 @@ from graphla.backends.cuda.launch import (
     ISO,
     NO_PLACES,
     NULL,
+    Answer,
     blocks,
     number,
     offset_dtype,
@@ -26,11 +27,13 @@ from graphla.backends.cuda.launch import (
 )
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, SparseVector
+from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 WORD = 32
 """Flags in a word."""
+FEW = 32 * 128 - 1
+"""Most entries of a vector that one block selects from, as in select.cu."""
 ONE_BLOCK = 1 << 14
 """Words that one block scans sooner (a launch, 4 us) than CuPy's scan is called (19 us)."""
 WIDEST_BLOCK = 1024
@@ -52,6 +55,8 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
     if not a.nvals:
         return a
     x, stored, kept = read(a.values, op.reads_x)
+    if isinstance(a, SparseVector) and a.nvals <= FEW:
+        return _select_few(a, op, thunk)
     indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
     bits, ends = room_for_flags(a.nvals)
     kernel = load("select.cu", "flag_entries", (cuda_ops.mapping, op), stored, kept, where, offset)
@@ -64,6 +69,25 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
     return keep_flagged(a, bits, ends)
 
 
+def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
+    """Select from a vector in one launch."""
+    x, stored, kept = read(v.values, op.reads_x)
+    has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
+    indices, new = xp.empty(v.nvals, np.int32), v.values
+    if has_values:
+        new = xp.empty(v.nvals, v.values.dtype)
+    answer, spec = Answer(), (cuda_ops.mapping, op)
+    kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
+    outputs = (indices, new if has_values else NULL, answer.pointer)
+    thunk = scalar(thunk, op.thunk_type.np_type)
+    values = v.values if has_values else NULL
+    kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
+    count = int(answer.wait())
+    if count == v.nvals:
+        return v
+    return SparseVector(v.size, indices[:count], new[:count], v.is_sorted)
+
+
 def room_for_flags(entries: int) -> tuple[Array, Array]:
     """`bits` and `ends` of flags.cuh, for a kernel to fill with flags and counts."""
     words = entries // WORD + 1
@@ -71,15 +95,23 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 
 def count_flags(ends: Array) -> int:
-    """Makes sums of the counts that lie in `ends`, and waits for how many flags there are."""
-    add_up(ends)
-    return number(ends[-1])
+    """Make sums of the counts (int64, one or more) in `ends`, and wait for the sum of all."""
+    if ends.size > ONE_BLOCK:
+        add_up(ends)
+        return number(ends[-1])
+    answer = Answer()
+    add_up(ends, answer.pointer)
+    return int(answer.wait())
 
 
-def add_up(ends: Array) -> None:
-    """Makes sums of the counts (int64, one or more) that lie in `ends`."""
+def add_up(ends: Array, answer: Any = NULL) -> None:
+    """Make sums of the counts (int64, one or more) in `ends`.
+
+    At most ONE_BLOCK counts are added up by a kernel, which stores the sum of all in `answer`, too.
+    """
     if ends.size <= ONE_BLOCK:
-        load("select.cu", "scan_counts", NOTHING)(1, WIDEST_BLOCK, ends, size(ends.size))
+        kernel = load("select.cu", "scan_counts", NOTHING)
+        kernel(1, WIDEST_BLOCK, ends, size(ends.size), answer)
     else:
         xp.cumsum(ends, out=ends)
 
