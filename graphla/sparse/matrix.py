@@ -502,6 +502,10 @@ class Matrix(ReadableMatrix, Indexed):
             return matrix
         return Matrix._of(perform("dup", cast, forms, wanted), name)
 
+    def _lift(self, forms: Any) -> Matrix | Vector:
+        """Return a new Vector or Matrix of these forms."""
+        return (Matrix if isinstance(forms, MatrixForms) else Vector)._of(forms)
+
     def clear(self) -> None:
         """Delete all entries."""
         forms = self._forms
