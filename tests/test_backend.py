@@ -387,11 +387,11 @@ def test_push_and_pull_fold_the_terms_of_each_output(name, data, n, m, side):
         patch.setattr(products, "CHUNK", chunk)
         patch.setattr(products, "FEW", few)
         for form in ("bitmap", "full"):
-            w = products.pull(np, A, vector(m, u, form, dtype), ring, side, mask)
+            w = products.pull(A, vector(m, u, form, dtype), ring, side, mask)
             check(table_of(w), terms, ring)
             assert w.values.dtype == ring.return_type.np_type
         for form in ("sorted", "unsorted"):
-            w = products.push(np, do.transpose(A), vector(m, u, form, dtype), ring, side, mask)
+            w = products.push(do.transpose(A), vector(m, u, form, dtype), ring, side, mask)
             check(table_of(w), terms, ring)
             assert w.values.dtype == ring.return_type.np_type
 
@@ -418,7 +418,7 @@ def test_mxm_folds_the_terms_of_each_place(name, data, n, m, l):
         patch.setattr(products, "CHUNK", chunk)
         patch.setattr(matrix_products, "DOT", 0 if dots else 1000)
         patch.setattr(matrix_products, "BOARD", chunk)
-        c = matrix_products.mxm(np, A, B, ring, mask, do.transpose(B))
+        c = matrix_products.mxm(A, B, ring, mask, do.transpose(B))
     check(table_of(c), terms, ring)
     assert (c.nrows, c.ncols) == (n, l)
     assert c.values.dtype == ring.return_type.np_type
@@ -429,8 +429,8 @@ def test_a_product_of_one_known_value_stays_iso():
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))
     for w in (
-        products.push(np, A, u, semiring.any_pair["INT64"], "vxm", None),
-        products.pull(np, A, do.to_bitmap(u), semiring.any_pair["INT64"], "mxv", None),
+        products.push(A, u, semiring.any_pair["INT64"], "vxm", None),
+        products.pull(A, do.to_bitmap(u), semiring.any_pair["INT64"], "mxv", None),
     ):
         assert is_iso(w.values)
 

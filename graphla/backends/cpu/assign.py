@@ -57,7 +57,7 @@ def write(
             return None
         # The result has about as many entries as t, so it may as well be a bitmap from here on.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
-        c = layout.to_bitmap(np, c)
+        c = layout.to_bitmap(c)
     if accum is None and isinstance(t, BitmapVector) and _is_structure_of(mask, t):
         return _fill(c, t, dtype, in_place, threads)
     return _write_dense(c, t, mask, accum, replace, dtype, in_place, threads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -145,7 +145,7 @@ def transpose(a: Csr) -> Csr:
     """The same entries by columns."""
     memory.require_offsets(a.ncols, "columns", a.nvals)
     if a.nvals < LARGE or not counting.fits(a.nrows, a.ncols, a.nvals):
-        return layout.transpose(np, a)
+        return layout.transpose(a)
     return counting.transpose(a)
 
 
@@ -160,7 +160,7 @@ def build_matrix(
     """Entries in any order, equal places folded by dup_op from the left, or refused."""
     memory.require_offsets(nrows, "rows", values.size)
     if values.size < LARGE or not counting.fits(nrows, ncols, values.size):
-        return building.build_matrix(np, nrows, ncols, rows, columns, values, dup_op)
+        return building.build_matrix(nrows, ncols, rows, columns, values, dup_op)
     return counting.build_matrix(nrows, ncols, rows, columns, values, dup_op)
 
 
@@ -168,7 +168,7 @@ def to_sparse(v: AnyVector) -> SparseVector:
     """The entries alone, in order."""
     if isinstance(v, BitmapVector) and not is_iso(v.values) and _compiles(v.size):
         return assign.to_sparse(v)
-    return layout.to_sparse(np, v)
+    return layout.to_sparse(v)
 
 
 # --- products -----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def pull(
     """w(o) = (+)_k mult(A(o, k), u(k)), over what the mask allows."""
     if _compiles(rows.nvals, semiring, size=rows.nrows):
         return loops.pull(rows, u, semiring, side, mask, config.threads)
-    return products.pull(np, rows, u, semiring, side, mask)
+    return products.pull(rows, u, semiring, side, mask)
 
 
 def push(
@@ -189,7 +189,7 @@ def push(
     """w(o) = (+)_k mult(A(o, k), u(k)), along the entries of u."""
     if _compiles(columns.nvals, semiring, size=columns.ncols):
         return loops.push(columns, u, semiring, side, mask, config.threads)
-    return products.push(np, columns, u, semiring, side, mask)
+    return products.push(columns, u, semiring, side, mask)
 
 
 def reached(a: Csr, rows: Array) -> int:
@@ -218,7 +218,7 @@ def mxm(
         return None
     if _compiles(a.nvals + b.nvals, semiring, size=b.ncols):
         return spgemm.mxm(a, b, semiring, mask, bt, config.threads)
-    return products_of_matrices.mxm(np, a, b, semiring, mask, bt)
+    return products_of_matrices.mxm(a, b, semiring, mask, bt)
 
 
 # --- entry by entry -----------------------------------------------------------------------------
@@ -228,14 +228,14 @@ def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) ->
     """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
     if a.indices is not b.indices and _compiles((a.nvals + b.nvals) // SIMPLE, op):
         return ewise.union(a, b, op, left, right, config.threads)
-    return entries.union(np, a, b, op, left, right)
+    return entries.union(a, b, op, left, right)
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     """op(x, y) where both have an entry."""
     if a.indices is not b.indices and _compiles((a.nvals + b.nvals) // SIMPLE, op):
         return ewise.intersection(a, b, op, config.threads)
-    return entries.intersection(np, a, b, op)
+    return entries.intersection(a, b, op)
 
 
 def combine(
@@ -249,7 +249,7 @@ def combine(
     """op of two full vectors; of others, or by place, None."""
     if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
         return None
-    return FullVector(v.size, entries.combine(np, v.values, w.values, op))
+    return FullVector(v.size, entries.combine(v.values, w.values, op))
 
 
 def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
@@ -268,7 +268,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = the fold of row i; a row without entries has none."""
     if monoid.ufunc is None and _compiles(a.nvals, monoid):
         return reductions.reduce_rows(a, monoid, config.threads)
-    return entries.reduce_rows(np, a, monoid)
+    return entries.reduce_rows(a, monoid)
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
@@ -276,7 +276,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
     values = values if present is None else values[present]
     if monoid.ufunc is None and _compiles(values.size, monoid):
         return reductions.reduce(values, monoid, config.threads)
-    return folding.reduce(np, values, monoid)
+    return folding.reduce(values, monoid)
 
 
 # --- the write rule -----------------------------------------------------------------------------
@@ -297,26 +297,26 @@ def write_vector(
         new = assign.write(c, t, mask, accum, replace, dtype, in_place, config.threads)
         if new is not None:
             return new
-    return writing.write_vector(np, c, t, mask, accum, replace, dtype, in_place=in_place)
+    return writing.write_vector(c, t, mask, accum, replace, dtype, in_place=in_place)
 
 
-sort = partial(layout.sort, np)
-row_of_entry = partial(layout.row_of_entry, np)
-to_bitmap = partial(layout.to_bitmap, np)
+sort = layout.sort
+row_of_entry = layout.row_of_entry
+to_bitmap = layout.to_bitmap
 cast = layout.cast_storage
-build_vector = partial(building.build_vector, np)
-kronecker = partial(products_of_matrices.kronecker, np)
-apply = partial(entries.apply, np)
-apply_bound = partial(entries.apply_bound, np)
-apply_index = partial(entries.apply_index, np)
-select = partial(entries.select, np)
-keep = partial(entries.keep, np)
+build_vector = building.build_vector
+kronecker = products_of_matrices.kronecker
+apply = entries.apply
+apply_bound = entries.apply_bound
+apply_index = entries.apply_index
+select = entries.select
+keep = entries.keep
 find = indices.find
-extract_vector = partial(indices.extract_vector, np)
-extract_matrix = partial(indices.extract_matrix, np)
+extract_vector = indices.extract_vector
+extract_matrix = indices.extract_matrix
 one_entry = writing.one_entry
 set_element = writing.set_element
-write_matrix = partial(writing.write_matrix, np)
+write_matrix = writing.write_matrix
 
 
 # --- whole traversals ---------------------------------------------------------------------------

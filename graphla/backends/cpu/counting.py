@@ -43,7 +43,7 @@ def build_matrix(
     places alone is quicker.
     """
     if is_iso(values):
-        return building.build_matrix(np, nrows, ncols, rows, columns, values, dup_op)
+        return building.build_matrix(nrows, ncols, rows, columns, values, dup_op)
     from scipy.sparse import coo_array
 
     rows, columns = rows.astype(np.int32, copy=False), columns.astype(np.int32, copy=False)
@@ -55,7 +55,7 @@ def build_matrix(
     by_row: Any = by_column.tocsr()
     del by_column
     a = Csr(nrows, ncols, by_row.indptr, by_row.indices, by_row.data)
-    return building.fold_duplicates(np, a, dup_op)
+    return building.fold_duplicates(a, dup_op)
 
 
 def fits(nrows: int, ncols: int, nvals: int) -> bool:
@@ -69,4 +69,4 @@ def _carried(values: Array) -> Array:
 
 
 def _returned(values: Array, moved: Array) -> Array:
-    return repeat_value(np, values[:1], moved.size) if is_iso(values) else moved
+    return repeat_value(values[:1], moved.size) if is_iso(values) else moved

@@ -19,7 +19,7 @@ def merge_sort(
     """The values in the order of op, of all or of each segment, and where each was."""
     size = values.size
     bounds = _stretches(size, threads) if indptr is None else indptr
-    dtype = index_dtype(np, size)
+    dtype = index_dtype(size)
     found = np.empty_like(values), np.empty(size, dtype)
     spare = np.empty_like(values), np.empty(size, dtype)
     spec, stop = (numba_ops.comparing, op), np.zeros(1, np.int64)
@@ -44,4 +44,4 @@ def merge_sort(
 def _stretches(size: int, threads: int) -> Array:
     """Where to cut all values so that each thread sorts a part: a power of two of them."""
     count = 1 << (threads - 1).bit_length() if size > PARALLEL else 1
-    return np.array([size * k // count for k in range(count + 1)], index_dtype(np, size))
+    return np.array([size * k // count for k in range(count + 1)], index_dtype(size))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,17 +18,17 @@ Stored = TypeVar("Stored", bound=AnyVector | Csr)
 # --- values -------------------------------------------------------------------------------------
 
 
-def repeat_value(xp: ModuleType, value: Array, size: int) -> Array:
+def repeat_value(value: Array, size: int) -> Array:
     """`size` times the one element of `value`, iso."""
-    return xp.broadcast_to(value, (size,))
+    return np.broadcast_to(value, (size,))
 
 
-def gather(xp: ModuleType, values: Array, places: Array) -> Array:
+def gather(values: Array, places: Array) -> Array:
     """values[places], iso where they are."""
     if not is_iso(values):
         return values[places]
     size = places.size
-    return values[:size] if size <= values.size else repeat_value(xp, values[:1], size)
+    return values[:size] if size <= values.size else repeat_value(values[:1], size)
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
@@ -75,49 +74,49 @@ def cast_storage(a: Stored, dtype: Any) -> Stored:
 # --- ranges and orders --------------------------------------------------------------------------
 
 
-def index_dtype(xp: ModuleType, most: int) -> Any:
+def index_dtype(most: int) -> Any:
     """int32 where numbers up to `most` fit it, else int64."""
-    return xp.int32 if most < INT32_END else xp.int64
+    return np.int32 if most < INT32_END else np.int64
 
 
-def row_of_entry(xp: ModuleType, a: Csr) -> Array:
+def row_of_entry(a: Csr) -> Array:
     """The row of each entry, int32."""
     indptr = a.indptr
-    return xp.arange(a.nrows, dtype=xp.int32).repeat(indptr[1:] - indptr[:-1])
+    return np.arange(a.nrows, dtype=np.int32).repeat(indptr[1:] - indptr[:-1])
 
 
-def offsets(xp: ModuleType, counts: Array) -> Array:
+def offsets(counts: Array) -> Array:
     """0, counts[0], counts[0] + counts[1], ...: an indptr, int32 where the sum fits."""
-    ends = counts.cumsum(dtype=xp.int64)
+    ends = counts.cumsum(dtype=np.int64)
     total = int(ends[-1]) if ends.size else 0
-    indptr = xp.empty(counts.size + 1, index_dtype(xp, total))
+    indptr = np.empty(counts.size + 1, index_dtype(total))
     indptr[0] = 0
     indptr[1:] = ends
     return indptr
 
 
-def offsets_of_few(xp: ModuleType, rows: Array, nrows: int) -> Array:
+def offsets_of_few(rows: Array, nrows: int) -> Array:
     """Return the indptr of `nrows` rows; `rows` is the sorted row of each entry.
 
     indptr[r] is the number of entries in rows before r. It equals k for every r after the row of
     entry k - 1, up to the row of entry k. No temporary array is as long as the indptr.
     """
-    bounds = xp.empty(rows.size + 2, xp.int64)
+    bounds = np.empty(rows.size + 2, np.int64)
     bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
-    return xp.arange(rows.size + 1, dtype=index_dtype(xp, rows.size)).repeat(xp.diff(bounds))
+    return np.arange(rows.size + 1, dtype=index_dtype(rows.size)).repeat(np.diff(bounds))
 
 
-def ranges(xp: ModuleType, starts: Array, counts: Array, total: int) -> Array:
+def ranges(starts: Array, counts: Array, total: int) -> Array:
     """starts[0], starts[0] + 1, ..., counts[0] of them, then the same for starts[1], and so on."""
-    dtype = starts.dtype if total < INT32_END else xp.int64
+    dtype = starts.dtype if total < INT32_END else np.int64
     shifts = starts.astype(dtype, copy=True)
     shifts[1:] -= counts[:-1].cumsum(dtype=dtype)
     places = shifts.repeat(counts)
-    places += xp.arange(total, dtype=dtype)
+    places += np.arange(total, dtype=dtype)
     return places
 
 
-def sort_order(xp: ModuleType, keys: Array, end: int) -> tuple[Array, Array]:
+def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
     """The keys (of 0..end - 1) sorted, and the order that sorts them, equal ones as they come.
 
     One sort of key and position packed into 64 bits is several times as fast as an argsort.
@@ -125,65 +124,60 @@ def sort_order(xp: ModuleType, keys: Array, end: int) -> tuple[Array, Array]:
     size = keys.size
     bits = size.bit_length()
     if end.bit_length() + bits < 64:
-        packed = keys.astype(xp.int64, copy=True)
+        packed = keys.astype(np.int64, copy=True)
         packed <<= bits
-        packed |= xp.arange(size)
-        sort_in_place(xp, packed)
+        packed |= np.arange(size)
+        sort_in_place(packed)
         order = packed & ((1 << bits) - 1)
         packed >>= bits
         return packed, order
-    order = argsort(xp, keys)
+    order = argsort(keys)
     return keys[order], order
 
 
-def sort_in_place(xp: ModuleType, keys: Array) -> None:
-    """Sort an array that the caller owns. On the CPU, Ctrl-C can interrupt the sort."""
-    if xp is np:
-        abandonable(keys.sort, keys.size)
-    else:
-        keys.sort()
+def sort_in_place(keys: Array) -> None:
+    """Sort an array that the caller owns. Ctrl-C can interrupt the sort."""
+    abandonable(keys.sort, keys.size)
 
 
-def argsort(xp: ModuleType, keys: Array) -> Array:
-    """Return the stable order of keys. On the CPU, Ctrl-C can interrupt the sort."""
-    if xp is np:
-        return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
-    return keys.argsort(kind="stable")
+def argsort(keys: Array) -> Array:
+    """Return the stable order of keys. Ctrl-C can interrupt the sort."""
+    return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
 
 
 # --- vectors ------------------------------------------------------------------------------------
 
 
-def sort(xp: ModuleType, v: SparseVector) -> SparseVector:
+def sort(v: SparseVector) -> SparseVector:
     """The entries in order of index."""
     if v.is_sorted:
         return v
-    indices, order = sort_order(xp, v.indices, v.size)
-    return SparseVector(v.size, indices.astype(xp.int32), gather(xp, v.values, order))
+    indices, order = sort_order(v.indices, v.size)
+    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, order))
 
 
-def to_sparse(xp: ModuleType, v: AnyVector) -> SparseVector:
+def to_sparse(v: AnyVector) -> SparseVector:
     """The entries alone, sorted unless they were sparse and were not."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
-        return SparseVector(v.size, xp.arange(v.size, dtype=xp.int32), v.values)
+        return SparseVector(v.size, np.arange(v.size, dtype=np.int32), v.values)
     indices = v.present.nonzero()[0]
-    return SparseVector(v.size, indices.astype(xp.int32), gather(xp, v.values, indices))
+    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, indices))
 
 
-def to_bitmap(xp: ModuleType, v: AnyVector) -> BitmapVector:
+def to_bitmap(v: AnyVector) -> BitmapVector:
     """Presence and a value at each index."""
     if isinstance(v, BitmapVector):
         return v
     if isinstance(v, FullVector):
-        return BitmapVector(v.size, xp.ones(v.size, bool), v.values, v.size)
+        return BitmapVector(v.size, np.ones(v.size, bool), v.values, v.size)
     size, indices = v.size, v.indices
-    present = xp.zeros(size, bool)
+    present = np.zeros(size, bool)
     present[indices] = True
     if is_iso(v.values):
-        return BitmapVector(size, present, repeat_value(xp, v.values[:1], size), indices.size)
-    values = xp.zeros(size, v.values.dtype)
+        return BitmapVector(size, present, repeat_value(v.values[:1], size), indices.size)
+    values = np.zeros(size, v.values.dtype)
     values[indices] = v.values
     return BitmapVector(size, present, values, indices.size)
 
@@ -191,38 +185,38 @@ def to_bitmap(xp: ModuleType, v: AnyVector) -> BitmapVector:
 # --- matrices -----------------------------------------------------------------------------------
 
 
-def from_keys(xp: ModuleType, nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
+def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
     """The matrix with entries at row * ncols + column = keys, increasing."""
     if keys.size < nrows:
-        indptr = offsets_of_few(xp, keys // ncols, nrows)
+        indptr = offsets_of_few(keys // ncols, nrows)
     else:
-        starts = xp.arange(nrows + 1, dtype=xp.int64)
+        starts = np.arange(nrows + 1, dtype=np.int64)
         starts *= ncols
-        indptr = keys.searchsorted(starts).astype(index_dtype(xp, keys.size))
+        indptr = keys.searchsorted(starts).astype(index_dtype(keys.size))
         del starts
-    indices = xp.empty(keys.size, xp.int32)
+    indices = np.empty(keys.size, np.int32)
     if keys.size:
-        xp.remainder(keys, ncols, out=indices, casting="unsafe")
+        np.remainder(keys, ncols, out=indices, casting="unsafe")
     return Csr(nrows, ncols, indptr, indices, values)
 
 
-def keys_of(xp: ModuleType, a: Csr) -> Array:
+def keys_of(a: Csr) -> Array:
     """row * ncols + column of each entry, int64, increasing."""
-    keys = row_of_entry(xp, a).astype(xp.int64)
+    keys = row_of_entry(a).astype(np.int64)
     keys *= a.ncols
     keys += a.indices
     return keys
 
 
-def transpose(xp: ModuleType, a: Csr) -> Csr:
+def transpose(a: Csr) -> Csr:
     """The same entries by columns."""
-    columns, order = sort_order(xp, a.indices, a.ncols)
+    columns, order = sort_order(a.indices, a.ncols)
     if columns.size < a.ncols:
-        indptr = offsets_of_few(xp, columns, a.ncols).astype(a.indptr.dtype, copy=False)
+        indptr = offsets_of_few(columns, a.ncols).astype(a.indptr.dtype, copy=False)
     else:
-        indptr = columns.searchsorted(xp.arange(a.ncols + 1)).astype(a.indptr.dtype)
-    indices = row_of_entry(xp, a)[order]
-    return Csr(a.ncols, a.nrows, indptr, indices, gather(xp, a.values, order))
+        indptr = columns.searchsorted(np.arange(a.ncols + 1)).astype(a.indptr.dtype)
+    indices = row_of_entry(a)[order]
+    return Csr(a.ncols, a.nrows, indptr, indices, gather(a.values, order))
 
 
 def is_increasing(keys: Array) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,6 @@ LOOKUPS = 16
 
 
 def pull(
-    xp: ModuleType,
     rows: Csr,
     u: DenseVector,
     semiring: TypedSemiring,
@@ -51,46 +49,44 @@ def pull(
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+) over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
-    outputs, starts, counts = _rows_to_gather(xp, rows, mask)
+    outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
     gather_rows = _gather_first if one_will_do else _gather_all
     if rows.nvals <= CHUNK:
-        o, w = gather_rows(xp, rows, u, semiring, side, outputs, starts, counts)
-        return _dense_if_many(xp, rows.nrows, o, w, not one_will_do)
+        o, w = gather_rows(rows, u, semiring, side, outputs, starts, counts)
+        return _dense_if_many(rows.nrows, o, w, not one_will_do)
     found, values = [], []
-    for part in chunks(xp, counts):
-        o, w = gather_rows(xp, rows, u, semiring, side, outputs[part], starts[part], counts[part])
+    for part in chunks(counts):
+        o, w = gather_rows(rows, u, semiring, side, outputs[part], starts[part], counts[part])
         found.append(o)
         values.append(w)
-    indices = concatenated(xp, found, xp.int32)
-    folded = concatenated_values(xp, values, indices.size)
-    return _dense_if_many(xp, rows.nrows, indices, folded, not one_will_do)
+    indices = concatenated(found, np.int32)
+    folded = concatenated_values(values, indices.size)
+    return _dense_if_many(rows.nrows, indices, folded, not one_will_do)
 
 
 def _dense_if_many(
-    xp: ModuleType, size: int, indices: Array, values: Array, is_sorted: bool
+    size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
     """A bitmap where there are many entries; else the entries."""
     v = SparseVector(size, indices, values, is_sorted)
-    return to_bitmap(xp, v) if indices.size * MANY >= size > FEW else v
+    return to_bitmap(v) if indices.size * MANY >= size > FEW else v
 
 
-def concatenated_values(xp: ModuleType, parts: list[Array], size: int) -> Array:
+def concatenated_values(parts: list[Array], size: int) -> Array:
     """The parts one after the other; iso if they are, since one product has one constant term."""
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):
-        return repeat_value(xp, filled[0][:1], size)
-    return filled[0] if len(filled) == 1 else xp.concatenate(filled)
+        return repeat_value(filled[0][:1], size)
+    return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
 
-def _rows_to_gather(
-    xp: ModuleType, rows: Csr, mask: VectorMask | None
-) -> tuple[Array, Array, Array]:
+def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
     """The outputs let through whose row has entries, in order; the start and length of each row."""
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
-        outputs = mask.indices if mask.is_sorted else xp.sort(mask.indices)
+        outputs = mask.indices if mask.is_sorted else np.sort(mask.indices)
         starts = indptr[outputs]
         counts = indptr[outputs + 1] - starts
         if bool(counts.all()):
@@ -102,15 +98,14 @@ def _rows_to_gather(
     wanted = counts
     if mask is not None:
         wanted = counts > 0
-        wanted &= ~presence(xp, mask) if mask.complement else presence(xp, mask)
+        wanted &= ~presence(mask) if mask.complement else presence(mask)
     outputs = wanted.nonzero()[0]
     if outputs.size < rows.nrows:
         starts, counts = starts[outputs], counts[outputs]
-    return outputs.astype(xp.int32), starts, counts
+    return outputs.astype(np.int32), starts, counts
 
 
 def _gather_all(
-    xp: ModuleType,
     rows: Csr,
     u: DenseVector,
     semiring: TypedSemiring,
@@ -125,23 +120,22 @@ def _gather_all(
     if total == rows.nvals:  # all rows, in order
         places, k = None, rows.indices
     else:
-        places = ranges(xp, starts, counts, total)
+        places = ranges(starts, counts, total)
         k = rows.indices[places]
     if isinstance(u, BitmapVector):
         there = u.present[k]
         if not bool(there.all()):
             kept = there.nonzero()[0]
             places, k = kept if places is None else places[kept], k[kept]
-            counts = xp.add.reduceat(there, run_starts, dtype=counts.dtype) if total else counts
+            counts = np.add.reduceat(there, run_starts, dtype=counts.dtype) if total else counts
             nonempty = counts.nonzero()[0]
             outputs, counts = outputs[nonempty], counts[nonempty]
             run_starts = counts.cumsum() - counts
-    terms = _terms(xp, semiring, side, rows, u, places, k, lambda: outputs.repeat(counts))
-    return outputs, fold_runs(xp, terms, run_starts, semiring.monoid)
+    terms = _terms(semiring, side, rows, u, places, k, lambda: outputs.repeat(counts))
+    return outputs, fold_runs(terms, run_starts, semiring.monoid)
 
 
 def _gather_first(
-    xp: ModuleType,
     rows: Csr,
     u: DenseVector,
     semiring: TypedSemiring,
@@ -159,32 +153,32 @@ def _gather_first(
         if outputs.size < FEW:
             width = int(counts.max())
         width = max(1, min(width, CHUNK // outputs.size))
-        at, hit = _first_hits(xp, rows, u, starts, counts, width)
+        at, hit = _first_hits(rows, u, starts, counts, width)
         found.append(outputs.compress(hit))
         places.append(at)
         left = (~hit & (counts > width)).nonzero()[0]
         outputs, starts, counts = outputs[left], starts[left] + width, counts[left] - width
         width *= WIDER
-    o, p = concatenated(xp, found, xp.int32), concatenated(xp, places, starts.dtype)
-    return o, _terms(xp, semiring, side, rows, u, p, rows.indices[p], lambda: o)
+    o, p = concatenated(found, np.int32), concatenated(places, starts.dtype)
+    return o, _terms(semiring, side, rows, u, p, rows.indices[p], lambda: o)
 
 
 def _first_hits(
-    xp: ModuleType, rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
+    rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
     """Where each row first meets an entry of u among its next `width`, and which rows do."""
     if isinstance(u, FullVector):
-        return starts, xp.ones(starts.size, bool)
+        return starts, np.ones(starts.size, bool)
     if width == 1:
         hit = u.present[rows.indices[starts]]
         return starts.compress(hit), hit
-    looked = xp.minimum(counts, width)
-    places = ranges(xp, starts, looked, int(looked.sum()))
+    looked = np.minimum(counts, width)
+    places = ranges(starts, looked, int(looked.sum()))
     hits = u.present[rows.indices[places]].nonzero()[0]
-    row = xp.arange(starts.size).repeat(looked)[hits]
-    first = xp.ones(hits.size, bool)
-    xp.not_equal(row[1:], row[:-1], out=first[1:])
-    hit = xp.zeros(starts.size, bool)
+    row = np.arange(starts.size).repeat(looked)[hits]
+    first = np.ones(hits.size, bool)
+    np.not_equal(row[1:], row[:-1], out=first[1:])
+    hit = np.zeros(starts.size, bool)
     hit[row] = True
     return places[hits.compress(first)], hit
 
@@ -200,7 +194,6 @@ def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool
 
 
 def _terms(
-    xp: ModuleType,
     semiring: TypedSemiring,
     side: str,
     rows: Csr,
@@ -213,11 +206,10 @@ def _terms(
     a_values = rows.values
     a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
     v = (u.values, lambda: u.values[k])
-    return _ordered(xp, semiring, side, k.size, a, v, lambda: k, outputs)
+    return _ordered(semiring, side, k.size, a, v, lambda: k, outputs)
 
 
 def _ordered(
-    xp: ModuleType,
     semiring: TypedSemiring,
     side: str,
     size: int,
@@ -228,8 +220,8 @@ def _ordered(
 ) -> Array:
     """mult(a, u) or mult(u, a): A is o by k in A u, and k by o in u A."""
     if side == "mxv":
-        return multiply(xp, semiring, size, a, u, outputs, k, _zero)
-    return multiply(xp, semiring, size, u, a, _zero, k, outputs)
+        return multiply(semiring, size, a, u, outputs, k, _zero)
+    return multiply(semiring, size, u, a, _zero, k, outputs)
 
 
 def _zero() -> Any:
@@ -240,7 +232,6 @@ def _zero() -> Any:
 
 
 def push(
-    xp: ModuleType,
     columns: Csr,
     u: SparseVector,
     semiring: TypedSemiring,
@@ -253,20 +244,19 @@ def push(
     counts = columns.indptr[u.indices + 1] - starts
     total = int(counts.sum())
     if mask is not None and total * LOOKUPS >= size:
-        mask = VectorMask(size, presence(xp, mask), None, mask.complement)
+        mask = VectorMask(size, presence(mask), None, mask.complement)
     if total <= CHUNK:
         whole = slice(None)
-        terms = _scatter_terms(xp, columns, u, semiring, side, mask, whole, starts, counts)
-        return fold_by_output(xp, *terms, size, monoid)
+        terms = _scatter_terms(columns, u, semiring, side, mask, whole, starts, counts)
+        return fold_by_output(*terms, size, monoid)
     made = [
-        _scatter_terms(xp, columns, u, semiring, side, mask, part, starts[part], counts[part])
-        for part in chunks(xp, counts)
+        _scatter_terms(columns, u, semiring, side, mask, part, starts[part], counts[part])
+        for part in chunks(counts)
     ]
-    return fold_parts(xp, made, size, monoid)
+    return fold_parts(made, size, monoid)
 
 
 def _scatter_terms(
-    xp: ModuleType,
     columns: Csr,
     u: SparseVector,
     semiring: TypedSemiring,
@@ -277,11 +267,11 @@ def _scatter_terms(
     counts: Array,
 ) -> tuple[Array, Array]:
     """The outputs that a part of u's entries reaches, as the mask lets them, and their terms."""
-    places = ranges(xp, starts, counts, int(counts.sum()))
+    places = ranges(starts, counts, int(counts.sum()))
     outputs = columns.indices[places]
     kept = None
     if mask is not None:
-        kept = allowed(xp, mask, outputs)
+        kept = allowed(mask, outputs)
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:
@@ -292,24 +282,22 @@ def _scatter_terms(
     a = (columns.values, lambda: columns.values[places])
     v = (u.values, lambda: along(u.values))
     size = outputs.size
-    return outputs, _ordered(
-        xp, semiring, side, size, a, v, lambda: along(u.indices), lambda: outputs
-    )
+    return outputs, _ordered(semiring, side, size, a, v, lambda: along(u.indices), lambda: outputs)
 
 
 # --- chunks -------------------------------------------------------------------------------------
 
 
-def chunks(xp: ModuleType, counts: Array, limit: int | None = None) -> list[slice]:
+def chunks(counts: Array, limit: int | None = None) -> list[slice]:
     """Slices of rows with about CHUNK terms and at most `limit` rows each; one slice at least."""
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
         return _whole
-    ends = counts.cumsum(dtype=xp.int64)
+    ends = counts.cumsum(dtype=np.int64)
     total = int(ends[-1])
     if few and total <= CHUNK:
         return _whole
-    cuts = {0, counts.size, *ends.searchsorted(xp.arange(CHUNK, total, CHUNK)).tolist()}
+    cuts = {0, counts.size, *ends.searchsorted(np.arange(CHUNK, total, CHUNK)).tolist()}
     if limit is not None and total > CHUNK:
         cuts.update(range(0, counts.size, limit))
     ordered = sorted(cuts)
@@ -319,8 +307,8 @@ def chunks(xp: ModuleType, counts: Array, limit: int | None = None) -> list[slic
 _whole = [slice(None)]
 
 
-def concatenated(xp: ModuleType, arrays: list[Array], dtype: Any) -> Array:
+def concatenated(arrays: list[Array], dtype: Any) -> Array:
     """The arrays one after the other."""
     if len(arrays) == 1:
         return arrays[0]
-    return xp.concatenate(arrays) if arrays else xp.empty(0, dtype)
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype)

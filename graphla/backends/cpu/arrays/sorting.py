@@ -31,8 +31,8 @@ def sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array,
     places = _stable_order(_keys(values, sign))
     if indptr is not None:
         rows = segment_of_each(indptr)[places]
-        places = places[sort_order(np, rows, indptr.size - 1)[1]]
-    return values[places], places.astype(index_dtype(np, values.size))
+        places = places[sort_order(rows, indptr.size - 1)[1]]
+    return values[places], places.astype(index_dtype(values.size))
 
 
 def _keys(values: Array, sign: int) -> Array:
@@ -59,7 +59,7 @@ def _stable_order(keys: Array) -> Array:
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
         above = (keys - keys.dtype.type(least)).view(f"u{keys.itemsize}")
-        return sort_order(np, above, most - least)[1]
+        return sort_order(above, most - least)[1]
     order = abandonable(keys.argsort, keys.size)
     ordered = keys[order]
     rank = np.zeros(keys.size, np.int64)
@@ -69,7 +69,7 @@ def _stable_order(keys: Array) -> Array:
     bits = keys.size.bit_length()
     rank <<= bits
     rank |= order
-    sort_in_place(np, rank)
+    sort_in_place(rank)
     rank &= (1 << bits) - 1
     return rank
 
@@ -107,7 +107,7 @@ def merge_sort(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[
         order[~is_target] = (~is_left).nonzero()[0]
         values, places = values[order], places[order]
         width *= 2
-    return values, places.astype(index_dtype(np, size))
+    return values, places.astype(index_dtype(size))
 
 
 def _count_before(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ Lazy = Callable[[], Array]
 
 
 def multiply(
-    xp: ModuleType,
     semiring: TypedSemiring,
     size: int,
     x: tuple[Array, Lazy],
@@ -36,22 +34,21 @@ def multiply(
     dtype = semiring.monoid.type.np_type
     if not op.is_positional:
         left, right = _values(op, x, "x"), _values(op, y, "y")
-        return _of_size(xp, cast(op.numpy(left, right), dtype), size)
+        return _of_size(cast(op.numpy(left, right), dtype), size)
     uses = _uses(op)
-    inner = k().astype(xp.int64) if "jx" in uses or "iy" in uses else np.int64(0)
+    inner = k().astype(np.int64) if "jx" in uses or "iy" in uses else np.int64(0)
     result = op.numpy(
         _values(op, x, "x"),
-        i().astype(xp.int64) if "ix" in uses else np.int64(0),
+        i().astype(np.int64) if "ix" in uses else np.int64(0),
         inner,
         _values(op, y, "y"),
         inner,
-        j().astype(xp.int64) if "jy" in uses else np.int64(0),
+        j().astype(np.int64) if "jy" in uses else np.int64(0),
     )
-    return _of_size(xp, cast(result, dtype), size)
+    return _of_size(cast(result, dtype), size)
 
 
 def combine(
-    xp: ModuleType,
     op: TypedBinaryOp,
     x: tuple[Array, Array],
     y: tuple[Array, Array],
@@ -63,10 +60,10 @@ def combine(
     left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
     right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
     if not op.is_positional:
-        return _of_size(xp, op.numpy(left, right), size)
+        return _of_size(op.numpy(left, right), size)
     (ix, jx), (iy, jy) = x_place, y_place
-    wide = [place.astype(xp.int64) for place in (ix, jx, iy, jy)]
-    return _of_size(xp, op.numpy(left, wide[0], wide[1], right, wide[2], wide[3]), size)
+    wide = [place.astype(np.int64) for place in (ix, jx, iy, jy)]
+    return _of_size(op.numpy(left, wide[0], wide[1], right, wide[2], wide[3]), size)
 
 
 def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
@@ -95,10 +92,10 @@ def _uses(op: TypedBinaryOp) -> frozenset[str]:
     return frozenset(op.expression.uses())
 
 
-def _of_size(xp: ModuleType, values: Any, size: int) -> Array:
+def _of_size(values: Any, size: int) -> Array:
     if getattr(values, "size", 1) == size and values.ndim:
         return values
-    return repeat_value(xp, xp.asarray(values).reshape(-1)[:1], size)
+    return repeat_value(np.asarray(values).reshape(-1)[:1], size)
 
 
 def _never() -> Array:

@@ -81,10 +81,10 @@ def bfs(
             at = np.zeros(n, bool)
             at[frontier] = True
             u: Any = BitmapVector(n, at, closed, expanded)
-            found = products.pull(np, into, u, semiring, "vxm", hidden)
+            found = products.pull(into, u, semiring, "vxm", hidden)
         else:
             u = SparseVector(n, frontier, frontier)
-            found = products.push(np, out, u, semiring, "vxm", hidden)
+            found = products.push(out, u, semiring, "vxm", hidden)
         frontier, values = sorted_entries(found)
         closed[frontier] = present[frontier] = True
         if parent is not None:
@@ -119,7 +119,7 @@ def check_level(level: int, dtype: np.dtype[Any]) -> None:
 
 def allowed_vertices(mask: VectorMask) -> Array:
     """Whether each vertex may be reached."""
-    there = presence(np, mask)
+    there = presence(mask)
     return ~there if mask.complement else there
 
 
@@ -183,7 +183,7 @@ def closure(
     best are multiplied, as their order does not matter there.
     """
     n, monoid = out.nrows, semiring.monoid
-    start = to_bitmap(np, x)
+    start = to_bitmap(x)
     present = start.present.copy()
     values = cast(start.values, monoid.type.np_type).copy()
     parent = np.arange(n, dtype=np.int32)
@@ -233,13 +233,13 @@ def _product(
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
     edges = int(counts.sum())
-    places = ranges(np, starts, counts, edges)
+    places = ranges(starts, counts, edges)
     outputs = out.indices[places]
     k = frontier.repeat(counts)
     if open_to is not None:
         kept = open_to[outputs]
         outputs, places, k = outputs[kept], places[kept], k[kept]
-    keys, order = sort_order(np, outputs, out.ncols)
+    keys, order = sort_order(outputs, out.ncols)
     places, k = places[order], k[order]
     u, a = values[k], out.values[places]
     terms = multiply(
@@ -266,7 +266,7 @@ def _product(
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
-    folded = fold_runs(np, terms, runs, semiring.monoid)
+    folded = fold_runs(terms, runs, semiring.monoid)
     # Written from last to first, so that the first that fits is what stays.
     by = k[runs]
     run = np.cumsum(first) - 1
@@ -291,7 +291,7 @@ def _same(a: Array, b: Array) -> Array:
 def _near(values: Array, monoid: Any, delta: float) -> Array:
     """Which values lie within delta of the best, which ⊕ selects."""
     with np.errstate(all="ignore"):
-        best = reduce(np, values, monoid)
+        best = reduce(values, monoid)
         near = np.abs(values.astype(np.float64) - float(best)) <= delta
     near |= _same(values, values.dtype.type(best))
     return near if near.any() else np.ones(values.size, bool)

@@ -6,7 +6,6 @@ keeps what it had, or loses it under replace. T may have entries that the mask f
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,40 +33,40 @@ LOOKUPS = 8
 # --- masks --------------------------------------------------------------------------------------
 
 
-def presence(xp: ModuleType, mask: VectorMask) -> Array:
+def presence(mask: VectorMask) -> Array:
     """The mask as one flag for each index, before its complement is taken."""
     if mask.present is not None:
         return mask.present
-    present = xp.zeros(mask.size, bool)
+    present = np.zeros(mask.size, bool)
     present[mask.indices] = True
     return present
 
 
-def allowed(xp: ModuleType, mask: VectorMask, indices: Array) -> Array:
+def allowed(mask: VectorMask, indices: Array) -> Array:
     """Whether the mask lets each index through."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
-        inside = _is_among(xp, listed, indices)
+        inside = _is_among(listed, indices)
     else:
-        inside = presence(xp, mask)[indices]
+        inside = presence(mask)[indices]
     return ~inside if mask.complement else inside
 
 
-def allowed_entries(xp: ModuleType, mask: MatrixMask, a: Csr) -> Array:
+def allowed_entries(mask: MatrixMask, a: Csr) -> Array:
     """Whether the mask lets each entry of a through."""
     pattern = mask.pattern
     if pattern.indices is a.indices and pattern.indptr is a.indptr:
-        return xp.full(a.nvals, not mask.complement)
+        return np.full(a.nvals, not mask.complement)
     if not a.nvals or not pattern.nvals:
-        return xp.full(a.nvals, mask.complement)
-    inside = _is_among(xp, keys_of(xp, pattern), keys_of(xp, a))
+        return np.full(a.nvals, mask.complement)
+    inside = _is_among(keys_of(pattern), keys_of(a))
     return ~inside if mask.complement else inside
 
 
-def _is_among(xp: ModuleType, listed: Any, keys: Array) -> Array:
+def _is_among(listed: Any, keys: Array) -> Array:
     """Whether each key is in the increasing list."""
     if not listed.size:
-        return xp.zeros(keys.size, bool)
+        return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys
 
 
@@ -75,7 +74,6 @@ def _is_among(xp: ModuleType, listed: Any, keys: Array) -> Array:
 
 
 def write_matrix(
-    xp: ModuleType,
     c: Csr,
     t: Csr,
     mask: MatrixMask | None,
@@ -86,38 +84,33 @@ def write_matrix(
     """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
     dtype = np.dtype(dtype)
     if mask is not None and t.nvals:
-        t = keep(xp, t, allowed_entries(xp, mask, t))
-    c = _surviving(xp, c, mask, accum, replace, allowed_entries)
-    return _joined(xp, c, t, accum, dtype)
+        t = keep(t, allowed_entries(mask, t))
+    c = _surviving(c, mask, accum, replace, allowed_entries)
+    return _joined(c, t, accum, dtype)
 
 
-def _surviving(
-    xp: ModuleType, c: Any, mask: Any, accum: TypedBinaryOp | None, replace: bool, allows: Any
-) -> Any:
+def _surviving(c: Any, mask: Any, accum: TypedBinaryOp | None, replace: bool, allows: Any) -> Any:
     """The entries of C that do not go: without accum, T takes the place of those let through."""
     if not c.nvals or (accum is not None and not (replace and mask is not None)):
         return c
     if mask is None or (replace and accum is None):
-        return keep(xp, c, xp.zeros(c.nvals, bool))
-    inside = allows(xp, mask, c if isinstance(c, Csr) else c.indices)
-    return keep(xp, c, inside if replace else ~inside)
+        return keep(c, np.zeros(c.nvals, bool))
+    inside = allows(mask, c if isinstance(c, Csr) else c.indices)
+    return keep(c, inside if replace else ~inside)
 
 
-def _joined(
-    xp: ModuleType, c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]
-) -> Any:
+def _joined(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
     if not c.nvals:
         return cast_storage(t, dtype)
     if not t.nvals:
         return cast_storage(c, dtype)
-    return merge(xp, c, t, accum, dtype)
+    return merge(c, t, accum, dtype)
 
 
 # --- vectors ------------------------------------------------------------------------------------
 
 
 def write_vector(
-    xp: ModuleType,
     c: AnyVector,
     t: AnyVector,
     mask: VectorMask | None,
@@ -134,16 +127,16 @@ def write_vector(
     dtype = np.dtype(dtype)
     replaces = mask is None or replace
     if accum is None and (replaces or not c.nvals):
-        return cast_storage(_restricted(xp, t, mask), dtype)
+        return cast_storage(_restricted(t, mask), dtype)
     if accum is not None and not c.nvals:
-        return cast_storage(_restricted(xp, t, mask), dtype)
+        return cast_storage(_restricted(t, mask), dtype)
     if isinstance(c, SparseVector):
-        t = sort_vector(xp, to_sparse(xp, _restricted(xp, t, mask)))
-        c = sort_vector(xp, c)
-        return _joined(xp, _surviving(xp, c, mask, accum, replace, allowed), t, accum, dtype)
+        t = sort_vector(to_sparse(_restricted(t, mask)))
+        c = sort_vector(c)
+        return _joined(_surviving(c, mask, accum, replace, allowed), t, accum, dtype)
     if isinstance(t, SparseVector):
-        return _scatter_into(xp, c, t, mask, accum, replace, dtype, in_place)
-    return _copy_into(xp, c, t, mask, accum, replace, dtype, in_place)
+        return _scatter_into(c, t, mask, accum, replace, dtype, in_place)
+    return _copy_into(c, t, mask, accum, replace, dtype, in_place)
 
 
 def one_entry(size: int, i: int, value: Any) -> SparseVector:
@@ -165,17 +158,17 @@ def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
     return BitmapVector(v.size, v.present, v.values, nvals)
 
 
-def _restricted(xp: ModuleType, t: AnyVector, mask: VectorMask | None) -> AnyVector:
+def _restricted(t: AnyVector, mask: VectorMask | None) -> AnyVector:
     """The entries of t that the mask lets through."""
     if mask is None or not t.nvals or _says_the_same(mask, t):
         return t
     if isinstance(t, SparseVector):
-        return keep(xp, t, allowed(xp, mask, t.indices))
+        return keep(t, allowed(mask, t.indices))
     if mask.indices is not None and not mask.complement and mask.present is None:
-        indices, values = mask.indices, gather(xp, t.values, mask.indices)
+        indices, values = mask.indices, gather(t.values, mask.indices)
         listed = SparseVector(t.size, indices, values, mask.is_sorted)
-        return listed if isinstance(t, FullVector) else keep(xp, listed, t.present[indices])
-    inside = presence(xp, mask)
+        return listed if isinstance(t, FullVector) else keep(listed, t.present[indices])
+    inside = presence(mask)
     inside = ~inside if mask.complement else inside
     present = inside & t.present if isinstance(t, BitmapVector) else inside
     return BitmapVector(t.size, present, t.values, int(present.sum()))
@@ -191,7 +184,6 @@ def _says_the_same(mask: VectorMask, t: AnyVector) -> bool:
 
 
 def _scatter_into(
-    xp: ModuleType,
     c: DenseVector,
     t: SparseVector,
     mask: VectorMask | None,
@@ -202,13 +194,13 @@ def _scatter_into(
 ) -> DenseVector:
     """The write rule for a sparse t. All that may fail is computed before anything is written."""
     same = mask is not None and _says_the_same(mask, t)
-    t = t if mask is None or same else keep(xp, t, allowed(xp, mask, t.indices))
+    t = t if mask is None or same else keep(t, allowed(mask, t.indices))
     places, new = t.indices, cast(t.values, dtype)
     present = None if isinstance(c, FullVector) else c.present
     was = None if present is None else present[places]
     if accum is not None:
         both = slice(None) if was is None or was.all() else was
-        new = _accumulated(xp, c.values, places, t.values, new, accum, both)
+        new = _accumulated(c.values, places, t.values, new, accum, both)
     loses = mask is not None and (replace or accum is None) and not (same and not replace)
     if not loses:
         values, present = _own(c.values, in_place), _own(present, in_place)
@@ -218,11 +210,10 @@ def _scatter_into(
         present[places] = True
         nvals = c.nvals + places.size - int(was.sum())  # pyright: ignore[reportOptionalMemberAccess]
         return BitmapVector(c.size, present, values, nvals)
-    return _scatter_and_delete(xp, c, places, new, mask, accum, replace, in_place)
+    return _scatter_and_delete(c, places, new, mask, accum, replace, in_place)
 
 
 def _scatter_and_delete(
-    xp: ModuleType,
     c: DenseVector,
     places: Array,
     new: Array,
@@ -240,14 +231,14 @@ def _scatter_and_delete(
             return FullVector(c.size, values)
         values = _own(c.values, in_place)
         if isinstance(c, FullVector):
-            present, gone = xp.ones(c.size, bool), listed.size
+            present, gone = np.ones(c.size, bool), listed.size
         else:
             present, gone = _own(c.present, in_place), int(c.present[listed].sum())
         values[places] = new
         present[listed] = False
         present[places] = True
         return BitmapVector(c.size, present, values, c.nvals - gone + places.size)
-    inside = presence(xp, mask)
+    inside = presence(mask)
     stays = inside if mask.complement != replace else ~inside
     if isinstance(c, BitmapVector):
         stays = stays & c.present
@@ -260,7 +251,6 @@ def _scatter_and_delete(
 
 
 def _copy_into(
-    xp: ModuleType,
     c: DenseVector,
     t: DenseVector,
     mask: VectorMask | None,
@@ -272,7 +262,7 @@ def _copy_into(
     """The write rule for a dense t, by index. Without accum there is a mask, and no replace."""
     inside = None
     if mask is not None:
-        inside = presence(xp, mask)
+        inside = presence(mask)
         inside = ~inside if mask.complement else inside
     t_there = t.present if isinstance(t, BitmapVector) else None
     c_there = c.present if isinstance(c, BitmapVector) else None
@@ -282,18 +272,18 @@ def _copy_into(
         stays = _and(c_there, ~inside)  # pyright: ignore[reportOptionalOperand]
     else:
         both = _and(writes, c_there)
-        places = xp.arange(c.size) if both is None else both.nonzero()[0]
+        places = np.arange(c.size) if both is None else both.nonzero()[0]
         x = cast(c.values[places], accum.type.np_type)
         y = cast(t.values[places], accum.type2.np_type)
         new = new.copy()
-        new[places] = cast(_at(xp, accum, x, y, places), dtype)
+        new[places] = cast(_at(accum, x, y, places), dtype)
         if replace and mask is not None:
             stays = _and(c_there, inside)
     values = _own(c.values, in_place)
     if writes is None:
         values[...] = new
         return FullVector(c.size, values)
-    xp.copyto(values, new, where=writes)
+    np.copyto(values, new, where=writes)
     if stays is None:
         return FullVector(c.size, values)
     present = stays | writes
@@ -301,7 +291,6 @@ def _copy_into(
 
 
 def _accumulated(
-    xp: ModuleType,
     old: Array,
     places: Array,
     t_values: Array,
@@ -312,7 +301,7 @@ def _accumulated(
     """The new values at places: accum(old, t) where `both` had one."""
     x = cast(old[places[both]], accum.type.np_type)
     y = cast(t_values[both], accum.type2.np_type)
-    joined = cast(_at(xp, accum, x, y, places[both]), new.dtype)
+    joined = cast(_at(accum, x, y, places[both]), new.dtype)
     if isinstance(both, slice):
         return joined
     new = new.copy()
@@ -320,11 +309,11 @@ def _accumulated(
     return new
 
 
-def _at(xp: ModuleType, op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
+def _at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
     """op(x, y), which are at these indices."""
     if not op.is_positional:
         return op.numpy(x, y)
-    i, j = places.astype(xp.int64), xp.zeros(places.size, xp.int64)
+    i, j = places.astype(np.int64), np.zeros(places.size, np.int64)
     return op.numpy(x, i, j, y, i, j)
 
 
