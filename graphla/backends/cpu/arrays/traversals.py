@@ -243,7 +243,6 @@ def _product(
     places, k = places[order], k[order]
     u, a = values[k], out.values[places]
     terms = multiply(
-        np,
         semiring,
         k.size,
         (u, lambda: u),
