@@ -81,6 +81,20 @@ template <class To, class From, int KEPT> struct Values {
   }
 };
 
+// --- matrices ---------------------------------------------------------------------------------
+
+/// A matrix in CSR, as kernels take it by value (`csr` of launch.py): the entries of row i are those
+/// from indptr[i] to indptr[i + 1]. For ld.global.nc bind a pointer to a local `const T *__restrict__`.
+template <class Offset, class Stored = i8> struct Csr {
+  const Offset *indptr;  // nrows + 1
+  const i32 *indices;    // the column of each entry
+  const Stored *values;  // as `Kept` says; null if they are not read
+  i64 nrows, ncols;
+
+  DEVICE i64 begin(i64 row) const { return i64(indptr[row]); }
+  DEVICE i64 end(i64 row) const { return i64(indptr[row + 1]); }
+};
+
 // --- loads and stores that race on purpose ----------------------------------------------------
 
 #ifndef GRAPHLA_SIMULATOR
