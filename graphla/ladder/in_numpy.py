@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import ranges, row_of_entry
+from graphla.backends.cpu.layout import ranges, row_of_entry
 from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search, unreached
 from graphla.stores import MatrixForms

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import row_of_entry, sort_order
+from graphla.backends.cpu.layout import row_of_entry, sort_order
 from graphla.backends.traversals import Symmetry, nan_bits
 from graphla.formats import Csr, is_iso
 

@@ -1,34 +1,27 @@
-"""How entries lie, one way made from another: iso values, ranges, sorting, transposing."""
+"""Arrays that hold entries: iso values, offsets, ranges, sorted keys."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from graphla.backends.tuning import current
 from graphla.compilers.threads import abandonable
-from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector, is_iso
+from graphla.formats import Array, Csr, is_iso
 
 INT32_END = 1 << 31
 
-V = TypeVar("V", SparseVector, Csr)
-Stored = TypeVar("Stored", bound=AnyVector | Csr)
+
+@dataclass(frozen=True, slots=True)
+class SortTuning:
+    """When SciPy sorts entries."""
+
+    scipy: int = 1 << 15  # entries from which importing and calling SciPy pays
 
 
-# --- values -------------------------------------------------------------------------------------
-
-
-def repeat_value(value: Array, size: int) -> Array:
-    """`size` times the one element of `value`, iso."""
-    return np.broadcast_to(value, (size,))
-
-
-def gather(values: Array, places: Array) -> Array:
-    """values[places], iso where they are."""
-    if not is_iso(values):
-        return values[places]
-    size = places.size
-    return values[:size] if size <= values.size else repeat_value(values[:1], size)
+TUNING = SortTuning()
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
@@ -36,42 +29,17 @@ def compress(values: Array, flags: Array, count: int) -> Array:
     return values[:count] if is_iso(values) else values.compress(flags)
 
 
-def cast(values: Array, dtype: np.dtype[Any]) -> Array:
+def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
     """The values `astype` of a dtype, iso where they are; nothing warns."""
     have = values.dtype
     if have == dtype:
         return values
     if values.ndim and is_iso(values):
-        return np.broadcast_to(cast(values[:1].copy(), dtype), values.shape)
+        return np.broadcast_to(cast_values(values[:1].copy(), dtype), values.shape)
     if have.kind != "f":
         return values.astype(dtype)
     with np.errstate(all="ignore"):
         return values.astype(dtype)
-
-
-def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A value as a NumPy scalar of a dtype, as `astype` does it."""
-    return cast(np.asarray(value), dtype)[()]
-
-
-def with_values(a: Any, values: Array) -> Any:
-    """The same places as `a`, holding other values."""
-    if isinstance(a, Csr):
-        return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
-    if isinstance(a, SparseVector):
-        return SparseVector(a.size, a.indices, values, a.is_sorted)
-    if isinstance(a, BitmapVector):
-        return BitmapVector(a.size, a.present, values, a.count)
-    return FullVector(a.size, values)
-
-
-def cast_storage(a: Stored, dtype: Any) -> Stored:
-    """The same entries, with values of another dtype."""
-    values = cast(a.values, np.dtype(dtype))
-    return a if values is a.values else with_values(a, values)
-
-
-# --- ranges and orders --------------------------------------------------------------------------
 
 
 def index_dtype(most: int) -> Any:
@@ -135,6 +103,13 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
     return keys[order], order
 
 
+def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
+    """Return whether SciPy's counting sorts pay, and keep indices of 32 bits."""
+    if nvals < current(TUNING).scipy:
+        return False
+    return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1
+
+
 def sort_in_place(keys: Array) -> None:
     """Sort an array that the caller owns. Ctrl-C can interrupt the sort."""
     abandonable(keys.sort, keys.size)
@@ -143,46 +118,6 @@ def sort_in_place(keys: Array) -> None:
 def argsort(keys: Array) -> Array:
     """Return the stable order of keys. Ctrl-C can interrupt the sort."""
     return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
-
-
-# --- vectors ------------------------------------------------------------------------------------
-
-
-def sort(v: SparseVector) -> SparseVector:
-    """The entries in order of index."""
-    if v.is_sorted:
-        return v
-    indices, order = sort_order(v.indices, v.size)
-    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, order))
-
-
-def to_sparse(v: AnyVector) -> SparseVector:
-    """The entries alone, sorted unless they were sparse and were not."""
-    if isinstance(v, SparseVector):
-        return v
-    if isinstance(v, FullVector):
-        return SparseVector(v.size, np.arange(v.size, dtype=np.int32), v.values)
-    indices = v.present.nonzero()[0]
-    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, indices))
-
-
-def to_bitmap(v: AnyVector) -> BitmapVector:
-    """Presence and a value at each index."""
-    if isinstance(v, BitmapVector):
-        return v
-    if isinstance(v, FullVector):
-        return BitmapVector(v.size, np.ones(v.size, bool), v.values, v.size)
-    size, indices = v.size, v.indices
-    present = np.zeros(size, bool)
-    present[indices] = True
-    if is_iso(v.values):
-        return BitmapVector(size, present, repeat_value(v.values[:1], size), indices.size)
-    values = np.zeros(size, v.values.dtype)
-    values[indices] = v.values
-    return BitmapVector(size, present, values, indices.size)
-
-
-# --- matrices -----------------------------------------------------------------------------------
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
@@ -206,17 +141,6 @@ def keys_of(a: Csr) -> Array:
     keys *= a.ncols
     keys += a.indices
     return keys
-
-
-def transpose(a: Csr) -> Csr:
-    """The same entries by columns."""
-    columns, order = sort_order(a.indices, a.ncols)
-    if columns.size < a.ncols:
-        indptr = offsets_of_few(columns, a.ncols).astype(a.indptr.dtype, copy=False)
-    else:
-        indptr = columns.searchsorted(np.arange(a.ncols + 1)).astype(a.indptr.dtype)
-    indices = row_of_entry(a)[order]
-    return Csr(a.ncols, a.nrows, indptr, indices, gather(a.values, order))
 
 
 def is_increasing(keys: Array) -> bool:

@@ -1,25 +1,19 @@
-"""Extracting by index: which entries lie at the rows and columns asked for, and where they go."""
+"""Extracting by index: which entries are at the given rows and columns, and where they go."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import (
-    gather,
-    is_increasing,
-    offsets,
-    ranges,
-    sort_order,
-    to_sparse,
-)
-from graphla.backends.cpu.arrays.layout import sort as sort_vector
+from graphla.backends.cpu.convert import sort, to_sparse
+from graphla.backends.cpu.layout import is_increasing, offsets, ranges, sort_order
+from graphla.backends.values import gather
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
     """w(p) = v(indices[p]); an index may be repeated."""
     if indices is None:
-        return sort_vector(to_sparse(v))
+        return sort(to_sparse(v))
     size = indices.size
     if isinstance(v, FullVector):
         values = gather(v.values, indices)
@@ -28,7 +22,7 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
         found = v.present[indices].nonzero()[0]
         values = gather(v.values, indices[found])
         return SparseVector(size, found.astype(np.int32), values)
-    v = sort_vector(v)
+    v = sort(v)
     if not v.nvals or not size:
         return SparseVector(size, v.indices[:0], v.values[:0])
     spots = v.indices.searchsorted(indices.astype(np.int32))

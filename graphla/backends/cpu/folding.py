@@ -1,4 +1,4 @@
-"""Folds: of all values, of runs of values, and of values scattered to outputs."""
+"""Folds of runs of values, and of values scattered to outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import cast, gather, repeat_value, sort_order, to_sparse
+from graphla.backends.cpu.convert import to_sparse
+from graphla.backends.cpu.layout import cast_values, sort_order
+from graphla.backends.values import gather, repeat_value
 from graphla.formats import Array, BitmapVector, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
@@ -16,34 +18,20 @@ SCATTER = 16
 """Outputs are scattered to an array of all of them where terms are at least size / SCATTER."""
 MANY = 4
 """A result that need not be folded by sorting becomes a bitmap from size / MANY terms."""
-
 _quiet = nullcontext()
-
-
-def reduce(values: Array, monoid: TypedMonoid) -> Any:
-    """The fold of all values, a scalar; the identity for none."""
-    if not values.size:
-        return monoid.identity
-    if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
-        return cast(values[:1].copy(), monoid.type.np_type)[0]
-    values = cast(values, monoid.type.np_type)
-    if monoid.ufunc is not None:
-        with _ignoring(values):
-            return monoid.ufunc.reduce(values, dtype=values.dtype)
-    return _halve(values, np.zeros(1, np.int64), monoid)[0]
 
 
 def fold_runs(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
     """The fold of each run of values that begins at `starts` (increasing: no run is empty)."""
     if monoid.is_any or values.size == starts.size or _needs_presence_alone(monoid, values):
-        return cast(gather(values, starts), monoid.type.np_type)
-    values = cast(values, monoid.type.np_type)
+        return cast_values(gather(values, starts), monoid.type.np_type)
+    values = cast_values(values, monoid.type.np_type)
     if not starts.size:
         return values[:0]
     if monoid.ufunc is not None:
-        with _ignoring(values):
+        with ignore_overflow(values):
             return monoid.ufunc.reduceat(values, starts, dtype=values.dtype)
-    return _halve(values, starts, monoid)
+    return halve(values, starts, monoid)
 
 
 def fold_by_output(
@@ -51,7 +39,7 @@ def fold_by_output(
 ) -> SparseVector | BitmapVector:
     """w(o) = the fold of the values whose output is o. Outputs come in any order."""
     dtype = monoid.type.np_type
-    values = cast(values, dtype)
+    values = cast_values(values, dtype)
     terms = outputs.size
     if terms < 2:
         return SparseVector(size, outputs, values)
@@ -103,7 +91,7 @@ def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -
         folded[outputs.compress(values == monoid.terminal)] = monoid.terminal
     else:
         ufunc: Any = monoid.ufunc
-        with _ignoring(values):
+        with ignore_overflow(values):
             ufunc.at(folded, outputs, values)
 
 
@@ -132,9 +120,9 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     runs = (ends - starts > 1).nonzero()[0]
     step = 1
     while runs.size:
-        x = cast(folded[runs], op.type.np_type)
-        y = cast(values[starts[runs] + step], op.type2.np_type)
-        folded[runs] = cast(op.numpy(x, y), values.dtype)
+        x = cast_values(folded[runs], op.type.np_type)
+        y = cast_values(values[starts[runs] + step], op.type2.np_type)
+        folded[runs] = cast_values(op.numpy(x, y), values.dtype)
         step += 1
         runs = runs.compress(starts[runs] + step < ends[runs])
     return folded
@@ -157,7 +145,7 @@ def _is_flag(monoid: TypedMonoid) -> bool:
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
-def _halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
+def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
     """Folds neighbours in pairs until each run is one value: right for any associative operator."""
     while True:
         size = values.size
@@ -177,6 +165,6 @@ def _halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
         values = folded
 
 
-def _ignoring(values: Array) -> AbstractContextManager[Any]:
+def ignore_overflow(values: Array) -> AbstractContextManager[Any]:
     """Silence for a fold that may overflow; nothing for integers, which never warn."""
     return np.errstate(all="ignore") if values.dtype.kind == "f" else _quiet

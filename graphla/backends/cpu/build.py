@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.folding import fold_from_left
-from graphla.backends.cpu.arrays.layout import (
+from graphla import memory
+from graphla.backends.cpu.folding import fold_from_left
+from graphla.backends.cpu.layout import (
     from_keys,
-    gather,
     index_dtype,
     is_increasing,
+    scipy_sorts,
     sort_in_place,
     sort_order,
 )
+from graphla.backends.values import gather
 from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.exceptions import DuplicateEntry
 from semirings.operators import TypedBinaryOp
@@ -47,6 +49,22 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
+    """Entries in any order, equal places folded by dup_op from the left, or refused."""
+    memory.require_offsets(nrows, "rows", values.size)
+    # Equal values need no order: sorting the places alone is faster than SciPy's counting sorts.
+    if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
+        return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
+    return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
+
+
+def _build_numpy(
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
     """Entries in any order, equal places folded by dup_op from the left."""
     keys = rows.astype(np.int64)
     keys *= ncols
@@ -68,7 +86,35 @@ def build_matrix(
     return from_keys(nrows, ncols, keys, values)
 
 
-def fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
+def _build_scipy(
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
+    """Entries in any order, equal places folded by dup_op from the left.
+
+    Sorted by column, then by row, each time keeping the order of equals: so rows come out sorted,
+    and equal places in the order in which they were given. Where all values are one, sorting the
+    places alone is quicker.
+    """
+    from scipy.sparse import coo_array
+
+    rows, columns = rows.astype(np.int32, copy=False), columns.astype(np.int32, copy=False)
+    given = coo_array((values, (rows, columns)), shape=(nrows, ncols))
+    del rows, columns
+    given.has_canonical_format = True  # or SciPy would add equal places up
+    by_column = given.tocsc()
+    del given
+    by_row: Any = by_column.tocsr()
+    del by_column
+    a = Csr(nrows, ncols, by_row.indptr, by_row.indices, by_row.data)
+    return _fold_duplicates(a, dup_op)
+
+
+def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
     """A matrix whose rows are sorted but may hold a column twice, with those folded or refused.
 
     Part by part, each ending where a run of equal places does: what is made beside the result
