@@ -11,8 +11,7 @@ from typing import Any
 
 import cupy as xp
 
-from graphla.backends.cpu.arrays.layout import repeat_value
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, size
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, repeat_value, size
 from graphla.backends.cuda.select import add_up
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
@@ -116,7 +115,7 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
 
 def repeated(values: Array, count: int) -> Array:
     """Iso values, `count` of them."""
-    return values[:count] if count <= values.size else repeat_value(xp, values[:1], count)
+    return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
 
 def add_up_sizes(sizes: Array) -> None:

@@ -39,6 +39,11 @@ def read(values: Array, is_read: bool = True) -> Read:
     return (values, values.dtype, ISO if is_iso(values) else EACH)
 
 
+def repeat_value(value: Array, size: int) -> Array:
+    """Return `size` times the one element of `value`, iso."""
+    return xp.broadcast_to(value, (size,))
+
+
 def blocks(items: int, block: int = BLOCK) -> int:
     """A grid of a thread for each item, as far as the card runs them in a few waves.
 

@@ -11,9 +11,18 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value
 from graphla.backends.cuda.apply import cast_values
-from graphla.backends.cuda.launch import ISO, NULL, blocks, counter, number, read, size, tiles
+from graphla.backends.cuda.launch import (
+    ISO,
+    NULL,
+    blocks,
+    counter,
+    number,
+    read,
+    repeat_value,
+    size,
+    tiles,
+)
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, BitmapVector, Counted, Csr, SparseVector, is_iso
@@ -58,7 +67,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     x, stored, kept = read(a.values)
     offset, spec = a.indptr.dtype, (cuda_ops.folding, monoid)
     if kept == ISO and (monoid.is_any or monoid.is_idempotent):
-        folds = repeat_value(xp, cast_values(a.values[:1], dtype), n)
+        folds = repeat_value(cast_values(a.values[:1], dtype), n)
         kernel = load("reduce.cu", "note_occupied", NOTHING, offset)
         kernel(tiles(n), FOLD_BLOCK, a.indptr, size(n), present, found)
         return BitmapVector(n, present, folds, Counted(found))

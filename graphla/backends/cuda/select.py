@@ -10,7 +10,6 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import scalar
 from graphla.backends.cuda.launch import (
     BLOCK,
     ISO,
@@ -25,6 +24,7 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
+from graphla.backends.values import scalar
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, SparseVector, is_iso
