@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -292,11 +293,18 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
     """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
-    monoid = semiring.monoid
-    if semiring is PRESENCE or not (monoid.is_any or monoid.is_idempotent):
+    if not _may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
     return constant_term(semiring, x, y)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_constant(semiring: TypedSemiring) -> bool:
+    """Whether the values of the operands can make all terms, and so their fold, one value."""
+    monoid = semiring.monoid
+    is_idempotent = monoid.is_any or monoid.is_idempotent
+    return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
@@ -316,8 +324,9 @@ def operands(
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
-    a = values_of(a_values, reads_a, wanted=a_type)
-    return (*a, *values_of(u_values, reads_u, wanted=u_type))
+    a = values_of(a_values, wanted=a_type) if reads_a else (UNREAD, 0)
+    u = values_of(u_values, wanted=u_type) if reads_u else (UNREAD, 0)
+    return (*a, *u)
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
