@@ -392,13 +392,13 @@ def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     Neither a local name nor `running` holds the forms of the target when these are written, so
     that they may be overwritten in place.
     """
+    # First, as x may be the parent of its mask, which this computes.
+    parent = () if mask is None else (mask.parent._forms or mask.parent._read(),)
     t, lowered, device = x._forms, None, target._forms.device
     operation = None if t is not None else x._operation or x._resolve()._operation
     name, operands = ("write", (t,)) if operation is None else (operation.name, x._args)
-    if mask is not None:
-        operands = (*operands, mask.parent._forms or mask.parent._read())
-    with Running(name, operands, device) as running:
-        del operands
+    with Running(name, operands + parent, device) as running:
+        del operands, parent
         if mask is not None:
             lowered = mask._read(target._forms.shape, device)
         honours_mask = lowered is None

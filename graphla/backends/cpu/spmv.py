@@ -324,9 +324,9 @@ def operands(
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
-    a = values_of(a_values, wanted=a_type) if reads_a else (UNREAD, 0)
-    u = values_of(u_values, wanted=u_type) if reads_u else (UNREAD, 0)
-    return (*a, *u)
+    a, step = values_of(a_values, wanted=a_type) if reads_a else (UNREAD, 0)
+    u, u_step = values_of(u_values, wanted=u_type) if reads_u else (UNREAD, 0)
+    return a, step, u, u_step
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
