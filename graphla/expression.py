@@ -368,16 +368,17 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    pending = x if isinstance(x, Expression) and x._forms is None else None
     if ndim:
-        shape = x._forms.shape if pending is None else pending._shape
+        forms: Any = x._forms
+        shape = x.shape if forms is None else forms.shape
         if shape != target._forms.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        device = x._forms.device if pending is None else pending.device
+        device = x.device if forms is None else forms.device
         if device != target._forms.device:
             refuse_mixed(target.device, device, "the output and the expression")
+        del forms  # see `_update`
     try:
         _update(target, x, mask, accum, replace)
         return
