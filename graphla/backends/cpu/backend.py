@@ -34,7 +34,7 @@ from graphla.backends.cpu.convert import (
 )
 from graphla.backends.cpu.dispatch import WIDE, TypedOp, compiles
 from graphla.backends.cpu.ewise import combine, intersection, union
-from graphla.backends.cpu.extract import extract_matrix, extract_vector, find
+from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matvec import costs, filled, longest, reached
@@ -87,6 +87,7 @@ __all__ = [
     "cores",
     "costs",
     "dependencies",
+    "element",
     "extract_matrix",
     "extract_vector",
     "filled",

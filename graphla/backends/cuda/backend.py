@@ -20,7 +20,7 @@ from graphla.backends.cuda.convert import MERGE_PRICE, owns, sort, to_bitmap, to
 from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
-from graphla.backends.cuda.extract import extract_matrix, extract_vector, find
+from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
@@ -54,6 +54,7 @@ __all__ = [
     "cores",
     "costs",
     "dependencies",
+    "element",
     "extract_matrix",
     "extract_vector",
     "filled",

@@ -133,7 +133,7 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 512
-"""Words of each thread. A launch that was interrupted may still store into the one it was given."""
+"""Words of each thread, two for an answer. An interrupted launch may still store into its own."""
 
 
 class _Answers(local):
@@ -146,31 +146,35 @@ class _Answers(local):
         if self.memory is None:
             # With unified addresses what is pinned has one address for the host and every card.
             self.memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
-            self.words = np.frombuffer(self.memory, np.int64, ANSWERS).reshape(-1, 1)
+            self.words = np.frombuffer(self.memory, np.int64, ANSWERS).reshape(-1, 2)
             self.next = 0
-        place, self.next = self.next, (self.next + 1) % ANSWERS
-        return self.words[place], self.memory.ptr + 8 * place
+        place, self.next = self.next, (self.next + 1) % len(self.words)
+        return self.words[place], self.memory.ptr + 16 * place
 
 
 _answers = _Answers()
 
 
 class Answer:
-    """A word of the host's memory: pass `pointer` to a kernel that stores one value there.
+    """Two words of the host's memory: pass `pointer` to a kernel that stores one or two values.
 
     This takes half the time of a copy from the device's memory.
     """
 
-    __slots__ = ("_word", "pointer")
+    __slots__ = ("_words", "pointer")
 
     def __init__(self) -> None:
-        self._word, pointer = _answers.take()
+        self._words, pointer = _answers.take()
         self.pointer = np.uint64(pointer)
 
-    def wait(self, dtype: Any = np.int64) -> Any:
-        """Wait for the current stream, and return the value as a NumPy scalar."""
+    def wait(self) -> int:
+        """Wait for the current stream, and return the first word as an integer."""
         xp.cuda.get_current_stream().synchronize()
-        return self._word.view(dtype)[0]
+        return int(self._words[0])
+
+    def value(self, word: int, dtype: np.dtype[Any]) -> Any:
+        """Return a word as a NumPy scalar, after `wait`."""
+        return self._words[word : word + 1].view(dtype)[0]
 
 
 def number(scalar: Array) -> int:

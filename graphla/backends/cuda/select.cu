@@ -29,8 +29,9 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
       });
 }
 
-/// ends[w] = counts[0] + ... + counts[w], in place, by one block; the sum of all.
-DEVICE i64 add_up(i64 *counts, i64 words, i64 *scratch) {
+/// ends[w] = counts[0] + ... + counts[w], in place and, if there is one, in `narrow`, by one block;
+/// the sum of all.
+DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
     const i64 w = begin + threadIdx.x;
@@ -38,15 +39,16 @@ DEVICE i64 add_up(i64 *counts, i64 words, i64 *scratch) {
     i64 total;
     const i64 sum = before + mine + block_exclusive_sum(mine, scratch, total);
     if (w < words) counts[w] = sum;
+    if (w < words && narrow) narrow[w] = i32(sum);
     before += total;
   }
   return before;
 }
 
 /// Scans inputs too small for CuPy's scan, by one block; stores the sum of all counts in *answer too.
-template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i64 *answer) {
+template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
-  const i64 total = add_up(counts, words, scratch);
+  const i64 total = add_up(counts, words, narrow, scratch);
   if (answer && threadIdx.x == 0) *answer = total;
 }
 
@@ -103,7 +105,7 @@ __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_valu
     put_flags(bits, ends, words, k, k < count && Op::call(x[k], i64(indices[k]), i64(0), thunk));
   }
   __syncthreads();
-  const i64 total = add_up(ends, words, scratch);
+  const i64 total = add_up(ends, words, nullptr, scratch);
   __syncthreads();
   move_entries<Word, HAS_VALUES>(Flagged{bits, ends}, indices, values, count, new_indices, new_values);
   if (threadIdx.x == 0) *answer = total;

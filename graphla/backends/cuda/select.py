@@ -82,7 +82,7 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     thunk = scalar(thunk, op.thunk_type.np_type)
     values = v.values if has_values else NULL
     kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
-    count = int(answer.wait())
+    count = answer.wait()
     if count == v.nvals:
         return v
     return SparseVector(v.size, indices[:count], new[:count], v.is_sorted)
@@ -94,31 +94,43 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
 
-def count_flags(ends: Array) -> int:
+def scan_and_count(ends: Array) -> int:
     """Make sums of the counts (int64, one or more) in `ends`, and wait for the sum of all."""
     if ends.size > ONE_BLOCK:
         add_up(ends)
         return number(ends[-1])
     answer = Answer()
-    add_up(ends, answer.pointer)
-    return int(answer.wait())
+    _scan(ends, answer.pointer, NULL)
+    return answer.wait()
 
 
-def add_up(ends: Array, answer: Any = NULL) -> None:
-    """Make sums of the counts (int64, one or more) in `ends`.
+def scan_offsets(ends: Array) -> tuple[Array, int]:
+    """Make sums of the counts in `ends`; return them in the dtype of an indptr, and the last."""
+    if ends.size > ONE_BLOCK:
+        nvals = scan_and_count(ends)
+        return ends.astype(offset_dtype(nvals)), nvals
+    answer, narrow = Answer(), xp.empty(ends.size, np.int32)
+    _scan(ends, answer.pointer, narrow)
+    nvals = answer.wait()
+    return (narrow if offset_dtype(nvals) == narrow.dtype else ends), nvals
 
-    At most ONE_BLOCK counts are added up by a kernel, which stores the sum of all in `answer`, too.
-    """
+
+def add_up(ends: Array) -> None:
+    """Make sums of the counts (int64, one or more) in `ends`."""
     if ends.size <= ONE_BLOCK:
-        kernel = load("select.cu", "scan_counts", NOTHING)
-        kernel(1, WIDEST_BLOCK, ends, size(ends.size), answer)
+        _scan(ends, NULL, NULL)
     else:
         xp.cumsum(ends, out=ends)
 
 
+def _scan(ends: Array, answer: Any, narrow: Any) -> None:
+    kernel = load("select.cu", "scan_counts", NOTHING)
+    kernel(1, WIDEST_BLOCK, ends, size(ends.size), narrow, answer)
+
+
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
     """The entries whose flags lie in `bits`, with counts in `ends`."""
-    count = count_flags(ends)
+    count = scan_and_count(ends)
     if count == a.nvals:
         return a
     values, _, kept = read(a.values)

@@ -39,7 +39,7 @@ from graphla.backends.cuda.matvec import (
     nothing,
     plan_of,
 )
-from graphla.backends.cuda.select import WIDEST_BLOCK, add_up
+from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.compilers.cuda import NOTHING, load
@@ -127,8 +127,7 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
     grid, last = blocks(total), np.int32(edges.n)
     runs = xp.empty(total, xp.int64)
     load("matvec.cu", "run_heads", NOTHING)(grid, BLOCK, keys, size(total), last, runs)
-    add_up(runs)
-    count = number(runs[-1])
+    count = scan_and_count(runs)
     if not count:
         return nothing(edges.n, edges.plan.dtype)
     indptr, outputs = xp.empty(count + 1, xp.int32), xp.empty(count, xp.int32)
@@ -185,7 +184,7 @@ class _Edges:
         if self.is_alone:
             answer = Answer()
             self.run(way, w=w, indices=indices, count=answer.pointer)
-            found = int(answer.wait())
+            found = answer.wait()
         else:
             self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
