@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphla import memory
-from graphla.backends import backend
+from graphla.backends.values import repeat_value
 from graphla.formats import is_iso
 from graphla.operations.operation import perform
 from graphla.settings import config
@@ -53,7 +53,7 @@ def both_ways(A: Matrix) -> Matrix:
         forms = binary.min(A | A.T).new()._forms
         both, values = forms.csr, (given.csr if given.has_csr else given.csc).values
         if is_iso(values):
-            both = replace(both, values=backend(A.device).xp.broadcast_to(values[:1], both.nvals))
+            both = replace(both, values=repeat_value(values[:1], both.nvals))
         mirrored = MatrixForms(A.device, forms.dtype, both, both)
         mirrored.owe_to(forms.stamps)
         return Matrix._of(mirrored)

@@ -12,7 +12,7 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.lengths import lengths_of
-from graphla.backends import backend
+from graphla.backends import streams
 from graphla.formats import Array, BitmapVector
 from graphla.graph import Graph
 from graphla.graph.labels import called
@@ -88,7 +88,7 @@ class Paths:
             from graphla.ladder.edge_paths import EdgePaths
         ready = EdgePaths(a, np_type, none)
         if a.device != "cpu":
-            backend(a.device).xp.cuda.get_current_stream().synchronize()
+            streams(a.device).wait()
         return ready
 
     @property
