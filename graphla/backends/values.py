@@ -43,3 +43,8 @@ def gather(values: Array, places: Array) -> Array:
         return values[places]
     size = places.size
     return values[:size] if size <= values.size else repeat_value(values[:1], size)
+
+
+def as_contiguous(values: Array) -> Array:
+    """Return values that lie one after another: a copy if they do not yet."""
+    return values if values.flags.c_contiguous else values.copy()

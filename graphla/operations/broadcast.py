@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graphla.backends import backend
 from graphla.backends.values import gather, repeat_value
 from graphla.formats import BitmapVector, Csr, is_iso
@@ -58,14 +60,14 @@ def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
 
 def _every_row(v: VectorForms, nrows: int) -> MatrixForms:
     """B(i, j) = v(j) for every row i."""
-    xp, w = backend(v.device).xp, v.sparse()
+    w = v.sparse()
     k = w.indices.size
-    indptr = xp.arange(nrows + 1, dtype=xp.int64) * k
+    indptr = backend(v.device).arange(nrows + 1, np.int64) * k
     if nrows * k < 1 << 31:
-        indptr = indptr.astype(xp.int32)
+        indptr = indptr.astype(np.int32)
     values = repeat_value(w.values[:1], nrows * k) if is_iso(w.values) else None
-    values = xp.tile(w.values, nrows) if values is None else values
-    b = Csr(nrows, w.size, indptr, xp.tile(w.indices, nrows), values)
+    values = np.tile(w.values, nrows) if values is None else values
+    b = Csr(nrows, w.size, indptr, np.tile(w.indices, nrows), values)
     return MatrixForms(v.device, v.dtype, b)
 
 

@@ -28,6 +28,16 @@ def to_host(array: Array) -> np.ndarray:
     return array
 
 
+def full(size: int, value: Any, dtype: Any) -> Array:
+    """Return a new array of `size` times one value."""
+    return np.full(size, value, dtype)
+
+
+def arange(size: int, dtype: Any) -> Array:
+    """Return the array 0, 1, ..., size - 1."""
+    return np.arange(size, dtype=dtype)
+
+
 def owns(array: Array) -> bool:
     """Whether the array's memory is its own, and may be written."""
     return array.flags.owndata and array.flags.writeable

@@ -10,6 +10,7 @@ from sys import getrefcount
 from typing import Any
 
 import cupy as xp
+import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, repeat_value, size
 from graphla.backends.cuda.select import add_up, scan_and_count
@@ -21,6 +22,26 @@ MERGE_PRICE = 1 << 22
 CHUNK = 1024
 """Items that a warp takes one after the other, as in choose.cuh."""
 LANES = 32
+
+
+def asarray(values: Any, dtype: Any = None) -> Array:
+    """`values` as a CuPy array, copied only if it must be."""
+    return xp.asarray(values, dtype)
+
+
+def to_host(array: Array) -> np.ndarray:
+    """The array as NumPy's: the host waits for it."""
+    return xp.asnumpy(array)
+
+
+def full(size: int, value: Any, dtype: Any) -> Array:
+    """Return a new array of `size` times one value."""
+    return xp.full(size, value, dtype)
+
+
+def arange(size: int, dtype: Any) -> Array:
+    """Return the array 0, 1, ..., size - 1."""
+    return xp.arange(size, dtype=dtype)
 
 
 def owns(array: Array) -> bool:
