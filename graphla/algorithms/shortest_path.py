@@ -13,7 +13,6 @@ from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
-from graphla.backends import Enough, backend
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
@@ -56,7 +55,7 @@ def shortest_path(
     before, path = parents.to_dense(-1, copy=False), [target]
     while path[-1] != source:
         if len(path) == FEW:
-            before = backend(A.device).to_host(before)
+            before = parents.to_dense(-1)
         path.append(int(before[path[-1]]))
     return path[::-1]
 
@@ -98,8 +97,8 @@ def _traversed(
     else:
         A, dtype = lengths_of(A, weight)
         validation.nonnegative(A)
-        start, enough = validation.starts(source, A, 0, dtype), Enough(target)
-        found = solve(start, A, min_plus[dtype], parents=parents, enough=enough)
+        start = validation.starts(source, A, 0, dtype)
+        found = solve(start, A, min_plus[dtype], parents=parents, target=target)
     return found if parents else (found, None)
 
 

@@ -119,13 +119,14 @@ def _searched(task: Task, starts: Csr) -> Matrix:
     table, fitting = values_by_level(op, start, weight, depth)
     if fitting <= depth:
         refuse_value(task, int((levels == fitting).any(axis=0).argmax()))
-    by_level = do.xp.asarray(table)
+    by_level = do.asarray(table)
     found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
     if rows.size == starts.nrows:
         return found
     # Rows without a start stay empty.
-    whole = do.xp.zeros(starts.nrows + 1, found._forms.csr.indptr.dtype)
-    whole[rows + 1] = do.xp.diff(found._forms.csr.indptr)
+    ends = found._forms.csr.indptr
+    whole = np.zeros_like(ends, shape=starts.nrows + 1)
+    whole[rows + 1] = np.diff(ends)
     forms = found._forms.csr
     spread = Csr(
         starts.nrows,
@@ -164,10 +165,10 @@ def _closed(task: Task) -> _Row:
 
 def _stacked(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixForms:
     """The matrix of these rows, with their values (1) or their parents (2)."""
-    xp, n = task.do.xp, task.x.size
+    n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
     narrow = np.int32 if ends[-1] < 2**31 else np.int64
-    values = xp.concatenate([row[which] for row in rows])
-    indices = xp.concatenate([row.indices for row in rows])
-    csr = Csr(len(rows), n, xp.asarray(ends.astype(narrow)), indices, values)
+    values = np.concatenate([row[which] for row in rows])
+    indices = np.concatenate([row.indices for row in rows])
+    csr = Csr(len(rows), n, task.do.asarray(ends.astype(narrow)), indices, values)
     return MatrixForms(task.a.device, dtype, csr, None)
