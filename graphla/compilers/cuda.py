@@ -89,25 +89,31 @@ class Kernel:
         return f"<kernel {self.what}>"
 
 
-def load(file: str, entry: str, spec: tuple[Any, ...], *arguments: Any) -> Kernel:
+def load(
+    file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
+) -> Kernel:
     """The kernel `entry` of `file` for the operators of `spec` and further template arguments.
 
     `spec` is a function of `graphla.compilers.cuda_ops` and its arguments, called for its text the
-    first time only. Arguments are NumPy dtypes, ints, bools, or C++ text.
+    first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants` is a frozen
+    dataclass of ints, floats and bools, or a tuple of such values: where it is `BfsTuning()`, the
+    kernel reads its field `long_row` as `BfsTuning::long_row`.
     """
-    key = (file, entry, spec, arguments, cupy.cuda.runtime.getDevice())
+    key = (file, entry, spec, arguments, constants, cupy.cuda.runtime.getDevice())
     kernel = _loaded.get(key)
     if kernel is None:
         with _lock:
             kernel = _loaded.get(key)
             if kernel is None:
-                kernel = _loaded[key] = _make(file, entry, spec, arguments)
+                kernel = _loaded[key] = _make(file, entry, spec, arguments, constants)
     return kernel
 
 
-def _make(file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ...]) -> Kernel:
+def _make(
+    file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ...], constants: Any
+) -> Kernel:
     write, *operators = spec
-    text = nvrtc.program(file, write(*operators))
+    text = nvrtc.program(file, write(*operators), constants)
     expression = nvrtc.instance(entry, arguments)
     types = ", ".join(map(nvrtc.written, arguments))
     what = f"{entry} of {file} for {cuda_ops.describe(spec)}" + (f" with {types}" if types else "")
@@ -124,7 +130,7 @@ def _make(file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ..
 def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
     """From disk if it is there and whole, else compiled, and put there."""
     version = ".".join(map(str, toolkit.getVersion()))
-    parts = (nvrtc.digest(), text, expression, architecture, version, *nvrtc.OPTIONS)
+    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     path = cache_folder() / f"{key}.cubin"
     with suppress(OSError, ValueError):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,6 @@ from semirings.dtypes import lookup_dtype
 from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
-HERE = Path(__file__).parent.parent / "backends" / "cuda"
-FOLDERS = (HERE, HERE.parent.parent / "ladder")
-"""Where kernels lie: in the backend, and, each beside what launches it, those of the ladder."""
-
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
 """Subnormals stay, and a product is rounded before it is added: as NumPy computes."""
 
@@ -26,27 +23,85 @@ class CompilationFailed(GraphblasException):
     """NVRTC refused a kernel: its file, operator, dtype and NVRTC's own words."""
 
 
-@cache
-def headers() -> dict[str, str]:
-    """Every file that a kernel may include, by name."""
-    files = [file for folder in FOLDERS for file in sorted(folder.glob("*.cu*"))]
-    texts = {file.name: f'#line 1 "{file.name}"\n{file.read_text()}' for file in files}
-    return {**texts, "prelude.cuh": cuda_prelude}
+_folders: list[Path] = []
+
+
+def register(folder: Path) -> None:
+    """Let the files of a folder be compiled, and be included by their names."""
+    if folder not in _folders:
+        _folders.append(folder)
+        for function in (sources, _included_by, digest):
+            function.cache_clear()
 
 
 @cache
-def digest() -> str:
-    """A digest of every header: part of the key under which machine code is kept."""
-    text = "".join(f"{name}\0{body}\0" for name, body in headers().items())
-    return hashlib.sha256(text.encode()).hexdigest()
+def sources() -> dict[str, str]:
+    """Return the text of every file of the registered folders, by its name."""
+    texts = {"prelude.cuh": cuda_prelude}
+    for path in (path for folder in _folders for path in sorted(folder.glob("*.cu*"))):
+        if path.name in texts:
+            raise ValueError(f"two folders of kernels have a file {path.name}")
+        texts[path.name] = f'#line 1 "{path.name}"\n{path.read_text()}'
+    return texts
 
 
-def program(file: str, struct: str) -> str:
-    """The text of one program: a kernel's file after the struct of its operators."""
+def included(text: str) -> dict[str, str]:
+    """Return the files that a text includes, directly or through other files."""
+    names = {inner for name in _includes(text) for inner in _included_by(name)}
+    return {name: sources()[name] for name in sorted(names)}
+
+
+@cache
+def _included_by(name: str) -> frozenset[str]:
+    """Return the name of a file and of all files that it includes, directly or not."""
+    inner = _includes(sources().get(name, ""))
+    return frozenset((name,)).union(*map(_included_by, inner)) & sources().keys()
+
+
+def _includes(text: str) -> list[str]:
+    return re.findall(r'^#include "([^"]*)"', text, re.MULTILINE)
+
+
+@cache
+def digest(text: str) -> str:
+    """Return a digest of a program's text and of all files that it includes."""
+    parts = (text, *(f"{name}\0{body}" for name, body in included(text).items()))
+    return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()
+
+
+def program(file: str, struct: str, constants: Any = None) -> str:
+    """Return the text of a program: constants, the struct of its operators, a kernel's file."""
+    values = () if constants is None else constants
+    values = values if isinstance(values, tuple) else (values,)
+    numbers = "".join(map(partial(_print_constants, file), values))
     return (
+        f'namespace graphla {{\n#line 1 "constants of {file}"\n{numbers}}}\n'
         '#include "atomics.cuh"\nnamespace graphla {\n'
         f'#line 1 "operators of {file}"\n{struct}\n}}\n#include "{file}"\n'
     )
+
+
+def _print_constants(file: str, values: Any) -> str:
+    """Return a frozen dataclass as a C++ struct: `T::x` in C++ is what `values.x` is in Python.
+
+    The struct has only the fields that the file, or a file that it includes, reads: another value
+    of a field that the host alone reads does not compile the kernel again.
+    """
+    kind = type(values).__name__
+    text = "".join(included(f'#include "{file}"').values())
+    read = sorted(set(re.findall(rf"\b{kind}::(\w+)", text)))
+    lines = [f"  static constexpr {_constant(name, getattr(values, name))};\n" for name in read]
+    return f"struct {kind} {{\n{''.join(lines)}}};\n" if lines else ""
+
+
+def _constant(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"bool {name} = {written(value)}"
+    if isinstance(value, int):
+        return f"{'int' if -(1 << 31) < value < 1 << 31 else 'long long'} {name} = {value}"
+    if isinstance(value, float):
+        return f"double {name} = {value!r}"
+    raise TypeError(f"the constant {name} is {value!r}, but a kernel reads ints, floats and bools")
 
 
 def compile_program(
@@ -73,7 +128,7 @@ def compile_instances(
     """As `compile_program`, for several instances at a time and any NVRTC: `toolkit` stands for
     `cupy.cuda.nvrtc`.
     """
-    known = headers()
+    known = included(text)
     texts = [each.encode() for each in known.values()]
     handle = toolkit.createProgram(text, "graphla.cu", texts, [name.encode() for name in known])
     try:

@@ -11,14 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from covering import Row, covering
 
+import graphla.backends.cuda
 from graphla.compilers import cuda_ops, nvrtc
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, DataType
+
+nvrtc.register(Path(graphla.__file__).parent / "ladder")
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 
@@ -312,15 +316,16 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
         rf"{bounds}void\s+{bounds}(\w+)\s*\(",
     )
     found = {}
-    paths = [path for folder in nvrtc.FOLDERS for path in sorted(folder.glob("*.cu*"))]
-    for path in paths:
-        text = re.sub(r"//[^\n]*", "", path.read_text())
+    for file, source in nvrtc.sources().items():
+        if file == "prelude.cuh":  # functions of operators, and no kernel
+            continue
+        text = re.sub(r"//[^\n]*", "", source)
         for match in pattern.finditer(text):
             words = [word.split("=")[0].split() for word in match[1].split(",")]
-            found[path.name, match[2]] = {name: kind for kind, name in words}
+            found[file, match[2]] = {name: kind for kind, name in words}
         alone = len(re.findall(r"__global__", text))
-        ours = sum(file == path.name for file, _ in found)
-        assert alone == ours, f"{path.name} has {alone} kernels, {ours} of them as templates"
+        ours = sum(name == file for name, _ in found)
+        assert alone == ours, f"{file} has {alone} kernels, {ours} of them as templates"
     return found
 
 
@@ -431,6 +436,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (256,)),
 }
 """Domains of one kernel's parameter."""
+
+CONSTANTS: dict[str, Any] = {}
+"""What `load` is given as the constants of a file's kernels, by the file."""
 
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py
 

@@ -19,14 +19,15 @@ __global__ void kronecker_sizes(const OffsetA *__restrict__ a_indptr, const Offs
 
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetC,
           bool HAS_VALUES>
-__global__ void kronecker_entries(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices,
-                                  const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
-                                  const i32 *__restrict__ b_indices, const StoredY *y_values, i64 m, i64 n,
-                                  const OffsetC *__restrict__ indptr, i64 nrows, i64 nvals, i32 *__restrict__ indices,
-                                  typename Op::Z *__restrict__ z) {
+__global__ void kronecker_entries(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, const OffsetC *__restrict__ indptr,
+                                  i64 nrows, i64 nvals, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
   SHARED(i64, span, 2);
-  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
-  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const OffsetA *__restrict__ a_indptr = a.indptr;
+  const OffsetB *__restrict__ b_indptr = b.indptr;
+  const i32 *__restrict__ a_indices = a.indices, *__restrict__ b_indices = b.indices;
+  const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
+  const i64 m = b.nrows, n = b.ncols;
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < nvals; begin += gridDim.x * tile) {
     const i64 end = least(begin + tile, nvals);

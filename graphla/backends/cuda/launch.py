@@ -10,6 +10,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Packed, Struct
 from graphla.formats import Array, Csr, SparseVector, is_iso
 
 BLOCK = 256
@@ -69,6 +70,14 @@ def places(a: Any) -> Places:
     if isinstance(a, SparseVector):
         return NULL, np.int64(-1), a.indices, LISTED, np.dtype(np.int32)
     return NO_PLACES
+
+
+CSR = Struct("device.cuh", "Csr")
+
+
+def csr(a: Csr, values: Any = NULL) -> Packed:
+    """A matrix as kernels take it: `Csr` of device.cuh, with values as `read` gives them."""
+    return CSR(indptr=a.indptr, indices=a.indices, values=values, nrows=a.nrows, ncols=a.ncols)
 
 
 def offset_dtype(nvals: int) -> np.dtype[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.backends.cpu.arrays.layout import repeat_value
 from graphla.backends.cuda import spgemm_masked, spgemm_unmasked
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, offset_dtype, read, size, tiles
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, csr, offset_dtype, read, size, tiles
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Csr, MatrixMask, is_iso
@@ -67,8 +67,8 @@ def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
     kernel(
         tiles(nvals),
         BLOCK,
-        *(a.indptr, a.indices, x, b.indptr, b.indices, y, size(b.nrows), size(b.ncols)),
-        *(indptr, size(nrows), size(nvals), indices, NULL if is_constant else values),
+        *(csr(a, x), csr(b, y), indptr, size(nrows), size(nvals)),
+        *(indices, NULL if is_constant else values),
     )
     if is_constant:
         values = repeat_value(xp, values, nvals)
