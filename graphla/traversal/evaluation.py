@@ -111,6 +111,7 @@ def _by_search(task: Task, start: Any) -> Closed:
     elif tree.levels is not None and np.array_equal(table, np.arange(depth + 1)):
         values = tree.levels if dtype == np.int32 else tree.levels.astype(dtype)
     else:
+        assert tree.levels is not None
         values = do.asarray(table)[np.where(tree.present, tree.levels, 0)]
     found = BitmapVector(n, tree.present, values, tree.reached)
     return Closed(found, tree.parents, tree.depth, tree.trace)
