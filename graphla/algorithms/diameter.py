@@ -16,7 +16,7 @@ from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.eccentricity import definition, search_bounds
 from graphla.algorithms.reachable import reachable
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.bounds import Bounds, Next
 from semirings.exceptions import InvalidValue
@@ -125,21 +125,21 @@ def _bound(
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
     if e is not None:
-        return _known(power_iteration.as_vector("e", e, A.nrows, None), name)
-    connected(A, name)
+        return _read_eccentricities(power_iteration.as_vector("e", e, A.nrows, None), name)
+    refuse_unreachable(A, name)
     bounds = search_bounds(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:
         return bounds
-    return _known(definition(A, np.arange(A.nrows), weighs), name)
+    return _read_eccentricities(definition(A, np.arange(A.nrows), weighs), name)
 
 
-def _known(e: Vector, name: str) -> Bounds:
+def _read_eccentricities(e: Vector, name: str) -> Bounds:
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)
 
 
-def connected(A: Matrix, name: str) -> None:
+def refuse_unreachable(A: Matrix, name: str) -> None:
     """Refuse a graph in which some vertex does not reach another."""
     from_it, to_it = reachable(A, 0), reachable(A.T.new(), 0)
     for reached, pair in ((from_it, "from {0} to {1}"), (to_it, "from {1} to {0}")):
@@ -147,6 +147,6 @@ def connected(A: Matrix, name: str) -> None:
             there = Vector.from_scalar(True, A.nrows, bool)
             v = there.dup(mask=~reached.S).reduce("first_index").value
             raise InvalidValue(
-                f"A has no path {pair.format(called(0), called(v))}, but the {name} is of "
-                "graphs in which every vertex reaches all others"
+                f"A has no path {pair.format(vertex_name(0), vertex_name(v))}, "
+                f"but the {name} is of graphs in which every vertex reaches all others"
             )

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings import unary
@@ -66,7 +66,7 @@ def sssp(
         found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most)
     except OverflowError as error:
         raise OverflowError(
-            f"A has a shortest path from {called(source)} of more than {LONGEST}, "
+            f"A has a shortest path from {vertex_name(source)} of more than {LONGEST}, "
             "which INT64 cannot hold"
         ) from error
     if cutoff is None:

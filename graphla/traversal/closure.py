@@ -77,7 +77,7 @@ def solve(
         raise TypeError("A must be a graphla.Matrix, not a Vector")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
-    op = _typed(semiring, x.dtype, A.dtype)
+    op = _choose_types(semiring, x.dtype, A.dtype)
     check_sum(op.monoid)
     limit = _checked_limit(limit)
     if not isinstance(parents, bool):
@@ -133,7 +133,7 @@ def _checked_limit(limit: Any) -> int | None:
 _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
-def _typed(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
+def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
     """The semiring on x and A, such that its results are again what it multiplies."""
     op = semiring_of(semiring, x, a)
     dtype = op.return_type

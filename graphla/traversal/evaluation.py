@@ -66,7 +66,7 @@ def evaluate(task: Task) -> Closed:
     way = ROUNDS if op.is_positional else evaluation(op, task.a, low, high)
     if way.distributes and low == high and way.never_improves and is_iso_valued(task):
         return _by_search(task, low)
-    closed = _settled(task, way)
+    closed = _solve(task, way)
     if closed.overflowed:
         _refuse_overflow(task, way, closed)
     elif _ran_off(task, way, closed, (low, high)):
@@ -166,7 +166,7 @@ def values_by_level(
 # --- by improvements, and by rounds ---------------------------------------------------------------
 
 
-def _settled(task: Task, way: Evaluation) -> Closed:
+def _solve(task: Task, way: Evaluation) -> Closed:
     """Until nothing improves; a cycle that has no end is refused."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
@@ -183,7 +183,7 @@ def _settled(task: Task, way: Evaluation) -> Closed:
             if rounded > ROUNDED * patience:
                 _refuse_rounded(task, further)
         closed = further._replace(
-            parents=_joined(task, closed.parents, further.parents),
+            parents=_merge_parents(task, closed.parents, further.parents),
             overflowed=closed.overflowed or further.overflowed,
         )
     if task.parents and task.limit is None and not way.never_improves:
@@ -191,7 +191,7 @@ def _settled(task: Task, way: Evaluation) -> Closed:
     return closed
 
 
-def _joined(task: Task, before: Any, after: Any) -> Any:
+def _merge_parents(task: Task, before: Any, after: Any) -> Any:
     """The parents of what improved since, and else those before."""
     if before is None:
         return after

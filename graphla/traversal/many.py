@@ -49,7 +49,7 @@ def levels(
             into,
             _on_device(a, starts),
             mask=lowered,
-            limit=_bounded(limit, a),
+            limit=_limit_levels(limit, a),
             levels=wanted,
             plan=None if into is None else a.plan_now(),
             traced=bool(recorders()),
@@ -191,5 +191,5 @@ def _on_device(a: MatrixForms, starts: np.ndarray) -> Array:
     return backend(a.device).asarray(starts, np.int32)
 
 
-def _bounded(limit: int | None, a: MatrixForms) -> int:
+def _limit_levels(limit: int | None, a: MatrixForms) -> int:
     return a.nrows if limit is None else min(limit, a.nrows)
