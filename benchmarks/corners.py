@@ -35,7 +35,7 @@ from traversal_clocks import Card
 import graphla as gl
 from graphla import Matrix, Vector, semiring
 from graphla import algorithms as algo
-from graphla.kernels.cuda import Kernel
+from graphla.compilers.cuda import Kernel
 
 CALLS, ENOUGH = 15, 2.0  # calls per row, or fewer once they have taken this many seconds
 SPINE, LEAVES = 10_000, 200

@@ -2,7 +2,7 @@
 
     python benchmarks/direction_gpu.py [SCALE]
 
-First the constants of `graphla.backends.cuda.frontiers.costs` as this card gives them. Then, for
+First the constants of `graphla.backends.cuda.matvec.costs` as this card gives them. Then, for
 each case, the device time of either direction and of the one that the rule of
 `graphla.operations.direction` picks, over the better of the two; a case beyond 1.3 is marked.
 """

@@ -26,12 +26,12 @@ from gpu_timing import machine
 
 from graphla import Matrix, ladder
 from graphla.algorithms import sssp
-from graphla.backends.cuda.launching import rows_of
-from graphla.forms import MatrixForms
+from graphla.backends.cuda.launch import rows_of
+from graphla.formats import Csr
 from graphla.ladder import edge_tuned
 from graphla.ladder.edge_centric import EdgeCentric
 from graphla.ladder.rung import Rung
-from graphla.storage import Csr
+from graphla.stores import MatrixForms
 
 SOURCES, SEED = 32, 1
 NEVER = 1 << 60

@@ -95,7 +95,7 @@ class Card:
     def __init__(self) -> None:
         import cupy
 
-        from graphla.kernels.cuda import Kernel
+        from graphla.compilers.cuda import Kernel
 
         self.cupy, self.kernel = cupy, Kernel
         self.begin, self.end = cupy.cuda.Event(), cupy.cuda.Event()

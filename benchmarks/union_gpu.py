@@ -22,7 +22,7 @@ from gpu_timing import in_turns, machine
 import graphla as gl
 from graphla import Matrix, binary, datasets
 from graphla.backends import backend
-from graphla.storage import Csr, SparseVector
+from graphla.formats import Csr, SparseVector
 from semirings.dtypes import lookup_dtype
 
 Union = Callable[[Any, Any, Any], Any]

@@ -14,11 +14,11 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.expression import expression
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.indexing import as_row
 from graphla.operations.operation import Operation
 from graphla.operations.reductions import values_of
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings import monoid
 from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue

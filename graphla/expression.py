@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from graphla.backends import here
-from graphla.forms import ScalarForms, VectorForms
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import on_host
@@ -31,6 +30,7 @@ from graphla.operations.operation import (
 from graphla.operations.values import as_type, fit, is_on_card, is_scalar
 from graphla.operations.write import write
 from graphla.settings import config, recorders
+from graphla.stores import ScalarForms, VectorForms
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, DuplicateEntry
 

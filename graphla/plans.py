@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from graphla.storage import Plan
+    from graphla.formats import Plan
 
 SAVING = 0.3
 """The part of a traversal's time that a full plan spares, where that is not measured yet: what

@@ -1,4 +1,4 @@
-"""Check all invariants of `graphla.storage` on the arrays of a noun.
+"""Check all invariants of `graphla.formats` on the arrays of a noun.
 
 `strategies.read` calls `verify` on every noun that a test compares with its oracle.
 """
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
-from graphla.storage import AnyVector, BitmapVector, Csr, SparseVector
+from graphla.formats import AnyVector, BitmapVector, Csr, SparseVector
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 
 LEAST_WIDE = 1 << 31
 

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.arrays import mxm as matrix_products
-from graphla.backends.arrays import products
-from graphla.settings import config
-from graphla.storage import (
+from graphla.backends.cpu.arrays import mxm as matrix_products
+from graphla.backends.cpu.arrays import products
+from graphla.formats import (
     BitmapVector,
     Csr,
     FullVector,
@@ -21,6 +20,7 @@ from graphla.storage import (
     VectorMask,
     is_iso,
 )
+from graphla.settings import config
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.exceptions import DuplicateEntry
 

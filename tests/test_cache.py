@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphla.kernels.cache import cache_folder, private_folder
+from graphla.compilers.cache import cache_folder, private_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX's")
 

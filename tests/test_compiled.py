@@ -16,18 +16,13 @@ import pytest
 
 import graphla as gl
 import semirings
-from graphla.backends import Side, cpu
-from graphla.backends.compiled import matrices, parts, products
-from graphla.kernels import compiled, scratch, threads
+from graphla.backends import Side
+from graphla.backends.cpu import backend as cpu
+from graphla.backends.cpu import operands, spgemm, spmv
+from graphla.compilers import numba as compiled
+from graphla.compilers import scratch, threads
+from graphla.formats import BitmapVector, Csr, FullVector, MatrixMask, SparseVector, VectorMask
 from graphla.settings import config
-from graphla.storage import (
-    BitmapVector,
-    Csr,
-    FullVector,
-    MatrixMask,
-    SparseVector,
-    VectorMask,
-)
 from semirings import binary, semiring, trace
 from semirings.exceptions import GraphblasException
 
@@ -39,10 +34,10 @@ N = 70  # rows; more than a word of a bit map has bits
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small operands reach the ways of large ones: several parts, threads, blocks."""
-    for module in (parts, matrices):
+    for module in (operands, spgemm):
         monkeypatch.setattr(module, "PARALLEL", 16)
-    monkeypatch.setattr(products, "PARALLEL_PUSH", 16)
-    monkeypatch.setattr(matrices, "ROOM", 64)
+    monkeypatch.setattr(spmv, "PARALLEL_PUSH", 16)
+    monkeypatch.setattr(spgemm, "ROOM", 64)
 
 
 # --- operands -----------------------------------------------------------------------------------
@@ -363,7 +358,7 @@ def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         loads.append(name)
         return load(name, *rest)
 
-    for module in (products, matrices):
+    for module in (spmv, spgemm):
         monkeypatch.setattr(module, "load", counting)
     return loads
 
@@ -411,7 +406,7 @@ def test_an_operator_that_does_not_compile_is_named() -> None:
     s = semirings.Semiring("plus_wrong", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
     with (
         config.set(compiled=True),
-        pytest.raises(GraphblasException, match=r"pull\.pull.*plus_wrong\[INT64\].*int32"),
+        pytest.raises(GraphblasException, match=r"spmv\.pull.*plus_wrong\[INT64\].*int32"),
     ):
         pulled(op=s)
 
@@ -448,12 +443,12 @@ def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return compiled.load(name, *rest)
 
-    monkeypatch.setattr(products, "SPARSE", 0.001)
+    monkeypatch.setattr(spmv, "SPARSE", 0.001)
     with config.set(compiled=True, threads=1):
         expected = cpu.push(a, u, s, "vxm", None)
         assert isinstance(expected, SparseVector)
         with monkeypatch.context() as patch:
-            patch.setattr(products, "load", interrupted)
+            patch.setattr(spmv, "load", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 cpu.push(a, u, s, "vxm", None)
         agree(cpu.push(a, u, s, "vxm", None), expected)
@@ -473,8 +468,8 @@ PROGRAM = """
     import graphla
     from graphla.backends import backend
     assert "numba" not in sys.modules and "scipy" not in sys.modules
-    from graphla.kernels.compiled import cache_folder
-    from graphla.storage import Csr, FullVector
+    from graphla.compilers.numba import cache_folder
+    from graphla.formats import Csr, FullVector
     from semirings.semiring import plus_times
     a = Csr(2, 2, np.array([0, 1, 3], np.int32), np.array([0, 0, 1], np.int32), np.ones(3))
     u = FullVector(2, np.array([1.5, 2.0]))
@@ -560,7 +555,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_forked_child_starts_its_own_threads() -> None:
     program = """
         import os, threading
-        from graphla.kernels import threads
+        from graphla.compilers import threads
         parts = [(x,) for x in range(40)]
         barrier = threading.Barrier(2)
         def both(x):

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla.backends import cpu
-from graphla.backends.arrays import traversals as by_numpy
-from graphla.backends.compiled import closures, many, traversals
-from graphla.kernels import threads
+from graphla.backends.cpu import backend as cpu
+from graphla.backends.cpu import bfs, closure, multi_source_bfs
+from graphla.backends.cpu.arrays import traversals as by_numpy
+from graphla.compilers import threads
+from graphla.formats import Csr, Plan, SparseVector, VectorMask
 from graphla.settings import config
-from graphla.storage import Csr, Plan, SparseVector, VectorMask
 from semirings import binary, monoid, semiring
 
 pytest.importorskip("numba")
@@ -31,11 +31,11 @@ SEEDS = range(12)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
-    monkeypatch.setattr(traversals, "WIDE", 20)
-    monkeypatch.setattr(traversals, "APART", 50)
-    monkeypatch.setattr(closures, "SMALL", 30)
-    monkeypatch.setattr(closures, "CHECK", 3)
-    monkeypatch.setattr(many, "TOGETHER", 20)
+    monkeypatch.setattr(bfs, "WIDE", 20)
+    monkeypatch.setattr(bfs, "APART", 50)
+    monkeypatch.setattr(closure, "SMALL", 30)
+    monkeypatch.setattr(closure, "CHECK", 3)
+    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 20)
 
 
 # --- graphs -------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
 def test_many_searches_are_those_one_by_one(
     monkeypatch: pytest.MonkeyPatch, seed: int, deep: int
 ) -> None:
-    monkeypatch.setattr(many, "DEEP", deep)
+    monkeypatch.setattr(multi_source_bfs, "DEEP", deep)
     rng = np.random.default_rng(seed)
     out, into = a_graph(rng)
     starts = rng.integers(0, out.nrows, int(rng.choice([1, 19, 20, 70]))).astype(np.int32)
@@ -227,8 +227,8 @@ def test_many_searches_are_those_one_by_one(
 
 
 def test_a_whole_word_of_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "TOGETHER", 64)
-    monkeypatch.setattr(many, "DEEP", 1000)
+    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 64)
+    monkeypatch.setattr(multi_source_bfs, "DEEP", 1000)
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.int32}
@@ -340,11 +340,11 @@ def test_what_was_near_goes_back_where_it_is_multiplied_too_often(name: str) -> 
     options: Any = {"mask": None, "limit": FOREVER, "parents": True, "turns": FOREVER}
     options |= {"delta": None, "traced": True}
     turns = []
-    for width in (1e-9, closures.EDGES_AHEAD, 1e9):
+    for width in (1e-9, closure.EDGES_AHEAD, 1e9):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(closures, "EDGES_AHEAD", width)
-            patched.setattr(closures, "LEAST_AHEAD", 0.0)
-            patched.setattr(closures, "RELATIVE", min(width, 0.9))
+            patched.setattr(closure, "EDGES_AHEAD", width)
+            patched.setattr(closure, "LEAST_AHEAD", 0.0)
+            patched.setattr(closure, "RELATIVE", min(width, 0.9))
             expected = in_numpy(lambda: cpu.closure(a, None, x, op, how="improving", **options))
             for closed in compiled(lambda: cpu.closure(a, None, x, op, how="near_far", **options)):
                 assert np.array_equal(closed.values.values, expected.values.values)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
-from graphla.storage import BitmapVector, Csr, FullVector, SparseVector, VectorMask, is_iso
+from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask, is_iso
+from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
 from semirings.dtypes import BOOL, INT64
 
 needs_counts = pytest.mark.skipif(

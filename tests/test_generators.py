@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphla as gl
+from graphla import formats
 from graphla import generators as made
-from graphla import storage
 
 FIXED = {
     "path": (made.path, nx.path_graph),
@@ -29,7 +29,7 @@ def places(A: gl.Matrix) -> set[tuple[int, int]]:
 
 
 def is_one_value(A: gl.Matrix) -> bool:
-    return storage.is_iso(A._read().csr.values)
+    return formats.is_iso(A._read().csr.values)
 
 
 @pytest.mark.parametrize("name", FIXED)

@@ -23,8 +23,8 @@ from oracle import Table
 from strategies import DTYPES, columns, matrix, same, symmetric, tables, vector
 
 import graphla as gl
+from graphla import formats, memory
 from graphla import io as gio
-from graphla import memory, storage
 from graphla.cli import main
 from graphla.io import ParseError, edgelist
 from graphla.io import files as io_files
@@ -41,7 +41,7 @@ def exactly(A, B) -> None:
 
 
 def is_iso(A) -> bool:
-    return storage.is_iso(A._read().csr.values)
+    return formats.is_iso(A._read().csr.values)
 
 
 # --- SciPy --------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from oracle import Table
 from strategies import matrix, same, symmetric, tables
 
 import graphla as gl
-from graphla import storage
+from graphla import formats
 from graphla.io import ParseError, mmread, mmwrite
 from graphla.io import files as io_files
 
@@ -222,7 +222,7 @@ def test_pattern_is_true_everywhere_and_held_once():
     A = parse(HEAD + "pattern symmetric\n3 3 2\n2 1\n3 3\n")
     assert A.dtype == "BOOL"
     assert A.to_dicts() == {0: {1: True}, 1: {0: True}, 2: {2: True}}
-    assert storage.is_iso(A._read().csr.values)
+    assert formats.is_iso(A._read().csr.values)
     typed = parse(HEAD + "pattern general\n%%GraphBLAS type int16_t\n1 1 1\n1 1\n")
     assert typed.dtype == "INT16"
     assert typed.to_dicts() == {0: {0: 1}}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla import memory
-from graphla.backends.arrays.layout import offsets_of_few
+from graphla.backends.cpu.arrays.layout import offsets_of_few
 from graphla.cli import main
 
 HUGE = 2**31 - 1

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.backends import backend
+from graphla.formats import Plan
 from graphla.operations.operation import Operation, perform, run
 from graphla.plans import SAVING, Plans, drop_full_plans
-from graphla.storage import Plan
 from semirings.exceptions import DimensionMismatch, OutOfMemory
 
 pytestmark = pytest.mark.usefixtures("loops")

@@ -19,19 +19,21 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla.backends import cpu
-from graphla.backends.compiled import closures, many, matrices, parts, traversals
+from graphla.backends.cpu import backend as cpu
+from graphla.backends.cpu import bfs as traversals
+from graphla.backends.cpu import closure as closures
+from graphla.backends.cpu import multi_source_bfs, operands, spgemm
+from graphla.backends.cpu.loops import betweenness as of_betweenness
+from graphla.backends.cpu.loops import bfs as of_bfs
+from graphla.backends.cpu.loops import closure as of_closure
+from graphla.backends.cpu.loops import coloring as of_sets
+from graphla.backends.cpu.loops import communities as of_communities
+from graphla.backends.cpu.loops import components as of_components
+from graphla.backends.cpu.loops import cores as of_cores
+from graphla.backends.cpu.loops import forest as of_forest
+from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
-from graphla.kernels import compiled, specialise, threads
-from graphla.kernels.loops import betweenness as of_betweenness
-from graphla.kernels.loops import bfs as of_bfs
-from graphla.kernels.loops import closure as of_closure
-from graphla.kernels.loops import communities as of_communities
-from graphla.kernels.loops import components as of_components
-from graphla.kernels.loops import cores as of_cores
-from graphla.kernels.loops import forest as of_forest
-from graphla.kernels.loops import many as of_many
-from graphla.kernels.loops import sets as of_sets
+from graphla.compilers import numba, numba_ops, threads
 
 pthread_kill: Any = getattr(signal, "pthread_kill", None)
 if pthread_kill is None:
@@ -50,9 +52,9 @@ STOPPED = {
     "components.weak": of_components.STOPPED,
     "cores.peel": of_cores.STOPPED,
     "forest.grow": of_forest.STOPPED,
-    "many.search": of_many.STOPPED,
-    "sets.colour": of_sets.STOPPED,
-    "sets.match": of_sets.STOPPED,
+    "multi_source_bfs.search": of_many.STOPPED,
+    "coloring.colour": of_sets.STOPPED,
+    "coloring.match": of_sets.STOPPED,
 }
 """The value that each loop returns if it reads a flag that is set."""
 
@@ -69,15 +71,15 @@ LOOPS = {
     "closeness": {"bfs.search"},
     "connected_components": {"components.weak"},
     "core_numbers": {"cores.peel"},
-    "greedy_color": {"sets.colour"},
+    "greedy_color": {"coloring.colour"},
     "label_propagation": {"communities.popular"},
     "louvain": {"communities.move"},
-    "maximal_matching": {"sets.match"},
-    "pagerank": {"ranks.gather"},
+    "maximal_matching": {"coloring.match"},
+    "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},
     "sssp": {"closure.near_far"},
     "strong_components": {"components.strong"},
-    "triangle_count": {"mxm.dot"},
+    "triangle_count": {"spgemm.dot"},
 }
 """Loops that an algorithm must call; the tests check that these are counted."""
 
@@ -141,18 +143,18 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     observer = Interrupter()
 
     def load(name: str, *rest: Any) -> Any:
-        return observer.wrap(name, compiled.load(name, *rest))
+        return observer.wrap(name, numba.load(name, *rest))
 
     for name, module in list(sys.modules.items()):
-        if name.startswith("graphla.backends.compiled."):
+        if name.startswith("graphla.backends.cpu."):
             if hasattr(module, "load"):
                 monkeypatch.setattr(module, "load", load)
             if hasattr(module, "PARALLEL"):
                 monkeypatch.setattr(module, "PARALLEL", 0)
-    monkeypatch.setattr(parts, "GRAIN", 256)
-    monkeypatch.setattr(matrices, "ROOM", 64)
-    monkeypatch.setattr(many, "TOGETHER", 4)
-    monkeypatch.setattr(many, "LEAST", 4)
+    monkeypatch.setattr(operands, "GRAIN", 256)
+    monkeypatch.setattr(spgemm, "ROOM", 64)
+    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 4)
+    monkeypatch.setattr(multi_source_bfs, "LEAST", 4)
     monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan, however long a call takes
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(traversals, "APART", 0)
@@ -209,7 +211,7 @@ def test_nothing_new_starts_after_a_stop_is_wanted(
 def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
     function: str, interrupter: Interrupter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "DEEP", 0)
+    monkeypatch.setattr(multi_source_bfs, "DEEP", 0)
     check(next(each for each in ALGORITHMS if each.function == function), interrupter)
 
 
@@ -255,7 +257,7 @@ def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
         arrays += [np.zeros(size, np.int64), places.copy()]
     else:
         arrays.insert(2, places)
-    loop = compiled.load(name, (specialise.comparing, gl.binary.lt["INT64"]), [*arrays, stop])
+    loop = numba.load(name, (numba_ops.comparing, gl.binary.lt["INT64"]), [*arrays, stop])
     loop(*arrays, stop, 0, 1)
     assert not any(array.any() for array in arrays[2:])
 

@@ -15,7 +15,7 @@ from strategies import LAYOUTS, agrees, matrix, numbers, read, same, symmetric, 
 
 import graphla as gl
 from graphla.backends import backend
-from graphla.backends.compiled import symmetry as compiled
+from graphla.backends.cpu import symmetry as compiled
 
 pytestmark = pytest.mark.usefixtures("loops")
 

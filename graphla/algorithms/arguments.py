@@ -13,7 +13,6 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from graphla.backends import backend, placed
-from graphla.forms import MatrixForms, VectorForms
 from graphla.graph import Graph
 from graphla.graph.facts import is_symmetric
 from graphla.graph.labelled import labelled
@@ -24,6 +23,7 @@ from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.placing import found
+from graphla.stores import MatrixForms, VectorForms
 from semirings import select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue

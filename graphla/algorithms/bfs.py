@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from graphla.algorithms import arguments
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, BitmapVector
 from graphla.operations.operation import Running
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
-from graphla.storage import Array, BitmapVector
+from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal.searching import Parents, lower, search
 from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue

@@ -17,12 +17,12 @@ from graphla.algorithms import arguments, iterations
 from graphla.algorithms.sssp import sssp
 from graphla.backends import backend
 from graphla.backends.traversals import Dependencies
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, Csr, FullVector
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, Csr, FullVector
+from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal import many
 from semirings import binary, monoid, select, unary
 from semirings.dtypes import FP64, INT64

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings.exceptions import InvalidValue
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -18,10 +18,10 @@ import numpy as np
 
 from graphla.algorithms import arguments, chance
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import bor_second, max_second

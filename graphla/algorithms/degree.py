@@ -8,10 +8,10 @@ import numpy as np
 
 from graphla.algorithms import arguments, iterations
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import FullVector
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import FullVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings import binary, unary
 from semirings.dtypes import FP64
 

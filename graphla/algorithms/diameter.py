@@ -15,9 +15,9 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
+from graphla.formats import Array
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
 from semirings.exceptions import InvalidValue
 
 Eccentricities = Vector | Mapping[Any, Any] | None

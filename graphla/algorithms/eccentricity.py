@@ -26,12 +26,12 @@ from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array, is_iso
 from graphla.graph.facts import degrees, is_symmetric
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, is_iso
+from graphla.stores import MatrixForms
 from graphla.traversal import many
 from semirings import monoid
 from semirings.exceptions import DimensionMismatch

@@ -12,10 +12,10 @@ import numpy as np
 from graphla.algorithms import arguments
 from graphla.algorithms.lengths import all_pairs_lengths
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from graphla.traversal import many
 from semirings import monoid, unary
 from semirings.dtypes import FP64

@@ -8,9 +8,9 @@ from typing import Any
 
 from graphla.algorithms import arguments
 from graphla.backends import backend, here
+from graphla.formats import is_iso
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector
-from graphla.storage import is_iso
 from semirings import binary, monoid, unary
 from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
 

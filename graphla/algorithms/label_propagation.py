@@ -19,10 +19,10 @@ import numpy as np
 from graphla import agg
 from graphla.algorithms import arguments, chance, weights
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings import binary
 from semirings.semiring import plus_times
 

@@ -27,10 +27,10 @@ from graphla.algorithms import arguments, chance, weights
 from graphla.algorithms.modularity import membership
 from graphla.backends import backend
 from graphla.backends.groups import Gains, Rounds
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings import binary, monoid, select
 from semirings.semiring import min_first, plus_first
 

@@ -17,11 +17,11 @@ from typing import Any
 
 from graphla.algorithms import arguments, chance
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array, Csr
 from graphla.graph.labels import called
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, Csr
+from graphla.stores import MatrixForms
 from semirings import binary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import max_first

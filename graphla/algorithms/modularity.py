@@ -15,11 +15,11 @@ import numpy as np
 
 from graphla.algorithms import arguments, weights
 from graphla.backends import backend
-from graphla.forms import VectorForms
+from graphla.formats import Array
 from graphla.graph.labels import called
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.sparse import Matrix, Vector, VectorExpression
-from graphla.storage import Array
+from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import DimensionMismatch, InvalidValue
 from semirings.semiring import plus_first

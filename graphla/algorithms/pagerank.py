@@ -21,11 +21,11 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
-from graphla.forms import VectorForms
+from graphla.formats import FullVector
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
 from graphla.sparse import Matrix, Vector
-from graphla.storage import FullVector
+from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times

@@ -1,6 +1,6 @@
 """A backend computes each operation on one kind of device: what it must offer, how it is found.
 
-A backend takes and returns storage (`graphla.storage`), typed operators, and arrays of its own
+A backend takes and returns storage (`graphla.formats`), typed operators, and arrays of its own
 device; it never sees a form, a mask view or a noun. Every function leaves its inputs as they were,
 except where `in_place` is said.
 """
@@ -22,7 +22,7 @@ from semirings.exceptions import DeviceUnavailable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graphla.storage import (
+    from graphla.formats import (
         AnyVector,
         Array,
         BitmapVector,
@@ -353,7 +353,7 @@ def backend(device: str) -> Backend:
         why = cards.missing()
         if why:
             raise DeviceUnavailable(f'the device "{device}" cannot be used: {why}')
-    return cast(Backend, import_module(f"graphla.backends.{kind}"))
+    return cast(Backend, import_module(f"graphla.backends.{kind}.backend"))
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphla.storage import Array, Csr
+    from graphla.formats import Array, Csr
 
 
 class Components(Protocol):

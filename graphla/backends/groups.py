@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from graphla.storage import Array, Csr
+    from graphla.formats import Array, Csr
 
 
 class Rounds(NamedTuple):

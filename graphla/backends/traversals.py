@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphla.storage import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
+    from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
     from semirings.structures import TypedSemiring
 
 Towards: TypeAlias = Literal["auto", "push", "pull"]

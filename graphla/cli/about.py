@@ -13,9 +13,9 @@ import numpy as np
 
 from graphla import cards, datasets
 from graphla.cli.answers import number, share
+from graphla.compilers import numba
+from graphla.compilers.cache import cache_folder
 from graphla.graph.facts import is_symmetric
-from graphla.kernels import compiled
-from graphla.kernels.cache import cache_folder
 from graphla.settings import config
 from graphla.sparse import Matrix
 
@@ -157,9 +157,9 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def _compiled() -> str:
-    if not compiled.installed():
+    if not numba.installed():
         return "never: numba is not installed"
-    return f"{config.compiled}, kept in {compiled.cache_folder()}"
+    return f"{config.compiled}, kept in {numba.cache_folder()}"
 
 
 def _version(package: str) -> str | None:

@@ -12,11 +12,11 @@ import numpy as np
 
 from graphla import memory
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import is_iso
 from graphla.operations.operation import perform
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from graphla.storage import is_iso
+from graphla.stores import MatrixForms
 from semirings import binary, unary
 
 _BYTES_PER_ROW = 16

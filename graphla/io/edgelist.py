@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.formats import is_iso
 from graphla.io.entries import assemble, by_rows, first_duplicate, has_symmetry
 from graphla.io.files import (
     CountsFromOne,
@@ -26,7 +27,6 @@ from graphla.io.files import (
 )
 from graphla.io.table import LineOf, comment_lines, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
-from graphla.storage import is_iso
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 

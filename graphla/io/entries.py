@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from graphla.formats import is_iso
 from graphla.operations.moving import moved
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
-from graphla.storage import is_iso
 from semirings.dtypes import DataType
 from semirings.exceptions import InvalidValue
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from graphla.formats import is_iso
 from graphla.io.entries import MIRROR, Rows, assemble, by_rows, first_duplicate, has_symmetry
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader, replacing
 from graphla.io.table import LineOf, line_of_row, lines_of, number_rows, shorten
 from graphla.sparse import Matrix
-from graphla.storage import is_iso
 from semirings.dtypes import ALL, BOOL, FP64, INT64, UINT64, DataType
 from semirings.exceptions import DuplicateEntry, InvalidValue
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import VectorForms
+from graphla.formats import is_iso
 from graphla.io.entries import forms_of, held_once
 from graphla.operations.indexing import as_row
 from graphla.operations.moving import moved
@@ -17,7 +17,7 @@ from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.vector import ReadableVector
-from graphla.storage import is_iso
+from graphla.stores import VectorForms
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DeviceMismatch, DomainMismatch, DuplicateEntry, InvalidValue
 

@@ -12,11 +12,11 @@ import cupy as xp
 import numpy as np
 from cupy.cuda import runtime
 
-from graphla.backends.cuda.launching import BLOCK, blocks
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import Kernel
+from graphla.backends.cuda.launch import BLOCK, blocks
+from graphla.compilers.cuda import Kernel
+from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search
-from graphla.storage import Array, Csr
+from graphla.stores import MatrixForms
 
 STRIP = 256
 """Levels whose counters are zeroed at a time."""

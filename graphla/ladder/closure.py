@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms
 from graphla.ladder.rung import Rung, Search
+from graphla.stores import MatrixForms
 from graphla.traversal.searching import search
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from graphla.algorithms.arguments import adjacency, count, real
 from graphla.backends import backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array
 from graphla.graph import Graph
 from graphla.graph.facts import degrees, is_symmetric, loops
 from graphla.ladder.energy import counter, watts
@@ -34,7 +34,7 @@ from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 

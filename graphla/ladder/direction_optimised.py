@@ -5,10 +5,10 @@ from __future__ import annotations
 import cupy as xp
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
+from graphla.stores import MatrixForms
 
 ALPHA, BETA = 4, 24
 """Of the rule: its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the longest row

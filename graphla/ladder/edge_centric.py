@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cuda.launching import rows_of
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, load
+from graphla.backends.cuda.launch import rows_of
+from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
+from graphla.stores import MatrixForms
 
 
 class EdgeCentric(CardRung):

@@ -9,11 +9,11 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array
 from graphla.ladder.card import Counters
 from graphla.ladder.edges import lay_out
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 
 SIDE = 14
 """Vertices of a block of distances, as a power of two."""

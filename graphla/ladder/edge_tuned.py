@@ -7,12 +7,12 @@ from __future__ import annotations
 import cupy as xp
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array
 from graphla.ladder.card import CardRung
 from graphla.ladder.edges import lay_out
 from graphla.ladder.rung import Search
-from graphla.storage import Array
+from graphla.stores import MatrixForms
 
 LAST = 254
 """The greatest level in a byte."""

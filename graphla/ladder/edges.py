@@ -12,10 +12,10 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import rows_of
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import Kernel
-from graphla.storage import Array
+from graphla.backends.cuda.launch import rows_of
+from graphla.compilers.cuda import Kernel
+from graphla.formats import Array
+from graphla.stores import MatrixForms
 
 WARP = 32
 CHUNK = 1024

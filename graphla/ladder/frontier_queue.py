@@ -6,10 +6,10 @@ import cupy as xp
 import numpy as np
 from cupy.cuda import runtime
 
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, Kernel, load
+from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
+from graphla.stores import MatrixForms
 
 
 class FrontierQueue(CardRung):

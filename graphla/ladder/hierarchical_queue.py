@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphla.kernels.cuda import NOTHING, Kernel, load
+from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.ladder.frontier_queue import FrontierQueue
 
 GROUPS = 4

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.arrays.layout import ranges, row_of_entry
-from graphla.forms import MatrixForms
+from graphla.backends.cpu.arrays.layout import ranges, row_of_entry
+from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search, unreached
-from graphla.storage import Array, Csr
+from graphla.stores import MatrixForms
 
 
 class NumPyRung(Rung):

@@ -13,12 +13,12 @@ from graphla.algorithms import arguments
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.lengths import lengths_of
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, BitmapVector
 from graphla.graph import Graph
 from graphla.graph.labels import called
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, BitmapVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from graphla.algorithms import arguments
 from graphla.backends import backend
-from graphla.forms import VectorForms
+from graphla.formats import BitmapVector
 from graphla.graph import Graph
 from graphla.ladder.rung import Search
 from graphla.ladder.strategies import Strategy, lookup
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import BitmapVector
+from graphla.stores import VectorForms
 from semirings.dtypes import INT32
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.storage import Array
+from graphla.compilers import nvrtc
+from graphla.formats import Array
+from graphla.stores import MatrixForms
+
+nvrtc.register(Path(__file__).parent)  # a rung's kernel lies next to its Python file
 
 
 def unreached(dtype: np.dtype[Any]) -> int:

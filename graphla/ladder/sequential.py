@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms
-from graphla.kernels import compiled
-from graphla.kernels.specialise import nothing
+from graphla.compilers import numba
+from graphla.compilers.numba_ops import nothing
 from graphla.ladder.rung import Rung, Search
 from graphla.settings import config
+from graphla.stores import MatrixForms
 
 
 class Sequential(Rung):
@@ -31,8 +31,8 @@ class Sequential(Rung):
         arrays = (self._indptr, self._indices, self._levels, *self._queues)
         self._arrays = arrays
         self._loop = (
-            compiled.load("sequential.search", (nothing,), arrays)
-            if config.compiled and compiled.installed()
+            numba.load("sequential.search", (nothing,), arrays)
+            if config.compiled and numba.installed()
             else None
         )
         self.warms_up = self._loop is not None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.forms import MatrixForms
-from graphla.kernels.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
+from graphla.stores import MatrixForms
 
 
 class VertexPull(CardRung):

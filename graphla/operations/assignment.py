@@ -17,12 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
-from graphla.operations import indexing
-from graphla.operations.entrywise import cast
-from graphla.operations.indexing import Places
-from graphla.operations.write import write_matrix, write_vector
-from graphla.storage import (
+from graphla.formats import (
     BitmapVector,
     Counted,
     Csr,
@@ -31,6 +26,11 @@ from graphla.storage import (
     SparseVector,
     VectorMask,
 )
+from graphla.operations import indexing
+from graphla.operations.entrywise import cast
+from graphla.operations.indexing import Places
+from graphla.operations.write import write_matrix, write_vector
+from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
 from semirings import binary
 from semirings.operators import TypedBinaryOp
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.backends import backend
-from graphla.backends.arrays.layout import gather, repeat_value
-from graphla.forms import MatrixForms, VectorForms
+from graphla.backends.cpu.arrays.layout import gather, repeat_value
+from graphla.formats import BitmapVector, Csr, is_iso
 from graphla.operations import entrywise
 from graphla.operations.operation import Operation
-from graphla.storage import BitmapVector, Csr, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from semirings.operators import TypedBinaryOp
 
 

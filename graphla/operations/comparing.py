@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 
 
 def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:

@@ -18,9 +18,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from graphla.backends import Backend, Costs, backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import VectorMask
 from graphla.settings import config, forced_direction
-from graphla.storage import VectorMask
+from graphla.stores import MatrixForms, VectorForms
 from semirings.structures import TypedSemiring
 
 Choice = tuple[str, str]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import AnyVector, SparseVector
 from graphla.operations import scalars
 from graphla.operations.operation import Operation
 from graphla.operations.values import as_type
-from graphla.storage import AnyVector, SparseVector
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.dtypes import DataType
 from semirings.operators import (
     TypedBinaryOp,

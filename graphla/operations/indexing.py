@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import HUGE, MatrixForms, ScalarForms, VectorForms
+from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import beside
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.stores import HUGE, MatrixForms, ScalarForms, VectorForms
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # which rows or columns: None for all, in order

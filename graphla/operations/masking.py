@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.assignment import Held, assign_matrix, assign_vector
 from graphla.operations.operation import Operation
-from graphla.storage import MatrixMask, VectorMask
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.dtypes import DataType
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from graphla import memory
 from graphla.backends import backend, placed, streams
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import Array, BitmapVector, is_iso
 from graphla.operations.operation import Running
-from graphla.storage import Array, BitmapVector, is_iso
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.dtypes import DataType
 
 

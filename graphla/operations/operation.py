@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Any, NoReturn, TypeVar
 
 from graphla.backends import streams
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.plans import drop_full_plans
 from graphla.settings import Event, record, recorders
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.exceptions import DeviceMismatch, OutOfMemory
 
 T = TypeVar("T")

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.operations.indexing import row_of_each
 from graphla.operations.operation import note, perform
 from graphla.settings import recorders
-from graphla.storage import Array, Csr, FullVector, SparseVector, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import INT64, DataType
 from semirings.operators import TypedBinaryOp
 

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from graphla.backends import Side, backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import DenseVector, FullVector, MatrixMask, SparseVector, VectorMask
 from graphla.operations.direction import choose
 from graphla.operations.entrywise import cast
 from graphla.operations.indexing import (
@@ -17,7 +17,7 @@ from graphla.operations.indexing import (
 )
 from graphla.operations.operation import Operation, note
 from graphla.settings import recorders
-from graphla.storage import DenseVector, FullVector, MatrixMask, SparseVector, VectorMask
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedSemiring
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
+from graphla.formats import BitmapVector
 from graphla.operations.operation import Operation
-from graphla.storage import BitmapVector
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings.structures import TypedMonoid
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import ScalarForms
 from graphla.operations.values import as_type
+from graphla.stores import ScalarForms
 from semirings.exceptions import DomainMismatch
 
 

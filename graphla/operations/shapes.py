@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.forms import MatrixForms, VectorForms
+from graphla.stores import MatrixForms, VectorForms
 
 
 def shape_of(forms: Any) -> tuple[int, ...]:

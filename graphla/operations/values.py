@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.storage import FullVector
+from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2

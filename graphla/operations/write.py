@@ -3,7 +3,7 @@
 Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
 what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
 
-An owner is whoever holds forms as `_forms` and now gets others; see `graphla.forms.take` for when
+An owner is whoever holds forms as `_forms` and now gets others; see `graphla.stores.take` for when
 a vector is written in place.
 """
 
@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, ScalarForms, VectorForms, take
+from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.entrywise import cast
 from graphla.operations.values import as_type
-from graphla.storage import MatrixMask, VectorMask
+from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
 from semirings.operators import TypedBinaryOp
 
 

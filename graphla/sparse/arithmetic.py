@@ -6,12 +6,12 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from graphla.expression import Operand
-from graphla.forms import ScalarForms
 from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse import expressions
 from graphla.sparse.expressions import is_waiting
 from graphla.sparse.mask import Mask
+from graphla.stores import ScalarForms
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL
 from semirings.exceptions import InvalidValue

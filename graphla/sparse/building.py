@@ -9,7 +9,7 @@ import numpy as np
 
 from graphla.backends import backend, here
 from graphla.expression import Operand
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import moved
 from graphla.operations.operation import Running
 from graphla.operations.values import (
@@ -33,7 +33,7 @@ from graphla.sparse.placing import (
     put_whole,
     shares,
 )
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings import binary
 from semirings.dtypes import FP64, DataType, lookup_dtype
 from semirings.exceptions import (

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Csr, is_iso
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import moved
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
-from graphla.storage import Csr, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import DataType, lookup_dtype, unify
 
 

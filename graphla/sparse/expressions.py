@@ -12,7 +12,6 @@ from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, describe, expression
-from graphla.forms import MatrixForms, ScalarForms, VectorForms
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
 from graphla.operations.shapes import shape_of
@@ -28,6 +27,7 @@ from graphla.sparse.operators import (
     semiring_of,
     unary_of,
 )
+from graphla.stores import MatrixForms, ScalarForms, VectorForms
 from semirings import monoid
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphla.backends import here
 from graphla.expression import Expression
-from graphla.forms import MatrixForms
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import empty_matrix, moved
@@ -23,6 +22,7 @@ from graphla.sparse.indices import matrix_axes, position
 from graphla.sparse.mask import Mask
 from graphla.sparse.noun import Indexed
 from graphla.sparse.vector import ReadableVector, Vector
+from graphla.stores import MatrixForms
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound

@@ -14,10 +14,10 @@ import numpy as np
 
 from graphla.backends import backend, here, streams
 from graphla.expression import Operand
+from graphla.formats import is_iso
 from graphla.operations.moving import sent
 from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import is_on_card
-from graphla.storage import is_iso
 
 
 def found(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:

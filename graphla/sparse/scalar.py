@@ -8,12 +8,12 @@ import numpy as np
 
 from graphla.backends import here
 from graphla.expression import Expression, update
-from graphla.forms import ScalarForms
 from graphla.operations.entrywise import cast
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.settings import config
 from graphla.sparse.arithmetic import Arithmetic
 from graphla.sparse.noun import Noun
+from graphla.stores import ScalarForms
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import EmptyObject
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graphla.forms import MatrixForms, VectorForms
 from graphla.operations.ordering import sort_columns, sort_rows, sort_vector
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import dimension
 from graphla.sparse.operators import binary_of
+from graphla.stores import MatrixForms, VectorForms
 from semirings import binary
 from semirings.dtypes import BOOL, DataType
 from semirings.exceptions import DomainMismatch, InvalidValue

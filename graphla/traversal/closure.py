@@ -6,14 +6,14 @@ from numbers import Integral
 from typing import Any
 
 from graphla.backends import Enough
-from graphla.forms import VectorForms
+from graphla.formats import BitmapVector
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import as_mask
 from graphla.sparse.operators import semiring_of
-from graphla.storage import BitmapVector
+from graphla.stores import VectorForms
 from graphla.traversal.evaluation import Task, evaluate
 from graphla.traversal.laws import check_sum
 from graphla.traversal.searching import lower

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import Closed, backend
-from graphla.storage import Csr
+from graphla.formats import Csr
 from semirings.exceptions import InvalidValue
 from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring

@@ -20,10 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from graphla.backends import Closed, Enough, Tree, backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
-from graphla.storage import BitmapVector, SparseVector, VectorMask, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal import definition
 from graphla.traversal.cycles import ROUNDED, EndlessCycle, endless, rounded_cycle
 from graphla.traversal.laws import ROUNDS, Evaluation, evaluation

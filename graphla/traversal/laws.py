@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from graphla.backends.traversals import How
-from graphla.forms import MatrixForms
+from graphla.stores import MatrixForms
 from semirings import laws
 from semirings.dtypes import DataType
 from semirings.exceptions import InvalidValue

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphla.backends import Level, Reach, backend
-from graphla.forms import MatrixForms
+from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.operation import Running
 from graphla.progress import progress
 from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
-from graphla.storage import Array, Csr, VectorMask
+from graphla.stores import MatrixForms
 from graphla.traversal.searching import lower, tell
 from semirings.dtypes import BOOL, lookup_dtype
 

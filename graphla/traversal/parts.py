@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.backends import backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, FullVector
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.storage import Array, FullVector
+from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import INT64
 
 

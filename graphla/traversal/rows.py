@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends import Level, backend
-from graphla.forms import MatrixForms, VectorForms
+from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
 from graphla.settings import recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
-from graphla.storage import Array, BitmapVector, Csr, SparseVector, is_iso
+from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal import many
 from graphla.traversal.evaluation import (
     Task,

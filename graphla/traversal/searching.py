@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from graphla.backends import Level, Tree, backend
 from graphla.backends.traversals import Meanwhile
-from graphla.forms import MatrixForms
+from graphla.formats import Array, Csr, VectorMask
 from graphla.settings import Event, config, forced_direction, record, recorders
-from graphla.storage import Array, Csr, VectorMask
+from graphla.stores import MatrixForms
 
 Parents = Literal[None, "any", "least"]
 

@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from instances import KERNELS, Instance
+from instances import CONSTANTS, KERNELS, Instance
 from toolkit import nvrtc as installed
 
-from graphla.kernels import nvrtc
+from graphla.compilers import nvrtc
 
 TOGETHER = 24
 """Instances to a program: to read the sources takes longer than to compile a small kernel."""
@@ -90,7 +90,8 @@ def _compile(
         f"namespace {place} {{\n{write(*operators)}\n}}\n"
         for (write, *operators), place in places.items()
     )
-    text = nvrtc.program(group[0].kernel.file, body)
+    file = group[0].kernel.file
+    text = nvrtc.program(file, body, CONSTANTS.get(file))
     expressions = [
         nvrtc.instance(each.kernel.name, each.arguments).replace(
             "graphla::Op", f"graphla::{places[each.spec]}::Op"

@@ -11,14 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from covering import Row, covering
 
-from graphla.kernels import nvrtc, structs
+import graphla.backends.cuda
+from graphla.compilers import cuda_ops, nvrtc
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, DataType
+
+nvrtc.register(Path(graphla.__file__).parent / "ladder")
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 MAIN = "sm_90"
@@ -94,51 +98,51 @@ def typed(module: Any, name: str, dtype: DataType) -> Any:
 
 def _products(name: tuple[str, str], dtype: DataType) -> Any:
     ring = typed(semiring, name[0], dtype)
-    return ring and (structs.matrix_vector, ring, name[1])
+    return ring and (cuda_ops.matrix_vector, ring, name[1])
 
 
 def _closes(name: str, dtype: DataType) -> Any:
     ring = typed(semiring, name, dtype)
-    return ring and (structs.closing, ring, dtype.bits != 32)
+    return ring and (cuda_ops.closing, ring, dtype.bits != 32)
 
 
 def _matrices(name: tuple[str, str], dtype: DataType) -> Any:
     ring = typed(semiring, name[0], dtype)
-    return ring and (structs.matrix_matrix, ring)
+    return ring and (cuda_ops.matrix_matrix, ring)
 
 
 def _folds(name: str, dtype: DataType) -> Any:
     op = typed(monoid, name, dtype)
-    return op and (structs.folding, op)
+    return op and (cuda_ops.folding, op)
 
 
 def _joins(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
-    return op and (structs.entry_by_entry, op)
+    return op and (cuda_ops.entry_by_entry, op)
 
 
 def _compares(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
-    return op and (structs.comparing, op)
+    return op and (cuda_ops.comparing, op)
 
 
 def _pairs(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
-    return op and (structs.pairing, op)
+    return op and (cuda_ops.pairing, op)
 
 
 def _writes(name: str | None, dtype: DataType) -> Any:
     if name is None:
-        return structs.accumulating, None, dtype
+        return cuda_ops.accumulating, None, dtype
     op = typed(binary, name, dtype)
-    return op and (structs.accumulating, op, dtype)
+    return op and (cuda_ops.accumulating, op, dtype)
 
 
 def _maps(name: tuple[Any, str], dtype: DataType) -> Any:
     module, op = name[0], typed(name[0], name[1], dtype)
     if op is None:
         return None
-    return (structs.bound, op, "left") if module is binary else (structs.mapping, op)
+    return (cuda_ops.bound, op, "left") if module is binary else (cuda_ops.mapping, op)
 
 
 OPERATORS = {
@@ -160,7 +164,7 @@ OPERATORS = {
     ),
     "select": (tuple((select, name) for name in SELECT), _maps),
 }
-"""What stands in `Op`, by the word of `graphla.kernels.structs`: names, and what gives the spec."""
+"""What stands in `Op`, by the word of `compilers.cuda_ops`: names, and what gives the spec."""
 
 
 # --- the kernels ---------------------------------------------------------------------------------
@@ -169,7 +173,7 @@ OPERATORS = {
 @cache
 def _spec(operators: str, operator: Any, dtype: DataType | None) -> Any:
     return (
-        (structs.nothing,) if operators == "nothing" else OPERATORS[operators][1](operator, dtype)
+        (cuda_ops.nothing,) if operators == "nothing" else OPERATORS[operators][1](operator, dtype)
     )
 
 
@@ -305,7 +309,7 @@ class Instance:
     @property
     def label(self) -> str:
         words = ", ".join(map(nvrtc.written, self.arguments))
-        return f"{self.kernel.label}<{structs.describe(self.spec)}, {words}>"
+        return f"{self.kernel.label}<{cuda_ops.describe(self.spec)}, {words}>"
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
@@ -351,15 +355,16 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
         rf"{bounds}void\s+{bounds}(\w+)\s*\(",
     )
     found = {}
-    paths = [path for folder in nvrtc.FOLDERS for path in sorted(folder.glob("*.cu*"))]
-    for path in paths:
-        text = re.sub(r"//[^\n]*", "", path.read_text())
+    for file, source in nvrtc.sources().items():
+        if file == "prelude.cuh":  # functions of operators, and no kernel
+            continue
+        text = re.sub(r"//[^\n]*", "", source)
         for match in pattern.finditer(text):
             words = [word.split("=")[0].split() for word in match[1].split(",")]
-            found[path.name, match[2]] = {name: kind for kind, name in words}
+            found[file, match[2]] = {name: kind for kind, name in words}
         alone = len(re.findall(r"__global__", text))
-        ours = sum(file == path.name for file, _ in found)
-        assert alone == ours, f"{path.name} has {alone} kernels, {ours} of them as templates"
+        ours = sum(name == file for name, _ in found)
+        assert alone == ours, f"{file} has {alone} kernels, {ours} of them as templates"
     return found
 
 
@@ -372,40 +377,40 @@ DOMAINS = {
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
     r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
-    r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and write.cu
+    r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and assign.cu
     r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
-    r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of merge.cu
-    r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of dense.cu
+    r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of ewise_union.cu
+    r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of ewise_dense.cu
     r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
     r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
     r"RULE": (0, 1),  # POPULAR, GAINING of communities.cu
     r"CLUSTER": (1, 16),  # CLUSTER of backends/cuda/searching.py
-    r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of push.cu
+    r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of spmspv.cu
 }
 """What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""
 
 OPERATORS_OF = {
-    "compact.cu": {"flag_entries": "select"},
-    "merge.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
-    "meet.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
+    "select.cu": {"flag_entries": "select"},
+    "ewise_union.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
+    "ewise_intersect.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
     "reduce.cu": dict.fromkeys(
         ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
     ),
-    "dense.cu": {"combine_dense": "accumulating", "meet_dense": "accumulating"},
-    "mxm_plan.cu": {"one_term": "matrix_matrix"},
-    "mxm_dot.cu": {"dot_products": "matrix_matrix"},
-    "mxm_few.cu": {"make_few": "matrix_matrix"},
-    "mxm_rows.cu": {"masked_rows": "matrix_matrix"},
-    "mxm_sort.cu": {"expand_rows": "matrix_matrix", "add_runs": "matrix_matrix"},
-    "mxm_tiles.cu": {"make_tiles": "matrix_matrix"},
+    "ewise_dense.cu": {"combine_dense": "accumulating", "meet_dense": "accumulating"},
+    "spgemm_plan.cu": {"one_term": "matrix_matrix"},
+    "spgemm_dot.cu": {"dot_products": "matrix_matrix"},
+    "spgemm_hash.cu": {"make_few": "matrix_matrix"},
+    "spgemm_masked.cu": {"masked_rows": "matrix_matrix"},
+    "spgemm_expand_sort.cu": {"expand_rows": "matrix_matrix", "add_runs": "matrix_matrix"},
+    "spgemm_dense.cu": {"make_tiles": "matrix_matrix"},
     "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
-    "map.cu": {"map_values": "mapping", "map_entries": "mapping"},
-    "write.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
-    "pull.cu": dict.fromkeys(
+    "apply.cu": {"map_values": "mapping", "map_entries": "mapping"},
+    "assign.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
+    "spmv.cu": dict.fromkeys(
         ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
     ),
-    "push.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
-    "layout.cu": {"fold_runs": "accumulating"},
+    "spmspv.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
+    "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
     "closure.cu": {"close_over": "closing"},
 }
@@ -474,6 +479,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
+CONSTANTS: dict[str, Any] = {}
+"""What `load` is given as the constants of a file's kernels, by the file."""
+
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
@@ -492,7 +500,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     # lengths of 64 bits may be computed in 32; near and far need an order
     "close_over": lambda spec, row: (
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
-        and (row["HOW"] != 1 or structs.order_of(spec[1].monoid) != 0)
+        and (row["HOW"] != 1 or cuda_ops.order_of(spec[1].monoid) != 0)
     ),
     "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
     **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),

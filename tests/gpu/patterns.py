@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.storage import Csr
+from graphla.formats import Csr
 
 Pattern = tuple[Csr, Csr]
 """Rows and columns, one object where they are the same."""

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.storage import (
+from graphla.formats import (
     AnyVector,
     BitmapVector,
     Csr,
@@ -129,7 +129,7 @@ def assert_same(device: Any, host: Any) -> None:
 
 
 def is_valid(a: Any) -> None:
-    """Asserts what `graphla.storage` promises of the arrays of host storage."""
+    """Asserts what `graphla.formats` promises of the arrays of host storage."""
     if isinstance(a, Csr):
         assert a.indptr.dtype == np.int32 and a.indices.dtype == np.int32
         assert a.indptr[0] == 0 and a.indptr[-1] == a.indices.size == a.values.size

@@ -19,7 +19,7 @@ from graphla.backends import backend
 cuda: Any = backend("cuda")
 teams: Any = import_module("graphla.backends.cuda.betweenness")
 persistent: Any = import_module("graphla.backends.cuda.persistent")
-ranks: Any = import_module("graphla.backends.cuda.ranks")
+ranks: Any = import_module("graphla.backends.cuda.pagerank")
 
 
 def drawn(seed: int, both_ways: bool) -> gl.Matrix:

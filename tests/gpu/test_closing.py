@@ -20,14 +20,8 @@ from storages import to_device, to_host  # noqa: E402
 
 import graphla as gl  # noqa: E402
 from graphla.backends import Closed, backend  # noqa: E402
-from graphla.backends.cuda import closing, persistent  # noqa: E402
-from graphla.storage import (  # noqa: E402
-    BitmapVector,
-    Csr,
-    FullVector,
-    SparseVector,
-    VectorMask,
-)
+from graphla.backends.cuda import closure, persistent  # noqa: E402
+from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 from semirings import where  # noqa: E402
 from semirings.overflow import overflowing  # noqa: E402
@@ -95,7 +89,7 @@ def on_cuda() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closing, "BLOCK", 64)
+    monkeypatch.setattr(closure, "BLOCK", 64)
 
 
 class Case(NamedTuple):
@@ -267,7 +261,7 @@ def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: 
 def lowered(chosen: dict[str, Any]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in chosen.items():
-            patch.setattr(closing, name, value)
+            patch.setattr(closure, name, value)
         yield
 
 
@@ -353,8 +347,8 @@ def test_a_product_that_does_not_fit_is_left_out_and_told():
 
 def test_lengths_of_paths_take_32_bits_where_they_fit(monkeypatch: pytest.MonkeyPatch):
     taken = []
-    load = closing.load
-    monkeypatch.setattr(closing, "load", lambda *key: taken.append(key[2][1:]) or load(*key))
+    load = closure.load
+    monkeypatch.setattr(closure, "load", lambda *key: taken.append(key[2][1:]) or load(*key))
     for far, name, checked in (
         (5, "INT32", False),
         (2**31, "INT64", False),
@@ -382,8 +376,8 @@ def test_a_trace_tells_of_every_edge():
 @pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
 def test_tickets_may_wrap_around(monkeypatch: pytest.MonkeyPatch, tickets: int):
     monkeypatch.setattr(persistent, "TICKETS", tickets)
-    monkeypatch.setattr(closing, "ALONE_ROWS", 0)
-    monkeypatch.setattr(closing, "HELD", 0)
+    monkeypatch.setattr(closure, "ALONE_ROWS", 0)
+    monkeypatch.setattr(closure, "HELD", 0)
     case = path(60, np.ones(59, np.int32))
     check(case, close(case, "near_far"))
 

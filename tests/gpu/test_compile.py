@@ -30,7 +30,7 @@ from instances import (
 from toolkit import Nvrtc
 from toolkit import nvrtc as installed
 
-from graphla.kernels import nvrtc, structs
+from graphla.compilers import cuda_ops, nvrtc
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, BOOL, FP32, DataType
 from semirings.exceptions import GraphblasException
@@ -126,13 +126,13 @@ def test_every_instance_of_a_kernel_compiles(toolkit: Nvrtc, kernel: Kernel, arc
 # --- operators ------------------------------------------------------------------------------------
 
 KINDS = {  # by the probe that calls their members
-    "probe_map": (structs.mapping, structs.bound),
-    "probe_join": (structs.entry_by_entry,),
-    "probe_order": (structs.comparing,),
-    "probe_write": (structs.accumulating,),
-    "probe_fold": (structs.folding,),
-    "probe_vector": (structs.matrix_vector,),
-    "probe_matrix": (structs.matrix_matrix,),
+    "probe_map": (cuda_ops.mapping, cuda_ops.bound),
+    "probe_join": (cuda_ops.entry_by_entry,),
+    "probe_order": (cuda_ops.comparing,),
+    "probe_write": (cuda_ops.accumulating,),
+    "probe_fold": (cuda_ops.folding,),
+    "probe_vector": (cuda_ops.matrix_vector,),
+    "probe_matrix": (cuda_ops.matrix_matrix,),
 }
 PROBES = """
 #include "atomics.cuh"
@@ -183,18 +183,18 @@ def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
 
     binaries, rings = every(binary), every(semiring)
     return [
-        *((structs.mapping, op) for op in every(unary, indexunary, select)),
-        *((structs.bound, op, side) for op in binaries for side in ("left", "right")),
-        *((structs.entry_by_entry, op) for op in binaries),
+        *((cuda_ops.mapping, op) for op in every(unary, indexunary, select)),
+        *((cuda_ops.bound, op, side) for op in binaries for side in ("left", "right")),
+        *((cuda_ops.entry_by_entry, op) for op in binaries),
         *(
-            (structs.comparing, op)
+            (cuda_ops.comparing, op)
             for op in binaries
             if op.return_type is BOOL and not op.is_positional
         ),
-        *((structs.accumulating, op, dtype) for op in (None, *binaries)),
-        *((structs.folding, op) for op in every(monoid)),
-        *((structs.matrix_vector, op, side) for op in rings for side in ("mxv", "vxm")),
-        *((structs.matrix_matrix, op) for op in rings),
+        *((cuda_ops.accumulating, op, dtype) for op in (None, *binaries)),
+        *((cuda_ops.folding, op) for op in every(monoid)),
+        *((cuda_ops.matrix_vector, op, side) for op in rings for side in ("mxv", "vxm")),
+        *((cuda_ops.matrix_matrix, op) for op in rings),
     ]
 
 
@@ -204,7 +204,7 @@ def test_every_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe
     specs = [spec for spec in _specs(dtype) if spec[0] in KINDS[probe]]
     text, instances = [PROBES, "namespace graphla {"], []
     for k, (write, *operators) in enumerate(specs):
-        text += [f"namespace place_{k} {{", f'#line 1 "{structs.describe((write, *operators))}"']
+        text += [f"namespace place_{k} {{", f'#line 1 "{cuda_ops.describe((write, *operators))}"']
         text += [write(*operators), "}"]
         instances.append(f"graphla::{probe}<graphla::place_{k}::Op>")
     text.append("}")
@@ -217,7 +217,7 @@ def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrt
     kernel = next(kernel for kernel in KERNELS if kernel.name == "combine_dense")
     first = {name: values[0] for name, values in kernel.factors().items()}
     row = {**first, "operator": "plus", "dtype": FP32}
-    wrong = (structs.entry_by_entry, binary.plus["FP32"])  # it has no `accumulate`
+    wrong = (cuda_ops.entry_by_entry, binary.plus["FP32"])  # it has no `accumulate`
     each = replace(kernel.instance(row), spec=wrong)
     with pytest.raises(GraphblasException) as caught:
         list(compile_all(toolkit, [each]))

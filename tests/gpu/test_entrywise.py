@@ -19,8 +19,8 @@ from storages import (
 )
 
 from graphla.backends import backend
-from graphla.backends.arrays import entries
-from graphla.storage import Csr, FullVector, SparseVector
+from graphla.backends.cpu.arrays import entries
+from graphla.formats import Csr, FullVector, SparseVector
 from semirings import binary, indexunary, select, unary
 from semirings.dtypes import lookup_dtype
 
@@ -153,7 +153,7 @@ def test_entries_that_are_flagged_are_kept(data: Any) -> None:
 
 
 def test_many_flags_are_counted_by_cupys_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphla.backends.cuda.compaction.ONE_BLOCK", 1)
+    monkeypatch.setattr("graphla.backends.cuda.select.ONE_BLOCK", 1)
     numbers = np.random.default_rng(3)
     indices = numbers.choice(9000, 4000, replace=False)
     a = SparseVector(9000, np.sort(indices).astype(np.int32), np.arange(4000))

@@ -14,7 +14,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-from graphla.kernels import faults
+from graphla.compilers import faults
 from semirings.exceptions import DeviceFault, OutOfMemory
 
 simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alone")
@@ -80,12 +80,12 @@ def test_a_fault_of_a_card_is_named(debug: bool):
     said = run_apart(
         f"""
         import numpy as np, cupy, graphla as gl
-        from graphla.kernels.cuda import NOTHING, load
+        from graphla.compilers.cuda import NOTHING, load
         from graphla.operations.operation import Running
         from semirings.exceptions import DeviceFault
         gl.config.debug = {debug}
         v = gl.Vector.from_dense(np.ones(1000)).to("cuda")
-        bad = load("map.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
+        bad = load("apply.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
         try:
             with Running("test", (v._forms,)):
                 bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
@@ -100,7 +100,7 @@ def test_a_fault_of_a_card_is_named(debug: bool):
     )
     first, second = said.strip().split("\n")
     assert "must be restarted" in first and second.startswith("no GPU can be used any more")
-    assert first.startswith("test on cuda:0: the kernel cast_values of map.cu") == debug
+    assert first.startswith("test on cuda:0: the kernel cast_values of apply.cu") == debug
 
 
 # --- what is missing ----------------------------------------------------------------------------

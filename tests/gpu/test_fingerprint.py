@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla.backends import backend
 from graphla.backends.cuda import symmetry
-from graphla.backends.cuda.launching import counters, size
-from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Csr
+from graphla.backends.cuda.launch import counters, size
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Csr
 
 cuda = backend("cuda")
 WORD = (1 << 32) - 1

@@ -18,7 +18,7 @@ from graphla.algorithms import (
     maximal_independent_set,
     maximal_matching,
 )
-from graphla.backends.cuda import communities, sets
+from graphla.backends.cuda import coloring, communities
 
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 CLASSES = ("FEWEST", "LANES", "TABLE", "SHARED")
@@ -71,7 +71,7 @@ def test_sets_colours_and_mates(given_, seed):
     there = A.to("cuda")
     for wide in (2, 1 << 11):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sets, "WIDE", wide)
+            patch.setattr(coloring, "WIDE", wide)
             mates = maximal_matching(there, weight, seed)
         assert mates.to("cpu").isequal(by_definition(maximal_matching, A, weight, seed))
     for algorithm in (greedy_color, maximal_independent_set):
@@ -80,7 +80,9 @@ def test_sets_colours_and_mates(given_, seed):
 
 def test_the_constants_are_those_of_the_kernels():
     """Longer rows than a warp has lanes, or its table slots for, would be read in part."""
-    text = (importlib.resources.files("graphla") / "kernels" / "communities.cu").read_text()
+    text = (
+        importlib.resources.files("graphla") / "backends" / "cuda" / "communities.cu"
+    ).read_text()
     assert f"TABLE_SLOTS = {2 * communities.TABLE};" in text
     assert f"TABLE_BLOCK = {communities.TABLE_BLOCK}," in text
     assert f"__launch_bounds__({communities.SHARED_BLOCK})" in text

@@ -9,8 +9,8 @@ import pytest
 
 from graphla import Matrix, Vector, replace
 from graphla.backends import backend
-from graphla.forms import VectorForms, take
-from graphla.storage import BitmapVector, Counted, FullVector
+from graphla.formats import BitmapVector, Counted, FullVector
+from graphla.stores import VectorForms, take
 from semirings.dtypes import INT64
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.cuda import building
-from graphla.storage import BitmapVector, SparseVector, is_iso
+from graphla.backends.cuda import build
+from graphla.formats import BitmapVector, SparseVector, is_iso
 from semirings import binary
 from semirings.exceptions import DuplicateEntry
 
@@ -86,7 +86,7 @@ def test_entries_are_built_into_a_matrix_or_a_vector(data):
         rows, columns = rows[order], columns[order]
     dup_op = data.draw(st.sampled_from(DUP_OPS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "LARGE", data.draw(st.sampled_from((2, 1 << 20))))
+        patch.setattr(build, "LARGE", data.draw(st.sampled_from((2, 1 << 20))))
         a = cuda.build_matrix(nrows, ncols, array(rows), array(columns), array(values), dup_op)
         v = cuda.build_vector(max(ncols, 1), array(columns), array(values), dup_op)
     assert_same(a, cpu.build_matrix(nrows, ncols, rows, columns, values, dup_op))

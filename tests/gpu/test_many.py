@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.backends import backend
-from graphla.backends.cuda import many, persistent
-from graphla.storage import Csr, VectorMask
+from graphla.backends.cuda import multi_source_bfs, persistent
+from graphla.formats import Csr, VectorMask
 
 cpu, cuda = backend("cpu"), backend("cuda")
 
@@ -105,10 +105,10 @@ def arguments(draw: Any) -> dict[str, Any]:
 
 def thresholds(draw: Any, patch: pytest.MonkeyPatch) -> None:
     """Rows cut short, each direction, few planes, tickets that wrap around."""
-    patch.setattr(many, "LONGEST", draw(st.sampled_from((0, 3, 64))))
-    patch.setattr(many, "PART", draw(st.sampled_from((1, 7, 256))))
-    patch.setattr(many, "FAVOUR", draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))))
-    patch.setattr(many, "PLANES", draw(st.sampled_from((2, 3, 12))))
+    patch.setattr(multi_source_bfs, "LONGEST", draw(st.sampled_from((0, 3, 64))))
+    patch.setattr(multi_source_bfs, "PART", draw(st.sampled_from((1, 7, 256))))
+    patch.setattr(multi_source_bfs, "FAVOUR", draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))))
+    patch.setattr(multi_source_bfs, "PLANES", draw(st.sampled_from((2, 3, 12))))
     patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
 
 

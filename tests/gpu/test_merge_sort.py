@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphla.backends.cuda import ordered, sorting
+from graphla.backends.cuda import sort
+from graphla.backends.cuda.sort import ordered
 from semirings import binary
 from semirings.dtypes import ALL, DataType
 
@@ -42,8 +43,8 @@ segments = st.lists(
 def small(monkeypatch: pytest.MonkeyPatch) -> int:
     """Small tiles; how many entries one holds."""
     threads, items = SMALL
-    monkeypatch.setattr(sorting, "THREADS", threads)
-    monkeypatch.setattr(sorting, "ITEMS", dict.fromkeys(WIDTHS, items))
+    monkeypatch.setattr(sort, "THREADS", threads)
+    monkeypatch.setattr(sort, "ITEMS", dict.fromkeys(WIDTHS, items))
     return threads * items
 
 
@@ -113,15 +114,15 @@ def test_every_dtype(small, dtype):
 
 @pytest.mark.parametrize("tiles", [0, 1, 2])
 def test_tiles_as_they_are(tiles):
-    items = sorting.ITEMS[4]
+    items = sort.ITEMS[4]
     for more in (-1, 0, 1, items + 1) if tiles else (0, 1, 2, items, items + 1):
-        count = tiles * sorting.THREADS * items + more
+        count = tiles * sort.THREADS * items + more
         check(drawn(np.dtype("f4"), count, count, 1000), None, "gt")
 
 
 def test_rows_about_as_long_as_a_tile():
-    tile = sorting.THREADS * sorting.ITEMS[4]
-    slack = tile // sorting.SLACK
+    tile = sort.THREADS * sort.ITEMS[4]
+    slack = tile // sort.SLACK
     for near in (slack, tile - slack, tile, 2 * tile):
         sizes = [near + more for more in (-1, 0, 1)]
         check(drawn(np.dtype("f4"), sum(sizes), near), sizes, "lt")
@@ -131,8 +132,8 @@ def test_rows_about_as_long_as_a_tile():
 def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
     """No row of so few entries is ever cut, wherever it lies."""
     seen = []
-    monkeypatch.setattr(sorting, "number", lambda x: seen.append(int(x)) or seen[-1])
-    slack = small // sorting.SLACK
+    monkeypatch.setattr(sort, "number", lambda x: seen.append(int(x)) or seen[-1])
+    slack = small // sort.SLACK
     sizes = np.random.default_rng(1).integers(0, slack + 1, 400).tolist()
     check(drawn(np.dtype("f4"), sum(sizes), 3), sizes, "lt")
     check(drawn(np.dtype("f4"), 10 * small, 3), [10 * small], "lt")
@@ -153,9 +154,9 @@ def test_a_comparison_that_is_no_order_ends_and_permutes(small, name):
 
 def test_the_constants_go_together():
     """Runs double, threads meet different banks, and heads of rows are bits of one word."""
-    assert sorting.THREADS & (sorting.THREADS - 1) == 0
-    assert all(items % 2 and items <= 32 for items in sorting.ITEMS.values())
-    assert sorting.SLACK >= 2
+    assert sort.THREADS & (sort.THREADS - 1) == 0
+    assert all(items % 2 and items <= 32 for items in sort.ITEMS.values())
+    assert sort.SLACK >= 2
 
 
 @pytest.mark.gpu

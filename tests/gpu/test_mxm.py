@@ -17,8 +17,8 @@ use_cuda()
 from storages import assert_same, matrices, to_device, to_host  # noqa: E402
 
 from graphla.backends import backend  # noqa: E402
-from graphla.backends.cuda import masked, unmasked  # noqa: E402
-from graphla.storage import Csr, MatrixMask, is_iso  # noqa: E402
+from graphla.backends.cuda import spgemm_masked, spgemm_unmasked  # noqa: E402
+from graphla.formats import Csr, MatrixMask, is_iso  # noqa: E402
 from semirings import binary  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
@@ -101,7 +101,7 @@ def test_dots_equal_rows(data: Any, m: int, k: int, n: int, name: str, way: str)
     wanted = backend("cpu").mxm(a, b, semiring, MatrixMask(pattern, False), None)
     right = backend("cpu").transpose(b) if way == "dots" else b
     found = to_host(
-        masked._at_pattern(way, to_device(a), to_device(right), semiring, to_device(pattern))
+        spgemm_masked._at_pattern(way, to_device(a), to_device(right), semiring, to_device(pattern))
     )
     if semiring.monoid.is_any:
         np.testing.assert_array_equal(found.indptr, wanted.indptr)  # pyright: ignore
@@ -126,12 +126,12 @@ def random_csr(
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-@pytest.mark.parametrize("scratch", [0, unmasked.SCRATCH])
+@pytest.mark.parametrize("scratch", [0, spgemm_unmasked.SCRATCH])
 def test_rows_of_every_size(
     name: str, outside: bool, scratch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a few terms to so many that rows are made by tiles, several of them."""
-    monkeypatch.setattr(unmasked, "SCRATCH", scratch)
+    monkeypatch.setattr(spgemm_unmasked, "SCRATCH", scratch)
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
@@ -146,7 +146,7 @@ def test_long_rows_among_very_many_columns(
     name: str, outside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are sorted, in batches."""
-    monkeypatch.setattr(unmasked, "SORTED", 5000)
+    monkeypatch.setattr(spgemm_unmasked, "SORTED", 5000)
     semiring, rng = typed(name), np.random.default_rng(2)
     dtype, n = own(semiring)[0], 2_000_000
     b = random_csr(rng, (60, n), [40] * 60, dtype)
@@ -181,7 +181,9 @@ def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
     b = random_csr(rng, (50, 2000), [900, 3] * 25, dtype)
     pattern = random_csr(rng, (4, 2000), [3, 20, 5, 2], bool)
     wanted = backend("cpu").mxm(a, b, semiring, MatrixMask(pattern, False), None)
-    found = masked._at_pattern("rows", to_device(a), to_device(b), semiring, to_device(pattern))
+    found = spgemm_masked._at_pattern(
+        "rows", to_device(a), to_device(b), semiring, to_device(pattern)
+    )
     assert_same(to_host(found), wanted)
 
 
@@ -236,7 +238,9 @@ def test_large_products(name: str, shape: tuple[int, int, int]) -> None:
     bt, wanted = backend("cpu").transpose(b), None
     for way, right in (("dots", bt), ("rows", b)):
         found = to_host(
-            masked._at_pattern(way, to_device(a), to_device(right), semiring, to_device(pattern))
+            spgemm_masked._at_pattern(
+                way, to_device(a), to_device(right), semiring, to_device(pattern)
+            )
         )
         if wanted is not None and not semiring.monoid.is_any:
             assert_same(found, wanted)

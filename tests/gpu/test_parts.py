@@ -9,9 +9,10 @@ from gpu.test_many import csr, graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphla.backends import backend, csgraph
-from graphla.backends.cuda import forest, joining, peeling, persistent
-from graphla.storage import Csr
+from graphla.backends import backend
+from graphla.backends.cpu import csgraph
+from graphla.backends.cuda import components, cores, forest, persistent
+from graphla.formats import Csr
 
 cpu, cuda = backend("cpu"), backend("cuda")
 
@@ -46,9 +47,9 @@ def test_labels_are_the_hosts_however_rows_are_cut(both, data):
     there = to_device(out)
     back = there if into is out else to_device(into) if data.draw(st.booleans()) else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "LONGEST", data.draw(st.sampled_from((0, 3, 256))))
-        patch.setattr(joining, "PART", data.draw(st.sampled_from((1, 7, 512))))
-        patch.setattr(joining, "FEW", data.draw(st.sampled_from((1, 5, 1 << 12))))
+        patch.setattr(components, "LONGEST", data.draw(st.sampled_from((0, 3, 256))))
+        patch.setattr(components, "PART", data.draw(st.sampled_from((1, 7, 512))))
+        patch.setattr(components, "FEW", data.draw(st.sampled_from((1, 5, 1 << 12))))
         found = cuda.components(there, back)
     assert cuda.to_host(found).tolist() == expected.tolist()
 
@@ -93,8 +94,8 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 @given(graphs() | pieces(), st.data())
 def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
-        patch.setattr(joining, "STRONG_BLOCK", data.draw(st.sampled_from((32, 64, 256))))
+        patch.setattr(components, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
+        patch.setattr(components, "STRONG_BLOCK", data.draw(st.sampled_from((32, 64, 256))))
         patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
         patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
         found = found_strong(both)
@@ -105,8 +106,8 @@ def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
 @pytest.mark.parametrize("forward", [True, False])
 def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkeypatch):
     """The chain begins and ends with a cycle, so no vertex is trimmed."""
-    monkeypatch.setattr(joining, "ALONE_EDGES", alone)
-    monkeypatch.setattr(joining, "STRONG_BLOCK", 64)
+    monkeypatch.setattr(components, "ALONE_EDGES", alone)
+    monkeypatch.setattr(components, "STRONG_BLOCK", 64)
     monkeypatch.setattr(persistent, "MOST_BLOCKS", 2)
     n = 300
     order, v = np.random.default_rng(1).permutation(n), np.arange(n)
@@ -135,9 +136,9 @@ def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
     there = to_device(out)
     back = None if is_symmetric else to_device(into)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(peeling, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
-        patch.setattr(peeling, "OWN_EDGES", data.draw(st.sampled_from((0, 33, 2048))))
-        patch.setattr(peeling, "BLOCK", data.draw(st.sampled_from((32, 64, 512))))
+        patch.setattr(cores, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
+        patch.setattr(cores, "OWN_EDGES", data.draw(st.sampled_from((0, 33, 2048))))
+        patch.setattr(cores, "BLOCK", data.draw(st.sampled_from((32, 64, 512))))
         patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
         patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
         found = cuda.cores(there, back)
@@ -177,8 +178,8 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 def test_rows_of_one_entry_go_too_many_to_a_warp(alone, monkeypatch):
     n = 200
-    monkeypatch.setattr(peeling, "ALONE_EDGES", alone)
-    monkeypatch.setattr(peeling, "BLOCK", 32)
+    monkeypatch.setattr(cores, "ALONE_EDGES", alone)
+    monkeypatch.setattr(cores, "BLOCK", 32)
     monkeypatch.setattr(persistent, "MOST_BLOCKS", 1)
     ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
     ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))

@@ -13,8 +13,8 @@ from devices import has_card
 
 import graphla as gl
 from graphla.backends.cuda import persistent
-from graphla.kernels import nvrtc
-from graphla.kernels.cuda import Kernel
+from graphla.compilers import nvrtc
+from graphla.compilers.cuda import Kernel
 from semirings.exceptions import DeviceUnavailable
 
 simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alone")

@@ -14,9 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.cuda import planning
-from graphla.forms import MatrixForms
-from graphla.storage import Csr, Plan
+from graphla.backends.cuda import plan as planning
+from graphla.formats import Csr, Plan
+from graphla.stores import MatrixForms
 from semirings.dtypes import BOOL
 
 cuda = backend("cuda")

@@ -19,14 +19,8 @@ import cupy  # noqa: E402
 
 import graphla as gl  # noqa: E402
 from graphla.backends import backend  # noqa: E402
-from graphla.backends.cuda import frontiers, hubs, pulling, pushing  # noqa: E402
-from graphla.storage import (  # noqa: E402
-    BitmapVector,
-    Csr,
-    FullVector,
-    SparseVector,
-    VectorMask,
-)
+from graphla.backends.cuda import hot_columns, matvec, spmspv, spmv  # noqa: E402
+from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
 SEMIRINGS = (
@@ -198,7 +192,7 @@ def cases(draw: st.DrawFn) -> Case:
 def as_if_large(patch: pytest.MonkeyPatch, share: float = 0.0) -> None:
     """Matrices have hubs, however small they are."""
     for name, value in {"WIDEST": 4, "ENTRIES": 1, "SAMPLES": 100, "SHARE": share}.items():
-        patch.setattr(hubs, name, value)
+        patch.setattr(hot_columns, name, value)
 
 
 @fewer(2)
@@ -211,7 +205,7 @@ def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if large:
             as_if_large(patch)
-        ours = pulling.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
+        ours = spmv.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
         check_any(ours, a, u, present, semiring, side)
@@ -224,9 +218,9 @@ def test_hubs_are_the_columns_with_most_of_the_sample(seed: int, bits: int, samp
     a = Csr(a.nrows, a.ncols, a.indptr, np.minimum(a.indices, a.indices[::-1]), a.values)
     with pytest.MonkeyPatch.context() as patch:
         as_if_large(patch)
-        patch.setattr(hubs, "WIDEST", 1 << bits)
-        patch.setattr(hubs, "SAMPLES", samples)
-        found = hubs.hubs_of(on_device(a), cupy.zeros(a.ncols, np.float32))
+        patch.setattr(hot_columns, "WIDEST", 1 << bits)
+        patch.setattr(hot_columns, "SAMPLES", samples)
+        found = hot_columns.hubs_of(on_device(a), cupy.zeros(a.ncols, np.float32))
     if a.ncols > a.nvals:
         assert found is None
         return
@@ -246,7 +240,7 @@ def test_hubs_that_hold_too_little_are_not_kept() -> None:
     for share, there in ((0.001, True), (0.5, False)):
         with pytest.MonkeyPatch.context() as patch:
             as_if_large(patch, share)
-            assert (hubs.hubs_of(on_device(a), u) is not None) == there
+            assert (hot_columns.hubs_of(on_device(a), u) is not None) == there
 
 
 def test_each_stream_has_tags_of_its_own() -> None:
@@ -256,12 +250,12 @@ def test_each_stream_has_tags_of_its_own() -> None:
     cupy.cuda.get_current_stream().synchronize()
     with pytest.MonkeyPatch.context() as patch:
         as_if_large(patch)
-        here = hubs.hubs_of(a, u)
+        here = hot_columns.hubs_of(a, u)
         with cupy.cuda.Stream(non_blocking=True) as stream:
-            there = hubs.hubs_of(a, u)
-            assert there is not here and hubs.hubs_of(a, u) is there
+            there = hot_columns.hubs_of(a, u)
+            assert there is not here and hot_columns.hubs_of(a, u) is there
         stream.synchronize()
-        assert hubs.hubs_of(a, u) is here
+        assert hot_columns.hubs_of(a, u) is here
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
@@ -277,9 +271,9 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
     wanted = backend("cpu").push(a, v, semiring, side, mask)
     with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=deterministic):
         if not small:  # as if the matrix were large
-            patch.setattr(pushing, "SMALL", 0)
-            patch.setattr(pushing, "MODEST", 0)
-        ours = pushing.push(on_device(a), on_device(v), semiring, side, on_device(mask))
+            patch.setattr(spmspv, "SMALL", 0)
+            patch.setattr(spmspv, "MODEST", 0)
+        ours = spmspv.push(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
         check_any(ours, rows, u, present, semiring, side)
@@ -295,7 +289,7 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
-        [0, 1, 3, 40, pulling.MIDDLE + 1, pulling.CHUNK + 1, 2500, 9000],
+        [0, 1, 3, 40, spmv.MIDDLE + 1, spmv.CHUNK + 1, 2500, 9000],
         rng.integers(1, 60),
         p=[0.45, 0.2, 0.15, 0.1, 0.03, 0.03, 0.02, 0.02],
     )
@@ -315,17 +309,17 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     with pytest.MonkeyPatch.context() as patch:
         if large:
             as_if_large(patch)
-            patch.setattr(pulling, "MANY", 0)
-        ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
+            patch.setattr(spmv, "MANY", 0)
+        ours = spmv.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
 
 
 def test_the_lengths_at_which_rows_are_cut_are_those_of_the_kernels() -> None:
-    text = (importlib.resources.files("graphla") / "kernels" / "pull.cu").read_text()
-    chunks = f"CHUNK_OF = MAY_SETTLE ? {pulling.WIDE_CHUNK} : {pulling.CHUNK};"
+    text = (importlib.resources.files("graphla") / "backends" / "cuda" / "spmv.cu").read_text()
+    chunks = f"CHUNK_OF = MAY_SETTLE ? {spmv.WIDE_CHUNK} : {spmv.CHUNK};"
     assert chunks in text
-    assert f"MIDDLE = {pulling.MIDDLE};" in text
-    assert f"STRIP = {pulling.STRIP // 32} * WARP;" in text
+    assert f"MIDDLE = {spmv.MIDDLE};" in text
+    assert f"STRIP = {spmv.STRIP // 32} * WARP;" in text
 
 
 def bits(v: Any) -> dict[int, bytes]:
@@ -333,7 +327,7 @@ def bits(v: Any) -> dict[int, bytes]:
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
 
 
-@pytest.mark.parametrize("length", [pulling.MIDDLE, pulling.MIDDLE + 1, pulling.CHUNK + 1])
+@pytest.mark.parametrize("length", [spmv.MIDDLE, spmv.MIDDLE + 1, spmv.CHUNK + 1])
 def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(
     length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,9 +339,9 @@ def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(
         indptr = np.arange(0, rows.size + 1, length, dtype=np.int32)
         indices = np.tile(np.arange(length, dtype=np.int32), len(rows))
         a = Csr(len(rows), length, indptr, indices, rows.ravel())
-        return bits(pulling.pull(on_device(a), u, semiring, "mxv", None))
+        return bits(spmv.pull(on_device(a), u, semiring, "mxv", None))
 
-    monkeypatch.setattr(pulling, "MANY", 0)
+    monkeypatch.setattr(spmv, "MANY", 0)
     crowd = product(values)
     assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
 
@@ -358,13 +352,13 @@ def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(
 ) -> None:
     """Whether or not the matrix has so many entries that middle rows alone would need a queue."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
-    sizes = np.repeat([pulling.CHUNK + 9, pulling.MIDDLE + 9], [1, 299])
+    sizes = np.repeat([spmv.CHUNK + 9, spmv.MIDDLE + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
     indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
     a = Csr(sizes.size, sizes.max(), indptr, indices, rng.integers(0, 9, indices.size))
     u = FullVector(a.ncols, rng.integers(0, 9, a.ncols))
-    monkeypatch.setattr(pulling, "MANY", many)
-    ours = pulling.pull(on_device(a), on_device(u), semiring, "mxv", None)
+    monkeypatch.setattr(spmv, "MANY", many)
+    ours = spmv.pull(on_device(a), on_device(u), semiring, "mxv", None)
     check(ours, backend("cpu").pull(a, u, semiring, "mxv", None), semiring)
 
 
@@ -382,15 +376,15 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
     for grid, order in ((1, None), (3, np.argsort(listed)), (64, None)):
         w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
         with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=True):
-            patch.setattr(frontiers, "_resident", lambda _, grid=grid: grid)
+            patch.setattr(matvec, "_resident", lambda _, grid=grid: grid)
             if grid == 3:
                 as_if_large(patch)
-            pushed = pushing.push(on_device(columns), on_device(w), semiring, "mxv", None)
-            pulled = pulling.pull(
+            pushed = spmspv.push(on_device(columns), on_device(w), semiring, "mxv", None)
+            pulled = spmv.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", None
             )
             masked = VectorMask(a.nrows, np.arange(a.nrows) % 2 == 0, None, False)
-            rows = pulling.pull(
+            rows = spmv.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", on_device(masked)
             )
         found.append((bits(pushed), bits(pulled), bits(rows)))
@@ -412,8 +406,8 @@ def test_a_deterministic_any_is_the_first_in_order(seed: int) -> None:
     bitmap = BitmapVector(300, present, u, listed.size)
     sparse = SparseVector(300, listed, u[: listed.size], False)
     with gl.config.set(deterministic=True):
-        pulled = pulling.pull(on_device(a), on_device(bitmap), semiring, "mxv", None)
-        pushed = pushing.push(
+        pulled = spmv.pull(on_device(a), on_device(bitmap), semiring, "mxv", None)
+        pushed = spmspv.push(
             on_device(backend("cpu").transpose(a)), on_device(sparse), semiring, "mxv", None
         )
     assert entries(pulled) == wanted == entries(pushed)
@@ -424,9 +418,9 @@ def test_operands_without_entries_give_nothing() -> None:
     for shape in ((0, 0), (0, 3), (3, 0), (2, 2)):
         a = Csr(*shape, np.zeros(shape[0] + 1, np.int32), np.empty(0, np.int32), ones[:0])
         v = FullVector(shape[1], np.ones(shape[1], np.float32))
-        assert entries(pulling.pull(on_device(a), on_device(v), semiring, "mxv", None)) == {}
+        assert entries(spmv.pull(on_device(a), on_device(v), semiring, "mxv", None)) == {}
         s = SparseVector(shape[0], np.arange(min(shape[0], 1), dtype=np.int32), ones[: shape[0]])
-        assert entries(pushing.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
+        assert entries(spmspv.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
 
 
 def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
@@ -437,8 +431,8 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
     mask = VectorMask(n, None, listed, False, False, 3)
     wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pulling, "HUGE", 100)
-        ours = pulling.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
+        patch.setattr(spmv, "HUGE", 100)
+        ours = spmv.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
 
 
@@ -447,9 +441,9 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
     u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
     columns, v = on_device(a._forms.csr), on_device(u._forms.sparse())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pushing, "HUGE", 100)
-        patch.setattr(pushing, "_cells", None)
-        w = pushing.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
+        patch.setattr(spmspv, "HUGE", 100)
+        patch.setattr(spmspv, "_cells", None)
+        w = spmspv.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
     assert isinstance(w, SparseVector)
     assert w.indices.tolist() == [5, 7, 990] and w.values.tolist() == [4.0, 12.0, 6.0]
 
@@ -470,14 +464,14 @@ def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, 
     wanted = (stretched[rows + 1] - stretched[rows]).cumsum()
     listed = cupy.asarray(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontiers, "PART", part)
-        patch.setattr(frontiers, "PARTS", parts)
-        assert frontiers.reached(a, listed) == wanted[-1]
-        ends, total = frontiers.measured.take(a, listed)
+        patch.setattr(matvec, "PART", part)
+        patch.setattr(matvec, "PARTS", parts)
+        assert matvec.reached(a, listed) == wanted[-1]
+        ends, total = matvec.measured.take(a, listed)
         assert ends is not None
         assert total == wanted[-1] and (ends.get() == wanted).all()
-        assert frontiers.measured.take(a, listed) == (None, 0)
-        assert (frontiers.edge_ends(a, listed).get() == wanted).all()
+        assert matvec.measured.take(a, listed) == (None, 0)
+        assert (matvec.edge_ends(a, listed).get() == wanted).all()
 
 
 def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
@@ -488,7 +482,7 @@ def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
         A = gl.Matrix.from_coo([*rows, *rows + 1], [*rows + 1, *rows], 1, nrows=n, ncols=n)
         B, u = A.T.new(), gl.Vector.from_coo([5, 9], 1, size=n)
         B._read().csc, B._read().csr
-    cheap = frontiers.costs._replace(small=0, push_start=1.0, pull_start=1.0)
+    cheap = matvec.costs._replace(small=0, push_start=1.0, pull_start=1.0)
     with pytest.MonkeyPatch.context() as patch, gl.Recorder() as recorder:
         patch.setattr(backend("cuda"), "costs", cheap)
         catalog.plus_times(B @ u).new()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from storages import assert_same, dense_vectors, matrices, to_device, to_host, values_of
 
 from graphla.backends import backend
-from graphla.storage import BitmapVector, Csr
+from graphla.formats import BitmapVector, Csr
 from semirings import monoid
 from semirings.dtypes import lookup_dtype
 

@@ -18,10 +18,10 @@ from gpu.patterns import Pattern, cuda, on_host, pattern, patterns
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphla.forms import MatrixForms
 from graphla.ladder.sequential import Sequential
 from graphla.ladder.strategies import STRATEGIES
 from graphla.operations.operation import perform
+from graphla.stores import MatrixForms
 from semirings.dtypes import BOOL
 
 ON_CARD = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cuda")]

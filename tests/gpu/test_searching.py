@@ -21,20 +21,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphla.backends import Tree, backend
-from graphla.backends.cuda import persistent, planning, searching
-from graphla.kernels.cuda import Kernel
-from graphla.storage import Plan, VectorMask
+from graphla.backends.cuda import bfs, persistent, plan
+from graphla.compilers.cuda import Kernel
+from graphla.formats import Plan, VectorMask
 
 cuda = backend("cuda")
 
 CARD = cupy.cuda.Device().attributes
 IN_CLUSTERS = {
-    "CLUSTER": min(searching.CLUSTER, CARD["MultiProcessorCount"] // 2),
+    "CLUSTER": min(bfs.CLUSTER, CARD["MultiProcessorCount"] // 2),
     "FEW_EDGES": 1 << 20,
 }
 SMALL = {**IN_CLUSTERS, "FEW_EDGES": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"ROOM": searching.ROOM},  # as they are
+    {"ROOM": bfs.ROOM},  # as they are
     # all blocks, always
     {"SMALL_EDGES": 0, "ALONE_EDGES": 0, "CLUSTER_EDGES": 0, "GRID_EDGES": 0},
     {"CLUSTER": 1, "ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
@@ -51,7 +51,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "ROOM": 8, "UNIT": 0},
     # one cluster from the beginning to the end: as it is, and pull as soon as may be
     SMALL,
-    {**SMALL, "SMALL_PUSH_COST": 1e6, "SMALL_ROOM": searching.LEAST_SMALL_ROOM},
+    {**SMALL, "SMALL_PUSH_COST": 1e6, "SMALL_ROOM": bfs.LEAST_SMALL_ROOM},
 )
 TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVALID_CLUSTER_SIZE"
 FAR = 1 << 40
@@ -62,7 +62,7 @@ FAR = 1 << 40
 def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
     """The thresholds of the search, and where its tickets begin."""
     with (
-        patch.multiple(searching, **constants),
+        patch.multiple(bfs, **constants),
         patch.object(persistent, "TICKETS", tickets),
         patch.object(persistent, "_kept", persistent._Kept()),
     ):
@@ -72,7 +72,7 @@ def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
 def plan_of(graph: Pattern, tier: str) -> Plan | None:
     if tier == "none":
         return None
-    with patch.object(planning, "MOST", 1 << 20):
+    with patch.object(plan, "MOST", 1 << 20):
         return cuda.plan(*graph, tier == "full", None)
 
 
@@ -93,7 +93,7 @@ def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> T
     on_card = options.pop("on_card", False)
     starts = np.asarray(starts, np.int32)
     starts = cuda.asarray(starts) if on_card else starts
-    return searching.bfs(out, into, starts, **{**given, **options})
+    return bfs.bfs(out, into, starts, **{**given, **options})
 
 
 # --- the same on the host ---------------------------------------------------------------------
@@ -265,8 +265,8 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
     with (
         patch.object(Kernel, "__call__", perhaps),
         patch.object(persistent, "_taken", {}),
-        patch.object(searching, "_refusing", set()),
-        patch.object(searching, "_searches", WeakKeyDictionary()),
+        patch.object(bfs, "_refusing", set()),
+        patch.object(bfs, "_searches", WeakKeyDictionary()),
         settings(IN_CLUSTERS),
     ):
         yield grids
@@ -309,7 +309,7 @@ def test_a_frontier_larger_than_a_list_is_taken_in_parts():
     spokes = np.stack([np.zeros(n - 2, int), np.arange(1, n - 1)], 1)
     last = np.stack([np.arange(5000, n - 1), np.full(n - 5001, n - 1)], 1)
     graph = pattern(n, np.concatenate([spokes, last]), False)
-    with settings({**SMALL, "SMALL_ROOM": searching.LEAST_SMALL_ROOM}):
+    with settings({**SMALL, "SMALL_ROOM": bfs.LEAST_SMALL_ROOM}):
         for direction in ("push", "auto"):
             tree = search(graph, [0], direction=direction)
             assert_found(tree, graph, levels_on_host(graph, [0]))

@@ -16,7 +16,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-from graphla.backends.cuda import launching
+from graphla.backends.cuda import launch
 
 N = 30
 SIMULATED = not has_card()
@@ -72,7 +72,7 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 @pytest.mark.parametrize("seed", SEEDS)
 def test_streams_are_in_order_whatever_runs_on_them(seed: int, monkeypatch: pytest.MonkeyPatch):
     # The simulated card knows who uses an allocation, not who uses a word of it.
-    monkeypatch.setattr(launching, "COUNTERS", 1)
+    monkeypatch.setattr(launch, "COUNTERS", 1)
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]

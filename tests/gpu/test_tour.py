@@ -15,7 +15,7 @@ def test_a_stage_of_the_tour_runs_on_the_cpu_too(stage):
 
 
 def test_the_tour_leaves_no_kernel_out(monkeypatch: pytest.MonkeyPatch):
-    from graphla.kernels import cuda
+    from graphla.compilers import cuda
 
     monkeypatch.setattr(cuda, "_loaded", {})
     with gl.config.set(device="cuda"):

@@ -16,7 +16,7 @@ from devices import has_card
 
 import graphla as gl
 from graphla.algorithms import bfs, reachable, sssp, widest_path
-from graphla.backends.cuda import launching
+from graphla.backends.cuda import launch
 
 N = 24
 
@@ -64,7 +64,7 @@ def test_streams_are_in_order_whatever_is_traversed_on_them(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ):
     # The simulated card knows who uses an allocation, not who uses a word of it.
-    monkeypatch.setattr(launching, "COUNTERS", 1)
+    monkeypatch.setattr(launch, "COUNTERS", 1)
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.storage import (
+from graphla.formats import (
     BitmapVector,
     Counted,
     FullVector,

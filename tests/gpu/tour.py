@@ -108,7 +108,7 @@ def products() -> None:
                     op(m @ A).new(mask=mask)
     wide = gl.Matrix.from_dense(np.arange(6000.0).reshape(2, 3000))
     crowd = gl.Matrix.from_dense(np.arange(3200.0).reshape(8, 400))
-    with settings("pulling", MANY=0):
+    with settings("spmv", MANY=0):
         gl.semiring.plus_times(crowd @ vectors(n=400)[2]).new()
     for A in (wide, wide.T.new(), pattern()):
         for u, v in zip(vectors(n=A.ncols), vectors(n=A.nrows), strict=True):
@@ -121,16 +121,16 @@ def products() -> None:
 def products_that_keep_hubs() -> None:
     """Every entry of skewed matrices; frontiers whose edges are counted part by part."""
     A, (u, _, full) = matrix(), vectors()
-    with settings("hubs", WIDEST=16, ENTRIES=1, SAMPLES=500, SHARE=0), gl.direction("pull"):
+    with settings("hot_columns", WIDEST=16, ENTRIES=1, SAMPLES=500, SHARE=0), gl.direction("pull"):
         for mask in (None, u.S, ~u.S):
             gl.semiring.plus_times(A @ full).new(mask=mask)
         wide = gl.Matrix.from_dense(np.arange(18000.0).reshape(2, 9000))
         gl.semiring.min_plus(wide @ vectors(n=9000)[2]).new()
     if gl.config.device.startswith("cuda"):
-        from graphla.backends.cuda.frontiers import edge_ends, reached
+        from graphla.backends.cuda.matvec import edge_ends, reached
 
         csr, sparse = A._forms.csr, u._forms.sparse()
-        with settings("frontiers", PART=7):
+        with settings("matvec", PART=7):
             reached(csr, sparse.indices)
             edge_ends(csr, sparse.indices)
 
@@ -177,12 +177,12 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("unmasked", SCRATCH=0):
+    with settings("spgemm_unmasked", SCRATCH=0):
         op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
-    with settings("masked", FEW=0):
+    with settings("spgemm_masked", FEW=0):
         op(matrix() @ matrix(seed=1)).new(mask=mask)
-    with settings("masked", PER_ENTRY=0, TRANSPOSING=0):
+    with settings("spgemm_masked", PER_ENTRY=0, TRANSPOSING=0):
         op(matrix() @ matrix(seed=1).T.new().T).new(mask=mask)
         by_columns = gl.Matrix.from_csc(*matrix(seed=1).to_csc(), nrows=SIZE)
         op(matrix() @ by_columns).new(mask=mask)
@@ -296,7 +296,7 @@ def building() -> None:
         gl.Matrix.from_coo(rows, columns, 1, dup_op=dup, **shape)
         gl.Vector.from_coo(rows, values, dup_op=dup, size=60)
     for large in (9000, 9001):
-        with settings("building", LARGE=large):
+        with settings("build", LARGE=large):
             gl.Matrix.from_coo([0] * 9000, [1] * 9000, np.ones(9000, "f4"), dup_op="plus", **shape)
     gl.Matrix.from_dense(np.arange(12.0).reshape(3, 4)).to_dense()
     A = matrix()
@@ -305,7 +305,7 @@ def building() -> None:
 
 def plans() -> None:
     """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
-    with settings("planning", LONG=5):
+    with settings("plan", LONG=5):
         matrix(entries=2 * MANY).optimize()
         gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
 
@@ -317,7 +317,7 @@ def closures() -> None:
         for parents, limit in itertools.product((False, True), (None, 3)):
             gl.closure(x, A, "min_plus", parents=parents, limit=limit)
         for lowered in ({"ALONE_ROWS": 0}, {"FUSED_ROWS": 0, "ALONE_ROWS": 4}):
-            with settings("closing", **lowered):
+            with settings("closure", **lowered):
                 gl.closure(x, A, "min_plus", parents=True)
 
 
@@ -347,12 +347,12 @@ def searches() -> None:
     for constants, towards in itertools.product(lowered, ("auto", "push", "pull")):
         with (
             settings("persistent", MOST_BLOCKS=FEW_BLOCKS),
-            settings("searching", CLUSTER=1, **constants),
+            settings("bfs", CLUSTER=1, **constants),
             gl.direction(towards),
         ):
             algorithms.bfs(directed, [3, 4], cutoff=3)
             algorithms.bfs(A, 1, mask=~few.S)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
         for given in RESULTS:
             algorithms.bfs(A, 0, **given)
         algorithms.bfs(mesh, 7)
@@ -363,10 +363,10 @@ def searches_with_plans() -> None:
     from graphla import algorithms
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
         for given, B in zip(RESULTS, (A.optimize(), directed.optimize(), A), strict=True):
             algorithms.bfs(B, 0, **given)
-        with settings("searching", CLUSTER=1, ALONE_EDGES=0, GRID_EDGES=0):
+        with settings("bfs", CLUSTER=1, ALONE_EDGES=0, GRID_EDGES=0):
             for towards in ("push", "pull"):
                 with gl.direction(towards):
                     algorithms.bfs(A, 0)
@@ -378,7 +378,7 @@ def searches_in_clusters() -> None:
     from graphla import algorithms
 
     mesh, A = gl.generators.grid(9, 9), gl.generators.kronecker(6, symmetric=True, seed=2)
-    with settings("persistent", MOST_BLOCKS=2), settings("searching", CLUSTER=2):
+    with settings("persistent", MOST_BLOCKS=2), settings("bfs", CLUSTER=2):
         algorithms.bfs(mesh, 7)
         algorithms.bfs(mesh, [0, 80], cutoff=9, parents=False)
         for towards in ("push", "pull"):
@@ -400,7 +400,7 @@ def algorithms() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("searching", CLUSTER=1):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
         algorithms.bfs(A, 0)
         algorithms.connected_components(A)
         algorithms.triangle_count(A)
@@ -445,18 +445,18 @@ def parts() -> None:
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
     directed = gl.select.offdiag(matrix("FP64", entries=900)).new()
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("joining", LONGEST=3, PART=5):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("components", LONGEST=3, PART=5):
         algorithms.connected_components(A)
         algorithms.connected_components(directed)
         for alone, own in ((0, 0), (0, 2048), (64, 40)):
-            with settings("peeling", ALONE_EDGES=alone, OWN_EDGES=own):
+            with settings("cores", ALONE_EDGES=alone, OWN_EDGES=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
     chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
     with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
         for alone in (0, 64):
-            with settings("joining", ALONE_EDGES=alone, STRONG_BLOCK=64):
+            with settings("components", ALONE_EDGES=alone, STRONG_BLOCK=64):
                 algorithms.strong_components(directed)
                 algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
@@ -483,7 +483,7 @@ def groups() -> None:
                 algorithms.louvain(B.dup(), weight, max_level=1)
     algorithms.greedy_color(A)
     for wide in (2, 64):
-        with settings("sets", WIDE=wide):
+        with settings("coloring", WIDE=wide):
             algorithms.maximal_matching(A)
             algorithms.maximal_matching(B, weight=True)
 
@@ -493,7 +493,7 @@ def sorts() -> None:
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"THREADS": 64, "ITEMS": dict.fromkeys((1, 2, 4, 8), 1)}):
-            with settings("sorting", **tiles):
+            with settings("sort", **tiles):
                 for n in (FEW, SIZE):
                     values = rng.integers(0, 99, n).astype(gl.dtypes.lookup_dtype(dtype).np_type)
                     gl.Vector.from_dense(values).sort(gl.binary.gt)
@@ -558,7 +558,7 @@ STAGES: tuple[Callable[[], None], ...] = (
 
 def run() -> set[tuple[str, str]]:
     """The kernels that some call has asked for."""
-    from graphla.kernels.cuda import _loaded
+    from graphla.compilers.cuda import _loaded
 
     return {(file, entry) for file, entry, *_ in _loaded}
 

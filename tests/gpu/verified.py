@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("verified.json")
-COVERED = ("graphla/kernels", "graphla/backends", "graphla/forms.py", "graphla/storage.py")
+COVERED = ("graphla/compilers", "graphla/backends", "graphla/stores.py", "graphla/formats.py")
 COVERED += ("graphla/ladder", "semirings")
 """The sources that a card has to run before they are trusted there."""
 

@@ -293,6 +293,7 @@ struct Parameter {  // as the look-alike of CuPy checks arguments
   int size;         // in bytes
   int pointee;      // bytes of what it points to; 0: no pointer; -1: pointer to void
   int reads_only;   // through a pointer to const
+  int fields;       // of a struct: they follow it in the list
 };
 
 template <class T> constexpr int size_of = sizeof(T);
@@ -302,18 +303,74 @@ template <> constexpr int size_of<const void> = -1;
 template <class T> constexpr int is_const = 0;
 template <class T> constexpr int is_const<const T> = 1;
 
-template <class T> constexpr Parameter parameter = {sizeof(T), 0, 0};
-template <class T> constexpr Parameter parameter<T *> = {sizeof(T *), size_of<T>, is_const<T>};
+struct Parameters {
+  static constexpr int ROOM = 512;
+  Parameter list[ROOM];
+  int count = 0;
+};
+
+template <class T> int fields_of(Parameters *into);
+
+template <class T> struct Note {
+  static void to(Parameters *into) {
+    const int at = into->count++;
+    into->list[at] = {sizeof(T), 0, 0, 0};
+    into->list[at].fields = fields_of<T>(into);
+  }
+};
+template <class T> struct Note<T *> {
+  static void to(Parameters *into) {
+    into->list[into->count++] = {sizeof(T *), size_of<T>, is_const<T>, 0};
+  }
+};
+
+/// Initializes any field of a struct, and notes what it is.
+struct Field {
+  Parameters *into;
+  template <class T> operator T() const {
+    Note<T>::to(into);
+    return T();
+  }
+};
+template <size_t> constexpr Field any = {nullptr};
+
+template <size_t... I> struct Places {};
+template <size_t N, size_t... I> struct Make : Make<N - 1, N - 1, I...> {};
+template <size_t... I> struct Make<0, I...> { typedef Places<I...> type; };
+
+template <class T, size_t... I> auto holds(Places<I...>) -> decltype((void)T{any<I>...}, true) {
+  return true;
+}
+template <class T> int holds(...);
+
+/// How many fields a struct without constructors has.
+template <class T, int N = 0> constexpr int count_fields() {
+  typedef decltype(holds<T>(typename Make<N + 1>::type())) Holds;
+  if constexpr (sizeof(Holds) == sizeof(bool)) return count_fields<T, N + 1>();
+  else return N;
+}
+template <class T, size_t... I> void note_fields(Parameters *into, Places<I...>) {
+  (void)T{(void(I), Field{into})...};
+}
+template <class T> int fields_of(Parameters *into) {
+  if constexpr (__is_aggregate(T) && __is_class(T)) {
+    constexpr int count = count_fields<T>();
+    note_fields<T>(into, typename Make<count>::type());
+    return count;
+  } else {
+    return 0;
+  }
+}
 
 template <class F> struct Kernel;
 template <class... P> struct Kernel<void (*)(P...)> {
   typedef void (*Pointer)(P...);
   static constexpr int count = sizeof...(P);
-  static constexpr Parameter parameters[sizeof...(P) + 1] = {parameter<P>..., {0, 0, 0}};
-
-  template <size_t... I> struct Places {};
-  template <size_t N, size_t... I> struct Make : Make<N - 1, N - 1, I...> {};
-  template <size_t... I> struct Make<0, I...> { typedef Places<I...> type; };
+  static const Parameter *parameters() {
+    static Parameters noted;
+    if (!noted.count) (Note<P>::to(&noted), ...);
+    return noted.list;
+  }
 
   template <size_t... I> static void call(Pointer kernel, void **arguments, Places<I...>) {
     kernel(*static_cast<P *>(arguments[I])...);
@@ -323,7 +380,7 @@ template <class... P> struct Kernel<void (*)(P...)> {
   }
 };
 
-template <class F> constexpr const Parameter *parameters_of(F) { return Kernel<F>::parameters; }
+template <class F> const Parameter *parameters_of(F) { return Kernel<F>::parameters(); }
 template <class F> constexpr int count_of(F) { return Kernel<F>::count; }
 template <class F> SIMULATOR_INLINE void call(F kernel, void **arguments) {
   Kernel<F>::call(kernel, arguments);

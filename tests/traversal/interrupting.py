@@ -36,8 +36,8 @@ begun = threading.Event()
 stopped = []  # whether the loop or kernel of this attempt was, when it ended
 
 if device == "cpu":
-    from graphla.backends.compiled import closures, traversals
-    from graphla.kernels.loops.bfs import REACHED
+    from graphla.backends.cpu import bfs, closure
+    from graphla.backends.cpu.loops.bfs import REACHED
 
     def noting(load, reached):
         def loaded(*spec):
@@ -53,8 +53,8 @@ if device == "cpu":
 
         return loaded
 
-    traversals.load = noting(traversals.load, lambda arrays: arrays[10][REACHED])  # of its state
-    closures.load = noting(closures.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
+    bfs.load = noting(bfs.load, lambda arrays: arrays[10][REACHED])  # of its state
+    closure.load = noting(closure.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
 else:
     from graphla.backends.cuda import persistent
 

@@ -14,11 +14,11 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.closing import closure
-from graphla.backends.cuda.launching import NULL, size
+from graphla.backends.cuda.closure import closure
+from graphla.backends.cuda.launch import NULL, size
 from graphla.backends.traversals import Dependencies
-from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr, Plan, SparseVector, is_iso
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, Plan, SparseVector, is_iso
 from semirings.semiring import min_plus
 
 BLOCK = 512

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import BLOCK, ISO, NULL, blocks, number, read, size
+from graphla.backends.cuda.launch import BLOCK, ISO, NULL, blocks, number, read, size
 from graphla.backends.groups import Gains, Rounds
-from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr, is_iso
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, is_iso
 
 POPULAR, GAINING = 0, 1  # as in communities.cu
 FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096

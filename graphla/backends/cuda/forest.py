@@ -8,9 +8,9 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launching import BLOCK, blocks, rows_of, size
-from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Array, Csr, is_iso
+from graphla.backends.cuda.launch import BLOCK, blocks, rows_of, size
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, is_iso
 
 NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 NARROW = 1 << 32

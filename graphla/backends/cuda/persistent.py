@@ -18,8 +18,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.kernels.cuda import Kernel
-from graphla.storage import Array
+from graphla.compilers.cuda import Kernel
+from graphla.formats import Array
 from semirings.exceptions import DeviceUnavailable
 
 FINISHED, STOPPED, FAULT = 0, 1, 2  # as Status in persistent.cuh

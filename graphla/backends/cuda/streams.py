@@ -28,8 +28,8 @@ import cupy as xp
 from cupy.cuda import Event, get_current_stream, runtime
 
 from graphla import cards
-from graphla.kernels.faults import explain, refuse_after_fault, seen
-from graphla.storage import is_iso
+from graphla.compilers.faults import explain, refuse_after_fault, seen
+from graphla.formats import is_iso
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2

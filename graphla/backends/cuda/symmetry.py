@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cuda.launching import (
+from graphla.backends.cuda.launch import (
     BLOCK,
     EACH,
     NULL,
@@ -21,8 +21,8 @@ from graphla.backends.cuda.launching import (
     to_numbers,
 )
 from graphla.backends.traversals import Symmetry, nan_bits
-from graphla.kernels.cuda import NOTHING, load
-from graphla.storage import Csr, is_iso
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Csr, is_iso
 
 _key = tuple(np.uint64(randbits(64)) for _ in range(3))
 """The random key of this process. Without it, nobody can construct a matrix with a false result."""

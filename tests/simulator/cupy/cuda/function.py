@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,9 @@ class Module:
 
 
 class _Parameter(ctypes.Structure):
-    _fields_ = (("size", ctypes.c_int), ("pointee", ctypes.c_int), ("reads_only", ctypes.c_int))
+    """Of a kernel, or a field of a struct: the fields of a struct follow it."""
+
+    _fields_ = tuple((name, ctypes.c_int) for name in ("size", "pointee", "reads_only", "fields"))
 
 
 class Function:
@@ -57,8 +60,9 @@ class Function:
         self._entry = ctypes.cast(entry, ctypes.c_void_p).value or 0
         parameters = getattr(loaded, f"{funcname}_parameters")
         parameters.restype = ctypes.POINTER(_Parameter)
-        found, count = parameters(), getattr(loaded, f"{funcname}_count")()
-        self._parameters = [found[k] for k in range(count)]
+        following = (parameters()[k] for k in itertools.count())
+        count = getattr(loaded, f"{funcname}_count")()
+        self._parameters = [_with_fields(following) for _ in range(count)]
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
@@ -86,25 +90,14 @@ class Function:
                 raise driver.CUDADriverError("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
         values = self._values(args)
         places = (ctypes.c_void_p * max(1, len(values)))(*(each.ctypes.data for each in values))
-        streams.kernel_runs(args, self._parameters, stream, self.kernel)
-        salt = self._digest(args, values)
+        pairs = list(_flat(zip(args, self._parameters, strict=True)))
+        streams.kernel_runs(pairs, stream, self.kernel)
+        salt = _digest(pairs)
         limit = machine.devices[0].shared_limit + max(0, shared_mem)
         launch(
             *(self.kernel, self._entry, shape, threads, places, salt, shared_mem, limit),
             enable_cooperative_groups or self.is_in_clusters,
         )
-
-    def _digest(self, args: Sequence[Any], values: list[np.ndarray]) -> int:
-        """Of numbers, and of the beginnings of arrays that are read alone."""
-        digest = 0
-        for argument, value, parameter in zip(args, values, self._parameters, strict=True):
-            if not parameter.pointee:
-                digest = zlib.crc32(value.tobytes(), digest)
-            elif parameter.reads_only and isinstance(argument, arrays.ndarray):
-                digest = zlib.crc32(
-                    argument._host[:1024].tobytes() if argument.ndim else b"", digest
-                )
-        return digest
 
     def _values(self, args: Sequence[Any]) -> list[np.ndarray]:
         """Arguments as bytes; refuses those that the kernel would misread."""
@@ -113,38 +106,75 @@ class Function:
                 f"{self.kernel} has {len(self._parameters)} parameters, but {len(args)} arguments"
             )
         values = []
-        for k, (argument, parameter) in enumerate(zip(args, self._parameters, strict=True)):
-            value, size, pointee = _value(argument), parameter.size, parameter.pointee
-            if value.itemsize != size:
-                raise SimulatorFault(
-                    f"argument {k} of {self.kernel} has {value.itemsize} bytes, "
-                    f"but the parameter has {size}"
-                )
-            if isinstance(argument, arrays.ndarray):
-                self._check_array(k, argument, pointee)
-            elif pointee and not _may_be_pointer(argument):
-                raise SimulatorFault(f"argument {k} of {self.kernel} must be an array")
+        pairs = zip(args, self._parameters, strict=True)
+        for k, (argument, parameter) in enumerate(pairs):
+            value = _value(argument)
+            _check(f"argument {k} of {self.kernel}", argument, value.itemsize, parameter)
             values.append(value)
         return values
 
-    def _check_array(self, k: int, array: Any, pointee: int) -> None:
-        if pointee == 0:
-            raise SimulatorFault(f"argument {k} of {self.kernel} is an array; it takes a scalar")
-        if pointee > 0 and array.dtype.itemsize not in (1, pointee):
-            raise SimulatorFault(
-                f"argument {k} of {self.kernel} is an array of {array.dtype}, "
-                f"but the parameter points to {pointee} bytes"
-            )
-        if not array.flags.c_contiguous and array.strides != (0,):
-            raise SimulatorFault(
-                f"argument {k} of {self.kernel} is an array with strides {array.strides}, but a "
-                "kernel reads element after element"
-            )
-        if array._memory is not None and array._memory.device_id != local.device:
-            raise SimulatorFault(
-                f"argument {k} of {self.kernel} lies on device {array._memory.device_id}, "
-                f"but device {local.device} runs the kernel"
-            )
+
+def _with_fields(following: Iterator[_Parameter]) -> tuple[_Parameter, list[Any]]:
+    """The next parameter, and its fields, each with its own."""
+    parameter = next(following)
+    return parameter, [_with_fields(following) for _ in range(parameter.fields)]
+
+
+def _flat(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, _Parameter]]:
+    """Arguments with their parameters; the fields of a struct in its place."""
+    for argument, (parameter, fields) in pairs:
+        values = getattr(argument, "values", None)
+        if fields and isinstance(values, tuple):
+            yield from _flat(zip(values, fields, strict=True))
+        else:
+            yield argument, parameter
+
+
+def _digest(pairs: Iterable[tuple[Any, _Parameter]]) -> int:
+    """Of numbers, and of the beginnings of arrays that are read alone."""
+    digest = 0
+    for argument, parameter in pairs:
+        if not parameter.pointee:
+            digest = zlib.crc32(_value(argument).tobytes(), digest)
+        elif parameter.reads_only and isinstance(argument, arrays.ndarray):
+            digest = zlib.crc32(argument._host[:1024].tobytes() if argument.ndim else b"", digest)
+    return digest
+
+
+def _check(what: str, argument: Any, size: int, taken: tuple[_Parameter, list[Any]]) -> None:
+    """Refuses an argument of so many bytes, or a field of one, that the kernel would misread."""
+    parameter, fields = taken
+    if size != parameter.size:
+        raise SimulatorFault(f"{what} has {size} bytes, but the parameter has {parameter.size}")
+    values = getattr(argument, "values", None)
+    if fields and isinstance(values, tuple):
+        if len(values) != len(fields):
+            raise SimulatorFault(f"{what} has {len(values)} fields, but the struct {len(fields)}")
+        for k, (value, kind, field) in enumerate(zip(values, argument.kinds, fields, strict=True)):
+            _check(f"field {k} of {what}", value, struct.calcsize(kind), field)
+    if isinstance(argument, arrays.ndarray):
+        _check_array(what, argument, parameter.pointee)
+    elif parameter.pointee and not _may_be_pointer(argument):
+        raise SimulatorFault(f"{what} must be an array")
+
+
+def _check_array(what: str, array: Any, pointee: int) -> None:
+    if pointee == 0:
+        raise SimulatorFault(f"{what} is an array; it takes a scalar")
+    if pointee > 0 and array.dtype.itemsize not in (1, pointee):
+        raise SimulatorFault(
+            f"{what} is an array of {array.dtype}, but the parameter points to {pointee} bytes"
+        )
+    if not array.flags.c_contiguous and array.strides != (0,):
+        raise SimulatorFault(
+            f"{what} is an array with strides {array.strides}, but a kernel reads element after "
+            "element"
+        )
+    if array._memory is not None and array._memory.device_id != local.device:
+        raise SimulatorFault(
+            f"{what} lies on device {array._memory.device_id}, but device {local.device} runs the "
+            "kernel"
+        )
 
 
 def _may_be_pointer(argument: Any) -> bool:
@@ -159,6 +189,8 @@ def _value(argument: Any) -> np.ndarray:
         return np.asarray(np.uint64(argument.data.ptr))
     if isinstance(argument, memory.MemoryPointer):
         return np.asarray(np.uint64(argument.ptr))
+    if isinstance(argument, np.ndarray) and argument.size == 1:
+        return np.asarray(argument)  # a struct by value
     if isinstance(argument, (np.generic, bool, int, float, complex)):
         return np.asarray(argument)
     raise TypeError(f"Unsupported type {type(argument)}")

@@ -201,10 +201,10 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
         track.readers.clear()
 
 
-def kernel_runs(args: Any, parameters: Any, stream: Any, kernel: str) -> None:
+def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
     """A kernel is launched: through pointers to const it reads, through others it may write."""
     with lock:
-        for argument, parameter in zip(args, parameters, strict=True):
+        for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
             if hasattr(memory, "track"):
                 touches = reads if parameter.reads_only else writes

@@ -1,0 +1,105 @@
+"""The terms of a product, mult(A(i, k), B(k, j)), made from only what the operator looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cpu.arrays.layout import cast, repeat_value
+from graphla.formats import Array, is_iso
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedSemiring
+
+Lazy = Callable[[], Array]
+
+
+def multiply(
+    xp: ModuleType,
+    semiring: TypedSemiring,
+    size: int,
+    x: tuple[Array, Lazy],
+    y: tuple[Array, Lazy],
+    i: Lazy,
+    k: Lazy,
+    j: Lazy,
+) -> Array:
+    """mult(x, y) of `size` terms, as the monoid's type; iso where all must be equal.
+
+    x and y are the values of an operand, and how to get the ones of the terms; i, k and j how to
+    get the row, the inner index and the column of each term. What is not looked at is not made.
+    """
+    op = semiring.binaryop
+    dtype = semiring.monoid.type.np_type
+    if not op.is_positional:
+        left, right = _values(op, x, "x"), _values(op, y, "y")
+        return _of_size(xp, cast(op.numpy(left, right), dtype), size)
+    uses = _uses(op)
+    inner = k().astype(xp.int64) if "jx" in uses or "iy" in uses else np.int64(0)
+    result = op.numpy(
+        _values(op, x, "x"),
+        i().astype(xp.int64) if "ix" in uses else np.int64(0),
+        inner,
+        _values(op, y, "y"),
+        inner,
+        j().astype(xp.int64) if "jy" in uses else np.int64(0),
+    )
+    return _of_size(xp, cast(result, dtype), size)
+
+
+def combine(
+    xp: ModuleType,
+    op: TypedBinaryOp,
+    x: tuple[Array, Array],
+    y: tuple[Array, Array],
+    x_place: tuple[Array, Array],
+    y_place: tuple[Array, Array],
+) -> Array:
+    """op of x and y at the given positions, which lie at the given rows and columns."""
+    size = x[1].size
+    left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
+    right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
+    if not op.is_positional:
+        return _of_size(xp, op.numpy(left, right), size)
+    (ix, jx), (iy, jy) = x_place, y_place
+    wide = [place.astype(xp.int64) for place in (ix, jx, iy, jy)]
+    return _of_size(xp, op.numpy(left, wide[0], wide[1], right, wide[2], wide[3]), size)
+
+
+def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
+    """The one value that all terms of x and y have, as the monoid's type; None if there is none."""
+    op = semiring.binaryop
+    if op.is_positional:
+        return None
+    if (op.reads_x and not is_iso(x)) or (op.reads_y and not is_iso(y)):
+        return None
+    value = op.numpy(_values(op, (x, _never), "x"), _values(op, (y, _never), "y"))
+    return cast(np.asarray(value).reshape(-1)[:1], semiring.monoid.type.np_type)
+
+
+def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
+    """What op gets for x or y: the terms' values, the one value that all have, or a zero unread."""
+    values, of_terms = operand
+    dtype = (op.type if name == "x" else op.type2).np_type
+    if name not in _uses(op):
+        return dtype.type(0)
+    return cast(values[:1].copy() if is_iso(values) else of_terms(), dtype)
+
+
+@lru_cache(maxsize=4096)
+def _uses(op: TypedBinaryOp) -> frozenset[str]:
+    """Which of x, y, ix, jx, iy, jy the operator looks at."""
+    return frozenset(op.expression.uses())
+
+
+def _of_size(xp: ModuleType, values: Any, size: int) -> Array:
+    if getattr(values, "size", 1) == size and values.ndim:
+        return values
+    return repeat_value(xp, xp.asarray(values).reshape(-1)[:1], size)
+
+
+def _never() -> Array:
+    raise RuntimeError("a value is read that should not be")

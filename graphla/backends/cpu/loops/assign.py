@@ -1,0 +1,115 @@
+"""The write rule on a bitmap in its own arrays, C⟨mask, replace⟩ = accum(C, T), and its listing."""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import HAS_ACCUM, accumulate, lift
+
+ONE = np.uint64(1)
+EIGHT = np.uint64(8)
+BLOCK = 512
+
+
+def write(
+    t_present,
+    t_values,
+    mask,
+    out_present,
+    out_values,
+    t_present_step,
+    step,
+    mask_step,
+    forbidden,
+    replace,
+    start,
+    stop,
+):
+    """Indices start..stop; how many of them have an entry then. T is full if its step is 0.
+
+    Which entries go where is found for a block of indices without branching, which would be
+    guessed wrong about as often as right.
+    """
+    count = 0
+    t_present_step, step = np.uint64(t_present_step), np.uint64(step)
+    mask_step = np.uint64(mask_step)
+    places = np.empty(BLOCK + 1, np.int64)
+    there = np.empty(BLOCK + 1, np.bool_)
+    for begin in range(start, stop, BLOCK):
+        size = np.uint64(0)
+        for i in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):
+            was = out_present[i]
+            allowed = mask[i * mask_step] != forbidden
+            comes = allowed & t_present[i * t_present_step]
+            stays = was & (HAS_ACCUM if allowed else replace == 0)
+            places[size] = i
+            there[size] = was
+            size += np.uint64(comes)
+            out_present[i] = comes | stays
+            count += comes | stays
+        for s in range(size):
+            i = np.uint64(places[s])
+            value = t_values[i * step]
+            if HAS_ACCUM and there[s]:
+                out_values[i] = accumulate(out_values[i], value, i)
+            else:
+                out_values[i] = lift(value)
+    return count
+
+
+def fill(words, t_present, t_values, out_values, step, start, stop):
+    """The values of T where it has entries, its presence given eight indices to a word as well."""
+    step = np.uint64(step)
+    places = np.empty(BLOCK + 1, np.int64)
+    for begin in range(start, stop, BLOCK // 8):
+        size = np.uint64(0)
+        for w in range(np.uint64(begin), np.uint64(min(begin + BLOCK // 8, stop))):
+            if words[w]:
+                for i in range(w * EIGHT, w * EIGHT + EIGHT):
+                    places[size] = i
+                    size += np.uint64(t_present[i])
+        for s in range(size):
+            i = np.uint64(places[s])
+            out_values[i] = lift(t_values[i * step])
+
+
+def scatter(
+    t_indices,
+    t_values,
+    mask,
+    out_present,
+    out_values,
+    step,
+    mask_step,
+    forbidden,
+):
+    """A sparse T where nothing of C goes: how many entries C gains."""
+    gained = 0
+    step, mask_step = np.uint64(step), np.uint64(mask_step)
+    for s in range(np.uint64(t_indices.size)):
+        i = np.uint64(t_indices[s])
+        if mask[i * mask_step] == forbidden:
+            continue
+        value = t_values[s * step]
+        if HAS_ACCUM and out_present[i]:
+            out_values[i] = accumulate(out_values[i], value, i)
+        else:
+            out_values[i] = lift(value)
+            gained += not out_present[i]
+            out_present[i] = True
+    return gained
+
+
+def to_list(present, values, out_indices, out_values, step):
+    """The indices that are present, in order, and their values."""
+    step = np.uint64(step)
+    places = np.empty(BLOCK + 1, np.int32)
+    t = np.uint64(0)
+    for begin in range(0, present.size, BLOCK):
+        size = np.uint64(0)
+        for i in range(np.uint64(begin), np.uint64(min(begin + BLOCK, present.size))):
+            places[size] = np.int32(i)
+            size += np.uint64(present[i])
+        for s in range(size):
+            i = places[s]
+            out_indices[t] = i
+            out_values[t] = values[np.uint64(i) * step]
+            t += ONE

@@ -1,0 +1,99 @@
+"""Two patterns entry by entry: the union or the intersection of rows, and the operator on them.
+
+A vector comes as rows that are stretches of it, so that each may be a part of the loop.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import IS_VECTOR, combine, left_alone, right_alone
+
+ONE = np.uint64(1)
+
+
+def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop):
+    """How many entries each row of the intersection has."""
+    for i in range(np.uint64(start), np.uint64(stop)):
+        count = 0
+        p, a_end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])
+        q, b_end = np.uint64(b_indptr[i]), np.uint64(b_indptr[i + ONE])
+        while p < a_end and q < b_end:
+            x, y = a_indices[p], b_indices[q]
+            count += x == y
+            p += np.uint64(x <= y)
+            q += np.uint64(y <= x)
+        out_counts[i] = count
+
+
+def intersect(
+    a_indptr,
+    a_indices,
+    a_values,
+    b_indptr,
+    b_indices,
+    b_values,
+    indptr,
+    out_indices,
+    out_values,
+    a_step,
+    b_step,
+    start,
+    stop,
+):
+    """Rows start..stop of the intersection, each from indptr[i] on."""
+    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    for row in range(np.uint64(start), np.uint64(stop)):
+        t = np.uint64(indptr[row])
+        p, a_end = np.uint64(a_indptr[row]), np.uint64(a_indptr[row + ONE])
+        q, b_end = np.uint64(b_indptr[row]), np.uint64(b_indptr[row + ONE])
+        while p < a_end and q < b_end:
+            x, y = a_indices[p], b_indices[q]
+            if x == y:
+                i, j = (np.int64(x), np.int64(0)) if IS_VECTOR else (np.int64(row), np.int64(x))
+                out_indices[t] = x
+                out_values[t] = combine(a_values[p * a_step], b_values[q * b_step], i, j)
+                t += ONE
+            p += np.uint64(x <= y)
+            q += np.uint64(y <= x)
+
+
+def unite(
+    a_indptr,
+    a_indices,
+    a_values,
+    b_indptr,
+    b_indices,
+    b_values,
+    left,
+    right,
+    indptr,
+    out_indices,
+    out_values,
+    a_step,
+    b_step,
+    start,
+    stop,
+):
+    """Rows start..stop of the union, each from indptr[i] on.
+
+    left[0] and right[0] stand for the entries that the left or the right operand lacks.
+    """
+    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    for row in range(np.uint64(start), np.uint64(stop)):
+        t = np.uint64(indptr[row])
+        p, a_end = np.uint64(a_indptr[row]), np.uint64(a_indptr[row + ONE])
+        q, b_end = np.uint64(b_indptr[row]), np.uint64(b_indptr[row + ONE])
+        while p < a_end or q < b_end:
+            in_a = q == b_end or (p < a_end and a_indices[p] <= b_indices[q])
+            in_b = p == a_end or (q < b_end and b_indices[q] <= a_indices[p])
+            x = a_indices[p] if in_a else b_indices[q]
+            i, j = (np.int64(x), np.int64(0)) if IS_VECTOR else (np.int64(row), np.int64(x))
+            out_indices[t] = x
+            if in_a and in_b:
+                out_values[t] = combine(a_values[p * a_step], b_values[q * b_step], i, j)
+            elif in_a:
+                out_values[t] = left_alone(a_values[p * a_step], right[0], i, j)
+            else:
+                out_values[t] = right_alone(b_values[q * b_step], left[0], i, j)
+            t += ONE
+            p += np.uint64(in_a)
+            q += np.uint64(in_b)

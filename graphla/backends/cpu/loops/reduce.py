@@ -1,0 +1,43 @@
+"""Folds of values by a monoid, in order."""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import (
+    HAS_TERMINAL,
+    IDENTITY,
+    IS_ANY,
+    TERMINAL,
+    add,
+    lift,
+)
+
+ONE = np.uint64(1)
+
+
+def fold(values, begin, end, step):
+    """The fold of values[begin..end], the identity for none."""
+    if begin == end:
+        return IDENTITY
+    total = lift(values[begin * step])
+    if IS_ANY:
+        return total
+    for p in range(begin + ONE, end):
+        if HAS_TERMINAL and total == TERMINAL:
+            break
+        total = add(total, lift(values[p * step]))
+    return total
+
+
+def rows(indptr, values, out_values, step, start, stop):
+    """The fold of each row from start to stop."""
+    step = np.uint64(step)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        out_values[i] = fold(values, np.uint64(indptr[i]), np.uint64(indptr[i + ONE]), step)
+
+
+def stretches(values, out_values, step, size, length, start, stop):
+    """The fold of each stretch of `length` values, the last may be shorter, from start to stop."""
+    step = np.uint64(step)
+    for s in range(start, stop):
+        end = min((s + 1) * length, size)
+        out_values[s] = fold(values, np.uint64(s * length), np.uint64(end), step)

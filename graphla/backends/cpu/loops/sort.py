@@ -1,0 +1,84 @@
+"""A stable sort of segments of values by a comparison: runs put in order, then merged two by two.
+
+Whatever `before` answers, each step places every element just once.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import before
+
+ONE = np.uint64(1)
+RUN = np.uint64(16)
+BATCH = np.uint64((1 << 16) - 1)
+ZERO = np.uint64(0)
+
+
+def sort_run(values, to_values, to_places, begin, end):
+    """values[begin..end] in order, by insertion, and where each was."""
+    for i in range(begin, end):
+        x, k = values[i], i
+        while k > begin and before(x, to_values[k - ONE]):
+            to_values[k] = to_values[k - ONE]
+            to_places[k] = to_places[k - ONE]
+            k -= ONE
+        to_values[k] = x
+        to_places[k] = i
+
+
+def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
+    """Merge the runs begin..middle and middle..end; equal values of the left run go first.
+
+    If `stop_flag` is set, merging ends early with an incomplete result.
+    """
+    i, j = begin, middle
+    for k in range(begin, end):
+        if k & BATCH == ZERO and stop_flag[0]:
+            break
+        if j < end and (i >= middle or before(values[j], values[i])):
+            to_values[k] = values[j]
+            to_places[k] = places[j]
+            j += ONE
+        else:
+            to_values[k] = values[i]
+            to_places[k] = places[i]
+            i += ONE
+
+
+def segments(
+    indptr, values, out_values, out_places, kept_values, kept_places, kept_stop, start, stop
+):
+    """Segments start..stop in order, and the place that each element had; `kept_` is scratch."""
+    for s in range(np.uint64(start), np.uint64(stop)):
+        begin, end = np.uint64(indptr[s]), np.uint64(indptr[s + ONE])
+        from_values, from_places = out_values, out_places
+        to_values, to_places = kept_values, kept_places
+        width = RUN
+        while width < end - begin:  # so that the last merge ends in out_
+            from_values, to_values = to_values, from_values
+            from_places, to_places = to_places, from_places
+            width <<= ONE
+        for b in range(begin, end, RUN):
+            if b & BATCH < RUN and kept_stop[0]:
+                return
+            sort_run(values, from_values, from_places, b, min(b + RUN, end))
+        width = RUN
+        while width < end - begin:
+            for b in range(begin, end, width << ONE):
+                if b & BATCH < width << ONE and kept_stop[0]:
+                    return
+                middle = min(b + width, end)
+                stop_at = min(b + (width << ONE), end)
+                merge_runs(
+                    from_values, from_places, to_values, to_places, kept_stop, b, middle, stop_at
+                )
+            from_values, to_values = to_values, from_values
+            from_places, to_places = to_places, from_places
+            width <<= ONE
+
+
+def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
+    """Each two runs, bounds[2s] to bounds[2s + 1] to bounds[2s + 2], as one."""
+    for s in range(start, stop):
+        begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
+        end = np.uint64(bounds[2 * s + 2])
+        merge_runs(values, places, out_values, out_places, kept_stop, begin, middle, end)

@@ -1,0 +1,120 @@
+"""Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
+
+Both ways fold the products of an entry in order of k. `saxpy` goes along the rows of B that a row
+of A names; `dot` along the rows of B's transpose that a row of P names.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import (
+    HAS_TERMINAL,
+    IDENTITY,
+    IS_ANY,
+    TERMINAL,
+    add,
+    product,
+)
+
+ONE = np.uint64(1)
+OUTSIDE, ALLOWED, REACHED = np.uint8(0), np.uint8(1), np.uint8(2)
+
+
+def saxpy(
+    a_indptr,
+    a_indices,
+    a_values,
+    b_indptr,
+    b_indices,
+    b_values,
+    p_indptr,
+    p_indices,
+    kept_states,
+    kept_values,
+    out_present,
+    out_values,
+    a_step,
+    b_step,
+    start,
+    stop,
+):
+    """Rows start..stop: which entries of P have a value, and it; how many do."""
+    count = 0
+    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        first, last = np.uint64(p_indptr[i]), np.uint64(p_indptr[i + ONE])
+        if first == last:
+            continue
+        for t in range(first, last):
+            kept_states[np.uint64(p_indices[t])] = ALLOWED
+        for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
+            k = np.uint64(a_indices[p])
+            for q in range(np.uint64(b_indptr[k]), np.uint64(b_indptr[k + ONE])):
+                j = np.uint64(b_indices[q])
+                state = kept_states[j]
+                if state == OUTSIDE or (IS_ANY and state == REACHED):
+                    continue
+                value = product(a_values[p * a_step], b_values[q * b_step], i, k, j)
+                if state == REACHED:
+                    kept_values[j] = add(kept_values[j], value)
+                else:
+                    kept_values[j] = value
+                    kept_states[j] = REACHED
+        for t in range(first, last):
+            j = np.uint64(p_indices[t])
+            found = kept_states[j] == REACHED
+            out_present[t] = found
+            if found:
+                out_values[t] = kept_values[j]
+                count += 1
+            kept_states[j] = OUTSIDE
+    return count
+
+
+def dot(
+    a_indptr,
+    a_indices,
+    a_values,
+    bt_indptr,
+    bt_indices,
+    bt_values,
+    p_indptr,
+    p_indices,
+    kept_places,
+    out_present,
+    out_values,
+    a_step,
+    b_step,
+    start,
+    stop,
+):
+    """Rows start..stop, as `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
+    count = 0
+    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        first, last = np.uint64(p_indptr[i]), np.uint64(p_indptr[i + ONE])
+        begin, end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])
+        if first == last:
+            continue
+        for p in range(begin, end):
+            kept_places[np.uint64(a_indices[p])] = p - begin + ONE
+        for t in range(first, last):
+            j = np.uint64(p_indices[t])
+            found = False
+            total = IDENTITY
+            for q in range(np.uint64(bt_indptr[j]), np.uint64(bt_indptr[j + ONE])):
+                k = np.uint64(bt_indices[q])
+                place = np.uint64(kept_places[k])
+                if place:
+                    x = a_values[(begin + place - ONE) * a_step]
+                    value = product(x, bt_values[q * b_step], i, k, j)
+                    total = add(total, value) if found else value
+                    found = True
+                    if IS_ANY or (HAS_TERMINAL and total == TERMINAL):
+                        break
+            out_present[t] = found
+            if found:
+                out_values[t] = total
+                count += 1
+        for p in range(begin, end):
+            kept_places[np.uint64(a_indices[p])] = 0
+    return count

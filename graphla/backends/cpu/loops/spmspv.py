@@ -1,0 +1,130 @@
+"""Push: each entry of u scatters along its row to the outputs that the mask allows.
+
+w(o) = (+)_k term(A(k, o), u(k)). Values are folded in order of u's entries. The mask is tested
+before anything is multiplied. A call covers the outputs first..last alone, so that calls for
+disjoint ranges may run at once; rows are sorted, and a range is found in them by bisection.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import HAS_TERMINAL, IS_ANY, TERMINAL, add, term
+
+ONE = np.uint64(1)
+SIX = np.uint64(6)
+LOW = np.uint64(63)
+
+
+def bisect(indices, begin, end, least):
+    """The first position in begin..end whose index is at least `least`."""
+    while begin < end:
+        middle = (begin + end) >> ONE
+        if np.uint64(indices[middle]) < least:
+            begin = middle + ONE
+        else:
+            end = middle
+    return begin
+
+
+def push_sparse(
+    indptr,
+    indices,
+    values,
+    u_indices,
+    u_values,
+    mask,
+    kept_bits,
+    kept_summary,
+    kept_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    size,
+    limit,
+    first,
+    last,
+):
+    """Mark each output reached in a two-level bit map and fold its value: how many there are.
+
+    The set, of `loops/marks`, is that of the o for which kept_values[o] counts. With a limit above
+    zero, nothing is done if u has more edges: then it returns minus their number.
+    """
+    if limit > 0:
+        edges = 0
+        for t in range(np.uint64(u_indices.size)):
+            k = np.uint64(u_indices[t])
+            edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+        if edges > limit:
+            return -edges
+    count = 0
+    step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
+    for t in range(np.uint64(u_indices.size)):
+        k = np.uint64(u_indices[t])
+        begin, end = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])
+        if first > 0:
+            begin = bisect(indices, begin, end, np.uint64(first))
+        if last < size:
+            end = bisect(indices, begin, end, np.uint64(last))
+        for p in range(begin, end):
+            o = np.uint64(indices[p])
+            if mask[o * mask_step] == forbidden:
+                continue
+            word, bit = o >> SIX, ONE << (o & LOW)
+            held = kept_bits[word]
+            if held & bit:
+                if not IS_ANY:
+                    total = kept_values[o]
+                    if not (HAS_TERMINAL and total == TERMINAL):
+                        value = term(values[p * step], u_values[t * u_step], o, k)
+                        kept_values[o] = add(total, value)
+            else:
+                if held == 0:
+                    kept_summary[word >> SIX] |= ONE << (word & LOW)
+                kept_bits[word] = held | bit
+                kept_values[o] = term(values[p * step], u_values[t * u_step], o, k)
+                count += 1
+    return count
+
+
+def push_bitmap(
+    indptr,
+    indices,
+    values,
+    u_indices,
+    u_values,
+    mask,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    size,
+    first,
+    last,
+):
+    """Outputs first..last straight into a bitmap, empty before: how many there are."""
+    count = 0
+    step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
+    for t in range(np.uint64(u_indices.size)):
+        k = np.uint64(u_indices[t])
+        begin, end = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])
+        if first > 0:
+            begin = bisect(indices, begin, end, np.uint64(first))
+        if last < size:
+            end = bisect(indices, begin, end, np.uint64(last))
+        for p in range(begin, end):
+            o = np.uint64(indices[p])
+            if mask[o * mask_step] == forbidden:
+                continue
+            if out_present[o]:
+                if not IS_ANY:
+                    total = out_values[o]
+                    if not (HAS_TERMINAL and total == TERMINAL):
+                        value = term(values[p * step], u_values[t * u_step], o, k)
+                        out_values[o] = add(total, value)
+            else:
+                out_present[o] = True
+                out_values[o] = term(values[p * step], u_values[t * u_step], o, k)
+                count += 1
+    return count

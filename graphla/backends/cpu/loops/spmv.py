@@ -1,0 +1,153 @@
+"""Pull: each output gathers from the entries of u along its row, and stops once nothing can change.
+
+w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o: a row that the mask forbids is not
+touched. Values are folded in order of k.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import (
+    HAS_TERMINAL,
+    IDENTITY,
+    IS_ANY,
+    TERMINAL,
+    U_FULL,
+    add,
+    term,
+)
+
+ONE = np.uint64(1)
+BLOCK = 512
+
+
+def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
+    """Whether output o has an entry, and its value."""
+    found = False
+    total = IDENTITY
+    for p in range(np.uint64(indptr[o]), np.uint64(indptr[o + ONE])):
+        k = np.uint64(indices[p])
+        if U_FULL or u_present[k]:
+            value = term(values[p * step], u_values[k * u_step], o, k)
+            total = add(total, value) if found else value
+            found = True
+            if IS_ANY or (HAS_TERMINAL and total == TERMINAL):
+                break
+    return found, total
+
+
+def pull(
+    indptr,
+    indices,
+    values,
+    u_present,
+    u_values,
+    mask,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    start,
+    stop,
+):
+    """Outputs start..stop into a bitmap; how many there are."""
+    count = 0
+    step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
+    for o in range(np.uint64(start), np.uint64(stop)):
+        found = False
+        if mask[o * mask_step] != forbidden:
+            found, total = fold(indptr, indices, values, u_present, u_values, o, step, u_step)
+            if found:
+                out_values[o] = total
+                count += 1
+        out_present[o] = found
+    return count
+
+
+def pull_any(
+    indptr,
+    indices,
+    firsts,
+    values,
+    u_present,
+    u_values,
+    mask,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    start,
+    stop,
+):
+    """As `pull`, where one entry will do: the first of the row is tried for many outputs at a time.
+
+    Most outputs end there. Nothing branches until it is known which do not, so that the lookups of
+    a block wait for memory together. firsts[o] is the column of the first entry of row o, or -1:
+    they lie side by side, as the rows do not.
+    """
+    count = 0
+    step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
+    outputs = np.empty(BLOCK + 1, np.int64)
+    for begin in range(start, stop, BLOCK):
+        size = np.uint64(0)
+        for o in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):
+            out_present[o] = False
+            outputs[size] = o
+            size += np.uint64((mask[o * mask_step] != forbidden) & (firsts[o] >= 0))
+        left = np.uint64(0)
+        for t in range(size):
+            o = np.uint64(outputs[t])
+            k, p = np.uint64(firsts[o]), np.uint64(indptr[o])
+            found = U_FULL or u_present[k]
+            out_present[o] = found
+            out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
+            outputs[left] = o
+            left += np.uint64(not found)
+        count += np.int64(size - left)
+        for t in range(left):
+            o = np.uint64(outputs[t])
+            for p in range(np.uint64(indptr[o]) + ONE, np.uint64(indptr[o + ONE])):
+                k = np.uint64(indices[p])
+                if u_present[k]:
+                    out_present[o] = True
+                    out_values[o] = term(values[p * step], u_values[k * u_step], o, k)
+                    count += 1
+                    break
+    return count
+
+
+def find_firsts(indptr, indices, out_firsts, start, stop):
+    """The column of the first entry of each row from start to stop, or -1."""
+    for o in range(np.uint64(start), np.uint64(stop)):
+        p = np.uint64(indptr[o])
+        out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1
+
+
+def pull_listed(
+    indptr,
+    indices,
+    values,
+    u_present,
+    u_values,
+    outputs,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    start,
+    stop,
+):
+    """Outputs outputs[start:stop] alone, into the same places of `out`; how many there are."""
+    count = 0
+    step, u_step = np.uint64(step), np.uint64(u_step)
+    for t in range(np.uint64(start), np.uint64(stop)):
+        o = np.uint64(outputs[t])
+        found, total = fold(indptr, indices, values, u_present, u_values, o, step, u_step)
+        if found:
+            out_values[t] = total
+            count += 1
+        out_present[t] = found
+    return count

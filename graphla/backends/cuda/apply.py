@@ -1,0 +1,89 @@
+"""One entry at a time: casts, apply, apply with a scalar bound, apply by place. Kernels: apply.cu.
+
+Waits: none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cpu.arrays.layout import repeat_value, scalar, with_values
+from graphla.backends.cuda.launch import BLOCK, ISO, UNREAD, places, read, size, tiles
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array
+from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
+
+NO_THUNK = np.bool_(False)
+
+
+def cast(a: Any, dtype: Any) -> Any:
+    """Any storage with its values `astype` of a dtype; what does not fit an integer saturates."""
+    values = cast_values(a.values, np.dtype(dtype))
+    return a if values is a.values else with_values(a, values)
+
+
+def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
+    """The values `astype` of a dtype, iso where they are."""
+    if values.dtype == dtype:
+        return values
+    x, stored, kept = read(values)
+    count = 1 if kept == ISO else values.size
+    result = xp.empty(count, dtype)
+    if count:
+        kernel = load("apply.cu", "cast_values", NOTHING, dtype, stored)
+        kernel(tiles(count), BLOCK, x, result, size(count))
+    return repeat_value(xp, result, values.size) if kept == ISO else result
+
+
+def apply(a: Any, op: TypedUnaryOp) -> Any:
+    """op(x) of every value."""
+    how = _map_entries if op.is_positional else _map_values
+    return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, NO_THUNK)
+
+
+def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
+    """op(value, x) of every value x, or op(x, value), as the `side` of the scalar is."""
+    on_left = side == "left"
+    thunk = scalar(value, (op.type if on_left else op.type2).np_type)
+    reads = op.reads_y if on_left else op.reads_x
+    how = _map_entries if op.is_positional else _map_values
+    return how(a, (cuda_ops.bound, op, side), reads, op.return_type.np_type, thunk)
+
+
+def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
+    """op(x, i, j, thunk) of every entry; j is 0 in a vector."""
+    how = _map_entries if op.is_positional else _map_values
+    value = scalar(thunk, op.thunk_type.np_type)
+    return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, value)
+
+
+def _map_values(
+    a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
+) -> Any:
+    """`Op::call` of every value; iso where they are, or are not looked at."""
+    x, stored, kept = read(a.values, reads)
+    repeats = kept in (ISO, UNREAD) and a.values.size > 0
+    count = 1 if repeats else a.values.size
+    result = xp.empty(count, dtype)
+    if count:
+        kernel = load("apply.cu", "map_values", spec, stored, kept)
+        kernel(tiles(count), BLOCK, x, thunk, result, size(count))
+    return with_values(a, repeat_value(xp, result, a.values.size) if repeats else result)
+
+
+def _map_entries(
+    a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
+) -> Any:
+    """`Op::call` of every value and its place."""
+    count = a.values.size
+    result = xp.empty(count, dtype)
+    if count:
+        x, stored, kept = read(a.values, reads)
+        indptr, nrows, indices, where, offset = places(a)
+        kernel = load("apply.cu", "map_entries", spec, stored, kept, where, offset)
+        kernel(tiles(count), BLOCK, indptr, nrows, indices, x, thunk, result, size(count))
+    return with_values(a, result)

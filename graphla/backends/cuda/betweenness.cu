@@ -1,0 +1,570 @@
+// Dependencies of all vertices (or edges) on shortest paths from some sources (U. Brandes, 2001).
+//
+//   forward   sigma(w) = sum of sigma(v) over edges v -> w a level on: how many shortest paths;
+//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w a level on: what each of
+//             the paths to v carries; the dependency on v is sigma(v) share(v) - 1, its sum alone.
+//
+// Where edges have lengths, those that lie on shortest paths are told by distances, which are there
+// already; a vertex is a level on once all of them that lead to it have been counted.
+//
+// A team of blocks takes a source at a time: one block where there are many sources, the whole grid
+// where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the queue
+// holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
+// whatever the rows they are of.
+//
+// The first block of a team walks small levels alone. It then needs no team barrier between levels, and
+// it keeps the length of the queue in shared memory. The whole team takes over again at the first level
+// with too many parts or edges. The backward pass treats each level as the forward pass did: levels that
+// one block walked alone are summed by that block alone.
+// Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
+#include "multi_source_bfs.cuh"
+#include "persistent.cuh"
+
+namespace graphla {
+
+constexpr int TEAM_BLOCK = 512;
+constexpr int PART = 256;   // edges of a part
+constexpr int AHEAD = 4;    // edges that a lane has in flight
+constexpr int TEAM_WORDS = 16;
+
+/// What there is of each team in device memory, zero at first.
+/// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked alone.
+enum TeamWord {
+  TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_QUEUED = 2, TEAM_BEGIN = 3, TEAM_END = 4, TEAM_DEPTH = 5, TEAM_LEVEL = 6
+};
+
+/// Flag in the stored end of a level: the first block walked this level alone.
+constexpr u64 IS_ALONE = u64(1) << 63;
+
+/// What dependencies are summed up of: of vertices alone, or of edges as well.
+enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
+
+/// Prefetches the memory at p into the L2 cache.
+DEVICE void fetch_ahead(const void *p) {
+#ifndef GRAPHLA_SIMULATOR
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
+/// Which edges lie on shortest paths: those a level on, or those as long as the distance grows.
+enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
+
+/// Further words of `control`: the next source, and whether some team was told to stop.
+enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
+
+/// The blocks that share a source.
+struct Team {
+  u64 *word;
+  u32 number, blocks, rank, due;
+
+  DEVICE Team(u64 *words, u32 size)
+      : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
+        rank(blockIdx.x % size), due(0) {}
+
+  /// All threads of the team meet; what they have stored is seen.
+  DEVICE void meet() {
+    __syncthreads();
+    if (blocks == 1) return;
+    due += blocks;
+    if (threadIdx.x == 0) {
+      add_released(word, u64(1));
+      for (int polls = 0; i32(u32(load_acquired(word)) - due) < 0; ++polls) __nanosleep(polls < EAGER ? 20 : 200);
+    }
+    __syncthreads();
+  }
+  static constexpr int EAGER = 64;  // polls at short intervals; a longer wait is for a block that works alone
+  DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
+  DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
+  DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
+  DEVICE u64 threads() const { return u64(blocks) * TEAM_BLOCK; }
+};
+
+/// The graph, and what a team knows of its source's paths.
+template <class Offset> struct Paths {
+  const Offset *ends;  // indptr
+  const i32 *out;
+  const double *lengths;    // of edges, one for all (a stride of 0) or one each
+  i64 stride;
+  const double *distances;  // from the source; not a number where it does not reach
+  i32 *levels;         // -1 where not reached; by lengths one less for each edge still to count
+  double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
+  u64 *queue;          // part << 32 | vertex
+  u32 *queued;         // number of parts in the queue
+  u32 *edges;          // shared: total degree of the vertices queued in this level, if it is small
+  bool is_small;       // one block of several walks this level alone
+};
+
+/// One lane's part, of those that a warp has taken.
+template <class Offset> struct Taken {
+  u32 v;
+  Offset begin;  // of the first edge, less the edges of the lanes before
+  u32 end;       // edges of this lane and of those before
+  bool is_there;
+  double distance;
+};
+
+/// Whether an edge to w, from a vertex so far away, is the last of a shortest path.
+template <class Offset>
+DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
+  const double there = paths.distances[w];
+  return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
+}
+
+/// The parts that begin at `first`, one for each lane of the `count` there are; every lane calls.
+template <int TOLD, class Offset>
+DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
+  Taken<Offset> mine{0, 0, 0, lane() < count, 0};
+  Offset begin = 0, end = 0;
+  if (mine.is_there) {
+    const u64 item = paths.queue[first + lane()];
+    mine.v = u32(item);
+    begin = paths.ends[mine.v] + Offset(item >> 32) * PART;
+    end = least(paths.ends[mine.v + 1], Offset(begin + PART));
+    if constexpr (TOLD == BY_LENGTHS) mine.distance = paths.distances[mine.v];
+  }
+  const u32 length = u32(end - begin);
+  mine.end = warp_inclusive_sum(length);
+  mine.begin = begin - Offset(mine.end - length);
+  return mine;
+}
+
+/// How many parts a warp takes at once: all 32 lanes' worth only where every warp has so many.
+DEVICE int batch_of(u64 parts, u32 warps) {
+  const u64 each = (parts + warps - 1) / warps;
+  return int(least(each, u64(WARP)));
+}
+
+/// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every lane calls.
+template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
+  constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits
+  if (!__any_sync(ALL_LANES, is_new != 0)) return;
+  u32 parts[K], mine = 0;
+#pragma unroll
+  for (int k = 0; k < K; ++k) {
+    parts[k] = 0;
+    if (is_new >> k & 1) {
+      const Offset length = paths.ends[w[k] + 1] - paths.ends[w[k]];
+      parts[k] = u32(greatest((length + PART - 1) / PART, Offset(1)));
+      if (paths.is_small) {
+        atomicAdd(paths.edges, u32(least(length, Offset(MOST))));
+        fetch_ahead(&paths.out[paths.ends[w[k]]]);
+      }
+    }
+    mine += parts[k];
+  }
+  const u32 through = warp_inclusive_sum(mine);
+  u32 first = 0;
+  if (lane() == WARP - 1) first = atomicAdd(paths.queued, through);
+  u64 *place = paths.queue + (shuffle(first, WARP - 1) + (through - mine));
+#pragma unroll
+  for (int k = 0; k < K; ++k) {
+    for (u32 part = 0; part < parts[k]; ++part) *place++ = u64(part) << 32 | u32(w[k]);
+  }
+}
+
+/// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
+/// reached is queued.
+template <int TOLD, class Offset>
+DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level) {
+  const int batch = batch_of(end - begin, team.warps());
+  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
+    const double sigma = mine.is_there ? paths.sigma[mine.v] : 0;
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    for (u32 base = 0; base < edges; base += AHEAD * WARP) {
+      i32 w[AHEAD], at[AHEAD];
+      double paths_here[AHEAD];
+      for (int k = 0; k < AHEAD; ++k) {
+        const u32 edge = base + u32(k * WARP + lane());
+        const int row = row_of_edge(mine.end, least(edge, edges - 1));
+        const Offset place = shuffle(mine.begin, row);
+        paths_here[k] = shuffle(sigma, row);
+        w[k] = edge < edges ? paths.out[place + Offset(edge)] : -1;
+        if constexpr (TOLD == BY_LENGTHS) {
+          const double distance = shuffle(mine.distance, row);
+          if (w[k] >= 0 && !is_tight(paths, distance, w[k], place + Offset(edge))) w[k] = -1;
+        }
+      }
+      if constexpr (TOLD == BY_LEVELS) {
+        for (int k = 0; k < AHEAD; ++k) at[k] = w[k] >= 0 ? load_relaxed(&paths.levels[w[k]]) : 0;
+      }
+      u32 is_new = 0;
+      for (int k = 0; k < AHEAD; ++k) {
+        if constexpr (TOLD == BY_LENGTHS) {
+          if (w[k] >= 0) at[k] = atomicAdd(&paths.levels[w[k]], 1);
+        } else if (w[k] >= 0 && at[k] < 0) {
+          at[k] = atomicCAS(&paths.levels[w[k]], -1, level + 1);
+        }
+      }
+      for (int k = 0; k < AHEAD; ++k) {
+        if (w[k] < 0) continue;
+        if constexpr (TOLD == BY_LENGTHS) {
+          if (at[k] == -2) {
+            is_new |= 1u << k;
+            store_relaxed(&paths.levels[w[k]], level + 1);
+          }
+          atomicAdd(&paths.sigma[w[k]], paths_here[k]);
+        } else {
+          if (at[k] < 0) is_new |= 1u << k;
+          if (at[k] < 0 || at[k] == level + 1) atomicAdd(&paths.sigma[w[k]], paths_here[k]);
+        }
+      }
+      enqueue<AHEAD>(paths, w, is_new);
+    }
+  }
+}
+
+/// All that the source reaches is queued.
+template <class Offset> DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
+  for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
+    const i64 v = first + lane();
+    const i32 reached[1] = {i32(v)};
+    enqueue<1>(paths, reached, v < vertices && paths.distances[v] == paths.distances[v]);
+  }
+}
+
+/// Each edge that is to be counted makes the level of its end one less.
+template <class Offset> DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
+  const int batch = batch_of(end, team.warps());
+  for (u64 first = u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take<BY_LENGTHS>(paths, first, int(least(end - first, u64(batch))));
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    for (u32 base = 0; base < edges; base += WARP) {
+      const u32 edge = base + u32(lane());
+      const int row = row_of_edge(mine.end, least(edge, edges - 1));
+      const Offset place = shuffle(mine.begin, row) + Offset(edge);
+      const double distance = shuffle(mine.distance, row);
+      if (edge >= edges) continue;
+      const i32 w = paths.out[place];
+      if (is_tight(paths, distance, w, place)) atomicAdd(&paths.levels[w], -1);
+    }
+  }
+}
+
+/// The sum of x over the lanes before this one that have the same row, and itself.
+DEVICE double sum_in_row(double x, int row) {
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const double before = shuffle_up(x, delta);
+    const int its_row = shuffle_up(row, delta);
+    if (lane() >= delta && its_row == row) x += before;
+  }
+  return x;
+}
+
+/// The same edges, backwards: shares are summed up.
+template <int TOLD, int SUMMED, class Offset>
+DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
+                       double *of_edges) {
+  const int batch = batch_of(end - begin, team.warps());
+  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+    const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
+    double sigma = 0, sum = 0;
+    if (SUMMED == OF_EDGES && mine.is_there) sigma = paths.sigma[mine.v];
+    const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
+    const u32 before = shuffle_up(mine.end, 1), start = lane() ? before : 0;
+    for (u32 base = 0; base < edges; base += AHEAD * WARP) {
+      i32 w[AHEAD];
+      int row[AHEAD];
+      Offset place[AHEAD];
+      double share[AHEAD];
+      for (int k = 0; k < AHEAD; ++k) {
+        const u32 edge = base + u32(k * WARP + lane());
+        row[k] = row_of_edge(mine.end, least(edge, edges - 1));
+        place[k] = shuffle(mine.begin, row[k]) + Offset(edge);
+        w[k] = edge < edges ? paths.out[place[k]] : -1;
+        if constexpr (TOLD == BY_LENGTHS) {
+          const double distance = shuffle(mine.distance, row[k]);
+          if (w[k] >= 0 && !is_tight(paths, distance, w[k], place[k])) w[k] = -1;
+        }
+      }
+      for (int k = 0; k < AHEAD; ++k) {
+        const bool is_on = w[k] >= 0 && (TOLD == BY_LENGTHS || paths.levels[w[k]] == level + 1);
+        share[k] = is_on ? paths.share[w[k]] : 0;
+      }
+      for (int k = 0; k < AHEAD; ++k) {
+        if constexpr (SUMMED == OF_EDGES) {
+          const double its_sigma = shuffle(sigma, row[k]);
+          if (share[k] > 0) atomicAdd(&of_edges[place[k]], its_sigma * share[k]);
+        }
+        const u32 from = base + u32(k * WARP), to = from + WARP;
+        const double through = sum_in_row(share[k], row[k]);
+        const u32 last = least(mine.end, to);  // where this lane's row ends among these edges
+        const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
+        if (start < to && mine.end > from && mine.end > start) sum += found;
+      }
+    }
+    if (mine.is_there && sum > 0) atomicAdd(&paths.share[mine.v], sum);
+  }
+}
+
+/// Adds v's complete dependency sum to the totals, and sets the share that v passes to its predecessors.
+template <class Offset>
+DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, double *totals, i64 *reached) {
+  const double sum = paths.share[v];
+  paths.share[v] = 1 / sigma + sum;
+  if (v == source) return;
+  if (sum > 0) atomicAdd(&totals[v], sigma * sum);
+  if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+}
+
+/// The vertices of a level, once their sums are complete: noted for all, and shared out further.
+template <class Offset>
+DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
+                   double *totals, i64 *reached) {
+  for (u64 k = begin + team.thread(); k < end; k += team.threads()) {
+    const u64 item = paths.queue[k];
+    if (item >> 32) continue;  // not the first part
+    const i32 v = i32(u32(item));
+    finish_vertex(paths, v, paths.sigma[v], source, totals, reached);
+  }
+}
+
+/// A small level that the first block of a team with several blocks walks alone. Each thread first lists
+/// one part, then takes single edges. Dependent memory accesses are few, because no warp walks many edges
+/// one after another.
+template <class Offset> struct SmallLevel {
+  // Shared memory, one element per part:
+  u32 *vertex;
+  u32 *end;       // number of edges of the parts up to and including this one
+  Offset *begin;  // offset of its first edge, minus the number of edges of the parts before
+  double *sigma;  // number of paths to its vertex
+  u32 *scratch;   // shared memory for a block scan, WARP + 1 words
+  static constexpr u32 ROOM = TEAM_BLOCK;
+
+  /// Lists the parts first..first + count - 1 of the queue, and returns their number of edges.
+  DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
+    const u32 mine = threadIdx.x;
+    Offset from = 0;
+    u32 length = 0, edges;
+    if (mine < count) {
+      const u64 item = paths.queue[first + mine];
+      const u32 v = u32(item);
+      from = paths.ends[v] + Offset(item >> 32) * PART;
+      length = u32(least(paths.ends[v + 1], Offset(from + PART)) - from);
+      vertex[mine] = v;
+      sigma[mine] = paths.sigma[v];
+    }
+    const u32 before = block_exclusive_sum(length, scratch, edges);
+    if (mine < count) end[mine] = before + length, begin[mine] = from - Offset(before);
+    __syncthreads();
+    return edges;
+  }
+
+  DEVICE void count_paths(const Paths<Offset> &paths, u64 first, u32 count, i32 level) const {
+    const u32 edges = list(paths, first, count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      i32 w[1] = {-1};
+      bool is_new = false;
+      if (edge < edges) {
+        const u32 row = upper_bound<u32, u32>(end, 0, count, edge);
+        w[0] = paths.out[begin[row] + Offset(edge)];
+        fetch_ahead(&paths.ends[w[0]]);
+        i32 at = load_relaxed(&paths.levels[w[0]]);
+        if (at < 0) {
+          at = atomicCAS(&paths.levels[w[0]], -1, level + 1);
+          is_new = at < 0;
+        }
+        if (is_new || at == level + 1) atomicAdd(&paths.sigma[w[0]], sigma[row]);
+      }
+      enqueue<1>(paths, w, is_new);
+    }
+  }
+
+  template <int SUMMED>
+  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last,
+                         double *of_edges, i32 source, double *totals, i64 *reached) const {
+    const u32 mine = threadIdx.x;
+    const bool is_first_part = mine < count && !(paths.queue[first + mine] >> 32);
+    const u32 edges = list(paths, first, is_last ? 0 : count);
+    for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
+      const u32 edge = base + u32(lane());
+      int row = int(count);  // a lane without an edge
+      double share = 0;
+      if (edge < edges) {
+        row = int(upper_bound<u32, u32>(end, 0, count, edge));
+        const Offset place = begin[row] + Offset(edge);
+        const i32 w = paths.out[place];
+        const i32 at = paths.levels[w];
+        const double its_share = paths.share[w];  // loaded before `at` is known, to overlap both loads
+        if (at == level + 1) share = its_share;
+        if (SUMMED == OF_EDGES && share > 0) atomicAdd(&of_edges[place], sigma[row] * share);
+      }
+      const double sum = sum_in_row(share, row);
+      const int next = __shfl_down_sync(ALL_LANES, row, 1);
+      if ((lane() == WARP - 1 || next != row) && sum > 0) atomicAdd(&paths.share[vertex[row]], sum);
+    }
+    __syncthreads();
+    if (is_first_part) {
+      const i32 v = i32(is_last ? u32(paths.queue[first + mine]) : vertex[mine]);
+      finish_vertex(paths, v, is_last ? paths.sigma[v] : sigma[mine], source, totals, reached);
+    }
+    __syncthreads();
+  }
+};
+
+/// Resets the state of all vertices that a team has reached, and adds their number to `count`.
+template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
+  u32 vertices = 0;
+  for (u64 k = team.thread(); k < end; k += team.threads()) {
+    const u64 item = paths.queue[k];
+    if (item >> 32) continue;  // not the first part
+    const i32 v = i32(u32(item));
+    paths.levels[v] = -1;
+    paths.sigma[v] = paths.share[v] = 0;
+    ++vertices;
+  }
+  const u32 all = warp_inclusive_sum(vertices);
+  if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
+}
+
+/// All sources; by lengths one, with its distances. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
+/// first), `room` parts, and `vertices` + 2 ends of levels. `totals`, `of_edges` (one an entry) and
+/// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
+/// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
+/// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
+/// team starts to work alone at a level of at most `few_parts` parts. It continues alone while a level is
+/// that small, or has at most `alone_parts` parts and `alone_edges` edges. Both numbers of parts are at
+/// most TEAM_BLOCK.
+template <class Op, class Offset, int TOLD, int SUMMED>
+__global__ void __launch_bounds__(TEAM_BLOCK, 2)
+brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+        i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
+        const double *lengths, i64 stride, const double *distances,
+        const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
+        u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges,
+        double *totals, double *of_edges, i64 *reached, i64 *counts) {
+  // While one block works alone: parts in the queue; edges of even levels; edges of odd levels.
+  SHARED(u32, alone, 3);
+  typedef SmallLevel<Offset> Small;
+  SHARED(u32, small_vertex, Small::ROOM);
+  SHARED(u32, small_end, Small::ROOM);
+  SHARED(Offset, small_begin, Small::ROOM);
+  SHARED(double, small_sigma, Small::ROOM);
+  SHARED(u32, scratch, WARP + 1);
+  const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
+  Grid grid(control);
+  grid.begin(tickets);
+  Team team(words, team_size);
+  const i64 mine = i64(team.number) * vertices;
+  u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
+  Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
+                            queues + i64(team.number) * room, queued, nullptr, false};
+  u64 *stops = level_ends + i64(team.number) * (vertices + 2);
+  const bool leads = team.rank == 0 && threadIdx.x == 0;
+  StopFlag flag(host, patience);
+  for (;;) {
+    if (leads) {
+      const bool stops_here = flag.is_up();
+      if (stops_here) store_relaxed(&control[IS_STOPPED], u64(1));
+      const u64 next = stops_here ? u64(number) : atomicAdd(&control[NEXT_SOURCE], u64(1));
+      store_relaxed(&team.word[TEAM_SOURCE], next);
+      store_relaxed(queued, 0u);
+    }
+    team.meet();
+    const u64 turn = load_relaxed(&team.word[TEAM_SOURCE]);
+    if (turn >= u64(number)) break;
+    const i32 given = sources[turn], source = renumbered ? renumbered[given] : given;
+    if (source >= vertices) {  // it has no edge
+      if (leads) counts[turn] = 1;
+      team.meet();  // all have read the turn
+      continue;
+    }
+    if constexpr (TOLD == BY_LENGTHS) {
+      await_edges(paths, team, vertices);
+      team.meet();
+      count_edges(paths, team, load_relaxed(queued));
+      team.meet();
+      if (leads) store_relaxed(queued, 0u);
+      team.meet();
+    }
+    if (team.warp() == 0) {
+      if (lane() == 0) {
+        store_relaxed(&paths.levels[source], 0);
+        paths.sigma[source] = 1;
+        stops[0] = 0;
+      }
+      const i32 first[1] = {source};
+      enqueue<1>(paths, first, lane() == 0);
+    }
+    team.meet();
+    i32 depth = 0;
+    u64 begin = 0, end = load_relaxed(queued);
+    while (begin < end) {
+      const bool is_alone = team_size == 1 || end - begin <= few_parts;
+      bool goes_on = true;
+      if (is_alone) {
+        if (threadIdx.x == 0) alone[0] = u32(end), alone[1] = alone[2] = 0;
+        team.blocks = 1, paths.queued = alone, paths.is_small = team_size > 1;
+        __syncthreads();
+      }
+      while (goes_on && (!is_alone || team.rank == 0)) {
+        if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
+        u32 *const edges = &alone[1 + (depth & 1)];
+        paths.edges = edges;
+        if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
+        else count_paths<TOLD>(paths, team, begin, end, depth);
+        team.meet();
+        begin = end;
+        end = load_relaxed(paths.queued);
+        // After a level alone there is one of the team: others may still read where the block has got to.
+        bool is_few = end - begin <= few_parts;
+        if (is_alone) is_few |= end - begin <= alone_parts && load_relaxed(edges) <= alone_edges;
+        if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
+        ++depth;
+        team.meet();  // all have read the counts before anyone adds to them
+        goes_on = begin < end && (team_size == 1 || is_few == is_alone);
+      }
+      if (is_alone) {
+        team.blocks = team_size, paths.queued = queued, paths.is_small = false;
+        if (leads) {
+          store_relaxed(queued, u32(end));
+          store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
+          store_relaxed(&team.word[TEAM_DEPTH], u64(depth));
+        }
+        team.meet();
+        begin = load_relaxed(&team.word[TEAM_BEGIN]), end = load_relaxed(&team.word[TEAM_END]);
+        depth = i32(load_relaxed(&team.word[TEAM_DEPTH]));
+      }
+    }
+    i32 level = depth - 1;
+    while (level >= 0) {
+      u64 to = load_relaxed(&stops[level + 1]);
+      const u64 is_alone = to & IS_ALONE;
+      if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
+      // The ends of levels are loaded one iteration before they are needed.
+      u64 before = load_relaxed(&stops[level]);
+      while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
+        const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;
+        const bool is_last = level == depth - 1;
+        to &= ~IS_ALONE;
+        if (TOLD == BY_LEVELS && paths.is_small) {
+          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source,
+                                            totals, reached);
+        } else {
+          if (!is_last) {
+            sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
+            team.meet();
+          }
+          finish(paths, team, from, to, source, totals, reached);
+          team.meet();
+        }
+        to = before, before = earlier;
+        --level;
+      }
+      if (is_alone) {
+        team.blocks = team_size, paths.is_small = false;
+        if (leads) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
+        team.meet();
+        level = i32(i64(load_relaxed(&team.word[TEAM_LEVEL])));
+      }
+    }
+    forget(paths, team, end, (u64 *)&counts[turn]);
+    team.meet();
+  }
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(host, launch, HOST_STATUS, load_relaxed(&control[IS_STOPPED]) ? STOPPED : FINISHED);
+  }
+}
+
+}  // namespace graphla

@@ -1,0 +1,225 @@
+"""Entries in any order, made into a vector or a matrix; equal places are folded or refused.
+
+Keys are sorted, and runs of equal ones counted, then unpacked and folded. Beyond the inputs and
+the result this needs twice the keys (4 or 8 bytes an entry), and where values follow their keys
+some 32 bytes an entry more. Kernels: convert.cu.
+
+Waits: one to learn whether the keys rise already; one for the number of places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.convert import add_up_sizes, chunks, move, repeated, room_for_counts
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, number, offset_dtype, size
+from graphla.backends.cuda.reduce import reduce_rows
+from graphla.backends.cuda.select import count_flags
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, SparseVector, is_iso
+from semirings.exceptions import DuplicateEntry
+from semirings.operators import TypedBinaryOp
+
+NO_OFFSET = np.dtype(np.int32)
+INDEX_BITS = 31
+LARGE = 1 << 20
+"""Number of entries from which runs are folded like rows: many warps then share a long run."""
+
+
+def build_vector(
+    length: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
+) -> SparseVector:
+    """Entries in any order, equal indices folded by dup_op from the left."""
+    if is_increasing(indices):
+        return SparseVector(length, indices.astype(xp.int32), values)
+    keys, order = _sorted(indices.astype(xp.int32), values)
+    ends, runs = _count_runs(keys)
+    if runs == keys.size:
+        return SparseVector(length, keys, values if order is None else move(values, order))
+    if dup_op is None:
+        raise _refusal(_given_twice(keys))
+    needs_starts = _needs_starts(values, dup_op)
+    places, starts = _runs(keys.view(xp.uint32), ends, runs, INDEX_BITS, NULL, needs_starts)
+    folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
+    return SparseVector(length, places, folded)
+
+
+def build_matrix(
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
+    """Entries in any order, equal places folded by dup_op from the left."""
+    count = rows.size
+    if not count:
+        sizes = xp.zeros(nrows + 1, xp.int32)
+        return Csr(nrows, ncols, sizes, xp.empty(0, xp.int32), values)
+    bits = bits_of(ncols)
+    keys = xp.empty(count, key_dtype(nrows, ncols))
+    falls = counter()
+    kernel = load("convert.cu", "pack_places", NOTHING, rows.dtype, columns.dtype, keys.dtype)
+    kernel(blocks(count), BLOCK, rows, columns, np.int32(bits), keys, size(count), falls)
+    del rows, columns
+    if not number(falls):
+        return from_keys(nrows, ncols, keys, values)
+    keys, order = _sorted(keys, values)
+    return _folded(nrows, ncols, keys, order, values, dup_op)
+
+
+def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
+    """The matrix of these entries, whose keys (row << bits of a column | column) rise."""
+    count = keys.size
+    sizes = xp.zeros(nrows + 1, offset_dtype(count))
+    indices = xp.empty(count, xp.int32)
+    if count:
+        kernel = load("convert.cu", "unpack_keys", NOTHING, keys.dtype, sizes.dtype)
+        kernel(blocks(count), BLOCK, keys, size(count), np.int32(bits_of(ncols)), indices, sizes)
+    add_up_sizes(sizes)
+    return Csr(nrows, ncols, sizes, indices, values)
+
+
+def is_increasing(keys: Array) -> bool:
+    """Whether each key is larger than the one before: the host waits for the answer."""
+    if keys.size < 2:
+        return True
+    falls = counter()
+    kernel = load("convert.cu", "look_for_falls", NOTHING, keys.dtype)
+    kernel(blocks(keys.size), BLOCK, keys, size(keys.size), falls)
+    return not number(falls)
+
+
+def _folded(
+    nrows: int,
+    ncols: int,
+    keys: Array,
+    order: Array | None,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
+    """The matrix of sorted keys, the values of equal ones folded."""
+    count, bits = keys.size, bits_of(ncols)
+    ends, runs = _count_runs(keys)
+    if runs == count:
+        del ends
+        return from_keys(nrows, ncols, keys, values if order is None else move(values, order))
+    if dup_op is None:
+        key = _given_twice(keys)
+        raise _refusal((key >> bits, key & ((1 << bits) - 1)))
+    sizes = xp.zeros(nrows + 1, offset_dtype(runs))
+    indices, starts = _runs(keys, ends, runs, bits, sizes, _needs_starts(values, dup_op))
+    del keys, ends
+    add_up_sizes(sizes)
+    folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
+    return Csr(nrows, ncols, sizes, indices, folded)
+
+
+def _runs(
+    keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
+) -> tuple[Array, Array | None]:
+    """The column of each run of equal keys and, if needed, where it begins; counts into `sizes`."""
+    indices = xp.empty(runs, xp.int32)
+    starts = xp.empty(runs, xp.int64) if needs_starts else None
+    offset = NO_OFFSET if sizes is NULL else sizes.dtype
+    kernel = load("convert.cu", "unpack_runs", NOTHING, keys.dtype, offset)
+    kernel(
+        chunks(keys.size),
+        BLOCK,
+        *(keys, size(keys.size), ends, np.int32(bits), size(runs)),
+        *(indices, NULL if starts is None else starts, sizes),
+    )
+    return indices, starts
+
+
+def _sorted(keys: Array, values: Array) -> tuple[Array, Array | None]:
+    """The keys sorted, and the order that sorts them, equal ones as they come.
+
+    Where all values are one they need not follow, and the keys are sorted where they lie.
+    """
+    if is_iso(values):
+        keys.sort()
+        return keys, None
+    order = keys.argsort()
+    return keys[order], order
+
+
+def _count_runs(keys: Array) -> tuple[Array, int]:
+    """How many runs of equal keys there are up to the end of each chunk, and in all."""
+    ends = room_for_counts(keys.size)
+    kernel = load("convert.cu", "count_first", NOTHING, keys.dtype)
+    kernel(chunks(keys.size), BLOCK, keys, size(keys.size), ends)
+    return ends, count_flags(ends)
+
+
+def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
+    """op(op(x0, x1), x2)... over each run of entries that begins at `starts`, in the order given.
+
+    As the values' dtype; first, second and any pick a value.
+    """
+    picked = _picked(op, starts, values.size)
+    if picked is not None:
+        return move(values, picked if order is None else order[picked])
+    monoid, runs = op.monoid, starts.size
+    is_associative = monoid is not None and op.type.np_type == values.dtype
+    if monoid is not None and is_associative and values.size >= LARGE:
+        indptr = xp.append(starts, values.size)
+        moved = values if order is None else move(values, order)
+        return reduce_rows(Csr(runs, 1, indptr, moved, moved), monoid).values
+    folded = xp.empty(runs, values.dtype)
+    spec = (cuda_ops.accumulating, op, values.dtype)
+    kernel = load("convert.cu", "fold_runs", spec, values.dtype, is_associative)
+    kernel(
+        blocks(runs),
+        BLOCK,
+        *(values, np.int64(0 if is_iso(values) else 1), NULL if order is None else order),
+        *(starts, size(runs), size(values.size), folded),
+    )
+    return folded
+
+
+def _picked(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
+    """Which entry of each run is its fold, for an operator that gives back an operand."""
+    if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
+        return starts
+    if op.name != "second":
+        return None
+    lasts = xp.empty_like(starts)
+    lasts[:-1] = starts[1:]
+    lasts[-1] = count
+    lasts -= 1
+    return lasts
+
+
+def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
+    """Whether the fold of equal places may be another value than theirs, if they have one."""
+    monoid = op.monoid
+    picks = op.name in ("first", "second")
+    folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
+    return not (is_iso(values) and (picks or folds_to_itself))
+
+
+def _given_twice(keys: Array) -> int:
+    """The first of sorted keys that occurs twice."""
+    return int(keys[int((keys[1:] == keys[:-1]).argmax())])
+
+
+def _refusal(place: Any) -> DuplicateEntry:
+    return DuplicateEntry(
+        f"entry {place} is given more than once, so dup_op must say how to combine its values"
+    )
+
+
+def key_dtype(nrows: int, ncols: int) -> Any:
+    """The dtype of keys of places: short ones are sorted in half the time."""
+    return xp.uint32 if bits_of(nrows) + bits_of(ncols) <= 32 else xp.int64
+
+
+def bits_of(count: int) -> int:
+    """How many bits the numbers below `count` take."""
+    return max(count - 1, 0).bit_length()

@@ -1,0 +1,129 @@
+"""How entries lie, one way made from another: sorting, and bitmaps. Kernels: convert.cu.
+
+Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from sys import getrefcount
+from typing import Any
+
+import cupy as xp
+
+from graphla.backends.cpu.arrays.layout import repeat_value
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, size
+from graphla.backends.cuda.select import add_up
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
+
+MERGE_PRICE = 1 << 22
+"""What merging sparse vectors costs beside the entries rewritten: launches and a wait or two."""
+CHUNK = 1024
+"""Items that a warp takes one after the other, as in choose.cuh."""
+LANES = 32
+
+
+def owns(array: Array) -> bool:
+    """Whether the array's memory is its own: no view, nothing imported, seen by no other array.
+
+    Arrays over one allocation need not know of each other, so references to it are counted, too.
+    """
+    return (
+        array.flags.owndata
+        and not is_iso(array)
+        and not isinstance(array.data.mem, xp.cuda.memory.UnownedMemory)
+        and _holders(array) == _holders_when_alone()
+    )
+
+
+def _holders(array: Array) -> tuple[int, int]:
+    """References to its pointer, which arrays may share, and to the allocation behind that."""
+    return getrefcount(array.data), getrefcount(array.data.mem)
+
+
+@cache
+def _holders_when_alone() -> tuple[int, int]:
+    return _holders(xp.empty(1, bool))
+
+
+def sort(v: SparseVector) -> SparseVector:
+    """The entries in order of index."""
+    if v.is_sorted:
+        return v
+    if is_iso(v.values) or v.nvals < 2:
+        return SparseVector(v.size, xp.sort(v.indices), v.values)
+    order = v.indices.argsort()
+    return SparseVector(v.size, v.indices[order], v.values[order])
+
+
+def to_sparse(v: AnyVector) -> SparseVector:
+    """The entries alone, sorted unless they were sparse and were not."""
+    if isinstance(v, SparseVector):
+        return v
+    if isinstance(v, FullVector):
+        return SparseVector(v.size, xp.arange(v.size, dtype=xp.int32), v.values)
+    count = known(v.count)
+    if count == 0 or not v.size:
+        return SparseVector(v.size, xp.empty(0, xp.int32), v.values[:0])
+    ends = room_for_counts(v.size)
+    load("convert.cu", "count_flags", NOTHING)(chunks(v.size), BLOCK, v.present, size(v.size), ends)
+    add_up(ends)
+    count = number(ends[-1]) if count is None else count
+    indices, values, listed, has_values = xp.empty(count, xp.int32), *room_for_values(v, count)
+    if count:
+        kernel = load("convert.cu", "list_flags", NOTHING, v.values.dtype, has_values)
+        kernel(chunks(v.size), BLOCK, v.present, v.values, size(v.size), ends, indices, listed)
+    return SparseVector(v.size, indices, values)
+
+
+def to_bitmap(v: AnyVector) -> BitmapVector:
+    """Presence and a value at each index."""
+    if isinstance(v, BitmapVector):
+        return v
+    if isinstance(v, FullVector):
+        return BitmapVector(v.size, xp.ones(v.size, bool), v.values, v.size)
+    present, has_values = xp.zeros(v.size, bool), not is_iso(v.values)
+    values = xp.zeros(v.size, v.values.dtype) if has_values else repeated(v.values, v.size)
+    if v.nvals:
+        kernel = load("convert.cu", "spread_entries", NOTHING, v.values.dtype, has_values)
+        spread = values if has_values else NULL
+        kernel(blocks(v.nvals), BLOCK, v.indices, v.values, size(v.nvals), present, spread)
+    return BitmapVector(v.size, present, values, v.nvals)
+
+
+# --- parts of this and its neighbours ------------------------------------------------------------
+
+
+def chunks(items: int) -> int:
+    """A grid of a warp for each chunk of items."""
+    return blocks(-(-items // CHUNK) * LANES)
+
+
+def room_for_counts(items: int) -> Array:
+    """An int64 for each chunk of items."""
+    return xp.empty(-(-items // CHUNK), xp.int64)
+
+
+def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
+    """The `count` values that entries of `a` will have, where a kernel stores them, whether it
+    does: iso values stay as they are."""
+    if is_iso(a.values):
+        return repeated(a.values, count), NULL, False
+    values = xp.empty(count, a.values.dtype)
+    return values, values, True
+
+
+def repeated(values: Array, count: int) -> Array:
+    """Iso values, `count` of them."""
+    return values[:count] if count <= values.size else repeat_value(xp, values[:1], count)
+
+
+def add_up_sizes(sizes: Array) -> None:
+    """Makes an indptr of 0 and the sizes of rows."""
+    xp.cumsum(sizes, out=sizes)
+
+
+def move(values: Array, places: Array) -> Array:
+    """values[places], iso where they are."""
+    return repeated(values, places.size) if is_iso(values) else values[places]

@@ -1,0 +1,210 @@
+// What every kernel stands on: types, values as they are stored, loads, warps and blocks, searches.
+//
+// Includes no header of CUDA or of the C++ library: a kernel then compiles in a tenth of the time,
+// and the same text runs on the CPU under the simulator of the tests (GRAPHLA_SIMULATOR).
+#ifndef GRAPHLA_DEVICE
+#define GRAPHLA_DEVICE
+#include "prelude.cuh"
+
+#ifndef GRAPHLA_SIMULATOR
+// Shared memory by macro alone, so that the simulator can put a fence around each array.
+#define SHARED(type, name, count) __shared__ type name[count]
+#define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+#define DEVICE __device__ __forceinline__
+#else
+#define DEVICE inline
+#endif
+
+namespace graphla {
+
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+constexpr int WARP = 32;
+constexpr u32 ALL_LANES = 0xffffffffu;
+
+template <class A, class B> struct is_same { static constexpr bool value = false; };
+template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+
+// --- values ---------------------------------------------------------------------------------
+
+template <class T> struct is_float { static constexpr bool value = false; };
+template <> struct is_float<float> { static constexpr bool value = true; };
+template <> struct is_float<double> { static constexpr bool value = true; };
+
+/// The value in another type, as `astype`: what is no number or does not fit an integer saturates.
+template <class To, class From> DEVICE To convert(From x) {
+  if constexpr (is_same<To, bool>::value) {
+    return x != From(0);
+  } else if constexpr (is_float<From>::value && !is_float<To>::value) {
+    constexpr bool is_signed = To(-1) < To(0);
+    constexpr u64 most = is_signed ? (u64(1) << (8 * sizeof(To) - 1)) - 1
+                                   : ~u64(0) >> (64 - 8 * sizeof(To));
+    constexpr To greatest = To(most), least = is_signed ? To(-i64(most) - 1) : To(0);
+    return semirings::to_int<To>(double(x), least, greatest);
+  } else {
+    return To(x);
+  }
+}
+
+/// *p, which nobody reads again soon: it leaves the caches to what is read over and over.
+template <class T> DEVICE T load_once(const T *p) {
+#ifdef GRAPHLA_SIMULATOR
+  return *p;
+#else
+  if constexpr (is_same<T, bool>::value) return __ldcs((const u8 *)p) != 0;
+  else return __ldcs(p);
+#endif
+}
+
+/// How the values of an operand lie: not read at all, one for all entries, or one for each.
+enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
+
+template <class To, class From, int KEPT> struct Values {
+  const From *__restrict__ at;
+  DEVICE explicit Values(const From *values) : at(values) {}
+  DEVICE To operator[](i64 k) const {
+    if constexpr (KEPT == UNREAD) return To(0);
+    else if constexpr (KEPT == ISO) return convert<To>(at[0]);
+    else return convert<To>(at[k]);
+  }
+  /// The same, where no value is read twice.
+  DEVICE To once(i64 k) const {
+    if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));
+    else return (*this)[k];
+  }
+};
+
+// --- matrices ---------------------------------------------------------------------------------
+
+/// A matrix in CSR, as kernels take it by value (`csr` of launch.py): the entries of row i are those
+/// from indptr[i] to indptr[i + 1]. For ld.global.nc bind a pointer to a local `const T *__restrict__`.
+template <class Offset, class Stored = i8> struct Csr {
+  const Offset *indptr;  // nrows + 1
+  const i32 *indices;    // the column of each entry
+  const Stored *values;  // as `Kept` says; null if they are not read
+  i64 nrows, ncols;
+
+  DEVICE i64 begin(i64 row) const { return i64(indptr[row]); }
+  DEVICE i64 end(i64 row) const { return i64(indptr[row + 1]); }
+};
+
+// --- loads and stores that race on purpose ----------------------------------------------------
+
+#ifndef GRAPHLA_SIMULATOR
+template <class T> DEVICE T load_relaxed(const T *p) { return *(const volatile T *)p; }
+template <class T> DEVICE void store_relaxed(T *p, T value) { *(volatile T *)p = value; }
+#else
+using simulator::load_relaxed;
+using simulator::store_relaxed;
+#endif
+
+/// *p from the nearest cache: perhaps what it was when the kernel began, where a reader can live
+/// with either. (load_relaxed goes past the cache of the multiprocessor.)
+template <class T> DEVICE T load_cached(const T *p) {
+#ifndef GRAPHLA_SIMULATOR
+  return *p;
+#else
+  return load_relaxed(p);
+#endif
+}
+
+// --- threads ----------------------------------------------------------------------------------
+
+DEVICE i64 thread_in_grid() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+DEVICE i64 threads_in_grid() { return i64(gridDim.x) * blockDim.x; }
+DEVICE int lane() { return int(threadIdx.x) & (WARP - 1); }
+DEVICE int warp_in_block() { return int(threadIdx.x) / WARP; }
+
+template <class T> DEVICE T least(T a, T b) { return b < a ? b : a; }
+template <class T> DEVICE T greatest(T a, T b) { return a < b ? b : a; }
+
+// --- moving values between lanes, whatever their size -----------------------------------------
+
+template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
+  else return __shfl_down_sync(lanes, x, delta);
+}
+template <class T> DEVICE T shuffle_up(T x, int delta, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(lanes, int(x), delta));
+  else return __shfl_up_sync(lanes, x, delta);
+}
+template <class T> DEVICE T shuffle(T x, int from, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_sync(lanes, int(x), from));
+  else return __shfl_sync(lanes, x, from);
+}
+
+/// The sum of x over this lane and those before it; every lane of the warp calls.
+template <class T> DEVICE T warp_inclusive_sum(T x) {
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const T before = shuffle_up(x, delta);
+    if (lane() >= delta) x += before;
+  }
+  return x;
+}
+
+/// The sum of x over the threads of the block before this one, and over all of them in `total`.
+/// Every thread of the block calls; `scratch` is shared memory for one T a warp, and one more.
+template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
+  const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
+  const T sum = warp_inclusive_sum(x);
+  __syncthreads();  // whoever used scratch before is done
+  if (lane() == WARP - 1) scratch[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    const T mine = lane() < warps ? scratch[lane()] : T(0);
+    const T through = warp_inclusive_sum(mine);
+    if (lane() < warps) scratch[lane()] = through - mine;
+    if (lane() == WARP - 1) scratch[warps] = through;
+  }
+  __syncthreads();
+  total = scratch[warps];
+  return scratch[warp] + sum - x;
+}
+
+/// A place in a list for each lane that `wants` one: one atomic for all the lanes that call.
+template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
+  const u32 calling = __activemask();
+  const u32 wanting = __ballot_sync(calling, wants);
+  Counter first = 0;
+  const int leader = __ffs(int(wanting)) - 1;
+  if (wants && lane() == leader) first = atomicAdd(counter, Counter(__popc(wanting)));
+  if (wanting) first = __shfl_sync(calling, first, leader);
+  return first + Counter(__popc(wanting & ((1u << lane()) - 1)));
+}
+
+// --- searches ---------------------------------------------------------------------------------
+
+/// The first place of begin..end - 1 whose key is not less than `key`; end if there is none.
+template <class Key, class Place> DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
+  while (begin < end) {
+    const Place middle = begin + (end - begin) / 2;
+    if (keys[middle] < key) begin = middle + 1;
+    else end = middle;
+  }
+  return begin;
+}
+
+/// The first place of begin..end - 1 whose key is greater than `key`; end if there is none.
+template <class Key, class Place> DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
+  while (begin < end) {
+    const Place middle = begin + (end - begin) / 2;
+    if (key < keys[middle]) end = middle;
+    else begin = middle + 1;
+  }
+  return begin;
+}
+
+/// Which segment of offsets[0..count] (an indptr) holds entry k: the last that begins at or before it.
+template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
+  return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,256 @@
+"""Two sorted operands entry by entry: union, intersection and merge.
+
+Kernels: ewise_union.cu, ewise_intersect.cu.
+
+Waits: once for the number of entries at the same places; none where both operands share their
+indices, or where one is empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cpu.arrays.layout import repeat_value, scalar, with_values
+from graphla.backends.cuda.apply import cast_values
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    EACH,
+    NO_PLACES,
+    NULL,
+    blocks,
+    offset_dtype,
+    places,
+    read,
+    size,
+    tiles,
+)
+from graphla.backends.cuda.select import WORD, count_flags, room_for_flags
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, FullVector, SparseVector
+from semirings.operators import TypedBinaryOp
+
+V = TypeVar("V", SparseVector, Csr)
+
+FILL_RIGHT, FILL_LEFT = 1, 2  # as in ewise_union.cu
+
+TILE, MOVES = 4096, 2  # as in ewise_union.cu
+
+PATTERN = (cuda_ops.accumulating, None, np.dtype(bool))
+"""For a kernel that is to move indices and no values."""
+
+
+def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
+    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    return merge(a, b, op, op.return_type.np_type, left, right)
+
+
+def merge(
+    a: V,
+    b: V,
+    op: TypedBinaryOp | None,
+    dtype: np.dtype[Any],
+    left: Any = None,
+    right: Any = None,
+) -> V:
+    """The union as values of `dtype`; without op, y where both have an entry."""
+    if _share_places(a, b):
+        return with_values(a, pair_values(a, b.values, op, dtype))
+    if op is None:
+        left = right = None
+    if not b.nvals:
+        return with_values(a, _alone(a, op, dtype, right, FILL_RIGHT))
+    if not a.nvals:
+        return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
+    like_a, like_b = a, b
+    a, b = _alike(a, b)
+    *notes, ends = _walk(a, b)
+    both = count_flags(ends)
+    count = a.nvals + b.nvals - both
+    known = like_a if both == b.nvals else like_b if both == a.nvals else None
+    rows, indices = (NULL, NULL) if known is not None else _room(a, count)
+    z = xp.empty(count, dtype)
+    x_type, y_type = (dtype, dtype) if op is None else (op.type.np_type, op.type2.np_type)
+    fill = (0 if right is None else FILL_RIGHT) | (0 if left is None else FILL_LEFT)
+    x, x_stored, x_kept = read(a.values)
+    y, y_stored, y_kept = read(b.values)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    spec = (cuda_ops.accumulating, op, dtype)
+    new_offset = offset if rows is NULL else rows.dtype
+    how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
+    load("ewise_union.cu", "merge_entries", spec, *how)(
+        blocks(max(-(-(a.nvals + b.nvals) // MOVES), int(nrows) + 1)),
+        BLOCK,
+        *(a_indptr, a_indices, x, size(a.nvals)),
+        *(b_indptr, b_indices, y, size(b.nvals)),
+        *(nrows, *notes, ends),
+        *(fill_value(left, x_type), fill_value(right, y_type)),
+        *(rows, indices, z),
+    )
+    return with_values(known, z) if known is not None else _made(a, rows, indices, z)
+
+
+def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
+    """op(x, y) where both have an entry."""
+    dtype = op.return_type.np_type
+    if _share_places(a, b):
+        return with_values(a, pair_values(a, b.values, op, dtype))
+    if not a.nvals or not b.nvals:
+        return _none(a, dtype)
+    flipped = b.nvals < a.nvals
+    like_few = b if flipped else a
+    a, b = _alike(a, b)
+    few, many = (b, a) if flipped else (a, b)
+    spots, bits, ends = _find_spots(few, many)
+    both = count_flags(ends)
+    if not both:
+        return _none(a, dtype)
+    known = like_few if both == few.nvals else None
+    rows, indices = (NULL, NULL) if known is not None else _room(a, both)
+    x, x_stored, x_kept = read(a.values, op.reads_x)
+    y, y_stored, y_kept = read(b.values, op.reads_y)
+    spec = (cuda_ops.accumulating, op, dtype)
+    if op.is_positional or EACH in (x_kept, y_kept):
+        values = z = xp.empty(both, dtype)
+    else:
+        values, z = repeat_value(xp, _pair_first(a.values, b.values, op, dtype), both), NULL
+        x, x_stored, x_kept = y, y_stored, y_kept = read(a.values, False)
+        spec = PATTERN
+    if known is None or z is not NULL:
+        indptr, nrows, columns, where, offset = places(few)
+        new_offset = offset if rows is NULL else rows.dtype
+        how = (x_stored, x_kept, y_stored, y_kept, flipped, where, offset, new_offset)
+        load("ewise_intersect.cu", "meet_entries", spec, *how)(
+            tiles(max(few.nvals, int(nrows) + 1)),
+            BLOCK,
+            *(indptr, columns, size(few.nvals), nrows, x, y, spots, bits, ends),
+            *(rows, indices, z),
+        )
+    return with_values(known, values) if known is not None else _made(a, rows, indices, values)
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def _walk(a: Any, b: Any) -> tuple[Any, ...]:
+    """The notes of ewise_union.cu on each word of the merged items and each tile; then counts."""
+    words = (a.nvals + b.nvals) // WORD + 1
+    notes, cut = xp.empty(3 * words, np.uint32), -(-words * WORD // TILE)
+    starts, ends = xp.empty(cut, np.int64), xp.empty(cut, np.int64)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    load("ewise_union.cu", "walk_path", NOTHING, where, offset)(
+        blocks(cut * BLOCK),
+        BLOCK,
+        *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
+        *(nrows, notes, size(words), starts, ends),
+    )
+    return notes, size(words), starts, ends
+
+
+def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
+    """For each entry of a its spot in b; flags where it meets an equal, and their counts."""
+    bits, ends = room_for_flags(a.nvals)
+    a_indptr, nrows, a_indices, where, offset = places(a)
+    b_indptr, _, b_indices, _, _ = places(b)
+    spots = xp.empty(a.nvals, offset)
+    load("ewise_intersect.cu", "find_spots", NOTHING, where, offset)(
+        tiles(bits.size * WORD),
+        BLOCK,
+        *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
+        *(nrows, bits, ends, size(bits.size), spots),
+    )
+    return spots, bits, ends
+
+
+def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
+    """op of the values of a and those of another with its entries at the same places."""
+    if op is None:
+        return cast_values(y_values, dtype)
+    x, x_stored, x_kept = read(a.values, op.reads_x)
+    y, y_stored, y_kept = read(y_values, op.reads_y)
+    count = a.values.size
+    repeats = count > 0 and not op.is_positional and EACH not in (x_kept, y_kept)
+    z = xp.empty(1 if repeats else count, dtype)
+    if z.size:
+        indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
+        spec = (cuda_ops.accumulating, op, dtype)
+        how = (x_stored, x_kept, y_stored, y_kept, where, offset)
+        kernel = load("ewise_intersect.cu", "pair_entries", spec, *how)
+        kernel(tiles(z.size), BLOCK, indptr, nrows, indices, x, y, z, size(z.size))
+    return repeat_value(xp, z, count) if repeats else z
+
+
+def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
+    """op of the first values, one element."""
+    return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
+
+
+def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
+    """What becomes of the entries that one side alone has, the other having none at all."""
+    if fill is None or op is None:
+        return cast_values(a.values, dtype)
+    x_type, y_type = op.type.np_type, op.type2.np_type
+    left, right = (fill, 0) if side == FILL_LEFT else (0, fill)
+    values, stored, kept = read(a.values)
+    count = a.values.size
+    repeats = count > 0 and not op.is_positional and kept != EACH
+    z = xp.empty(1 if repeats else count, dtype)
+    if z.size:
+        indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
+        spec = (cuda_ops.accumulating, op, dtype)
+        load("ewise_union.cu", "fill_entries", spec, stored, kept, side, where, offset)(
+            tiles(z.size),
+            BLOCK,
+            *(indptr, nrows, indices, values, scalar(left, x_type), scalar(right, y_type)),
+            *(z, size(z.size)),
+        )
+    return repeat_value(xp, z, count) if repeats else z
+
+
+def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A fill as its operator takes it; any value where there is none."""
+    return dtype.type(0) if value is None else scalar(value, dtype)
+
+
+def _share_places(a: Any, b: Any) -> bool:
+    """Whether the entries of both are known to be at the same places."""
+    return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
+
+
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both with offsets of one width."""
+    if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
+        return a, b
+    return _wide(a), _wide(b)
+
+
+def _wide(a: Any) -> Any:
+    return replace(a, indptr=a.indptr.astype(np.int64, copy=False))
+
+
+def _room(like: Any, count: int) -> tuple[Any, Array]:
+    """indptr, which a vector has none of, and indices for so many entries."""
+    indices = xp.empty(count, np.int32)
+    if isinstance(like, SparseVector):
+        return NULL, indices
+    return xp.empty(like.nrows + 1, offset_dtype(count)), indices
+
+
+def _made(like: Any, rows: Any, indices: Array, values: Array) -> Any:
+    if isinstance(like, SparseVector):
+        return SparseVector(like.size, indices, values)
+    return Csr(like.nrows, like.ncols, rows, indices, values)
+
+
+def _none(like: Any, dtype: np.dtype[Any]) -> Any:
+    """No entries."""
+    indices, values = xp.empty(0, np.int32), xp.empty(0, dtype)
+    if isinstance(like, SparseVector):
+        return SparseVector(like.size, indices, values)
+    return Csr(like.nrows, like.ncols, xp.zeros(like.nrows + 1, np.int32), indices, values)

@@ -1,0 +1,100 @@
+"""Two vectors index by index, one of them dense at least. Kernels: ewise_dense.cu.
+
+Waits: where a sparse vector meets a bitmap, once for the number of entries that do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+
+from graphla.backends.cpu.arrays.layout import with_values
+from graphla.backends.cuda.convert import to_bitmap
+from graphla.backends.cuda.ewise import fill_value, pair_values
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, read, size
+from graphla.backends.cuda.select import keep
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import AnyVector, BitmapVector, Counted, DenseVector, FullVector, SparseVector
+from semirings.operators import TypedBinaryOp
+
+INTERSECTION, UNION, FILLED_UNION = 0, 1, 2  # as in ewise_dense.cu
+
+
+def combine(
+    v: AnyVector, w: AnyVector, op: TypedBinaryOp, how: str, left: Any = None, right: Any = None
+) -> AnyVector:
+    """op of the entries of both, as `how` says: union or intersection; one of them is dense.
+
+    In a union, what one alone has passes, or meets `left` and `right`, both or neither of which
+    are given.
+    """
+    if how == "intersection":
+        if isinstance(v, SparseVector):
+            return _meet(v, w, op, flipped=False)
+        if isinstance(w, SparseVector):
+            return _meet(w, v, op, flipped=True)
+        return _intersection(v, w, op)
+    v = to_bitmap(v) if isinstance(v, SparseVector) else v
+    w = to_bitmap(w) if isinstance(w, SparseVector) else w
+    return _combine(v, w, op, UNION if left is None else FILLED_UNION, left, right)
+
+
+def _intersection(v: DenseVector, w: DenseVector, op: TypedBinaryOp) -> DenseVector:
+    """op where both have an entry; where one is full, the result is where the other is."""
+    if isinstance(v, FullVector) or isinstance(w, FullVector):
+        with_places = w if isinstance(v, FullVector) else v
+        return with_values(with_places, pair_values(v, w.values, op, op.return_type.np_type))
+    return _combine(v, w, op, INTERSECTION)
+
+
+def _combine(
+    v: DenseVector,
+    w: DenseVector,
+    op: TypedBinaryOp,
+    kind: int,
+    left: Any = None,
+    right: Any = None,
+) -> DenseVector:
+    dtype, n = op.return_type.np_type, v.size
+    v_present = v.present if isinstance(v, BitmapVector) else None
+    w_present = w.present if isinstance(w, BitmapVector) else None
+    if v_present is w_present:
+        return with_values(v, pair_values(v, w.values, op, dtype))
+    x, x_stored, x_kept = read(v.values, kind != INTERSECTION or op.reads_x)
+    y, y_stored, y_kept = read(w.values, kind != INTERSECTION or op.reads_y)
+    lacks = v_present is not None and w_present is not None
+    z = xp.empty(n, dtype)
+    present, found = (xp.empty(n, bool), counter()) if lacks else (NULL, NULL)
+    if n:
+        flags = (v_present is not None, w_present is not None)
+        how = (x_stored, x_kept, y_stored, y_kept, *flags, kind)
+        load("ewise_dense.cu", "combine_dense", (cuda_ops.accumulating, op, dtype), *how)(
+            blocks(n),
+            BLOCK,
+            *(NULL if v_present is None else v_present, x),
+            *(NULL if w_present is None else w_present, y),
+            *(fill_value(left, op.type.np_type), fill_value(right, op.type2.np_type)),
+            *(size(n), present, z, found),
+        )
+    return BitmapVector(n, present, z, Counted(found)) if lacks else FullVector(n, z)
+
+
+def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
+    """op of the entries of v and what w has there; of w's and v's where they are flipped."""
+    if isinstance(w, BitmapVector) and v.nvals:
+        flags = xp.empty(v.nvals, bool)
+        kernel = load("ewise_dense.cu", "look_up", NOTHING)
+        kernel(blocks(v.nvals), BLOCK, v.indices, w.present, flags, size(v.nvals))
+        v = keep(v, flags)
+    dtype, count = op.return_type.np_type, v.nvals
+    z = xp.empty(count, dtype)
+    if count:
+        reads = (op.reads_y, op.reads_x) if flipped else (op.reads_x, op.reads_y)
+        x, x_stored, x_kept = read(v.values, reads[0])
+        y, y_stored, y_kept = read(w.values, reads[1])
+        how = (x_stored, x_kept, y_stored, y_kept, flipped)
+        kernel = load("ewise_dense.cu", "meet_dense", (cuda_ops.accumulating, op, dtype), *how)
+        kernel(blocks(count), BLOCK, v.indices, x, y, z, size(count))
+    return with_values(v, z)

@@ -1,0 +1,142 @@
+"""How operands are handed to kernels, how large a grid is, and how the host waits for a number."""
+
+from __future__ import annotations
+
+from functools import cache
+from threading import local
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Packed, Struct
+from graphla.formats import Array, Csr, SparseVector, is_iso
+
+BLOCK = 256
+"""Threads in a block, unless a kernel says otherwise."""
+
+STEPS = 4
+"""Entries of a tile for each of its threads, as in rows.cuh."""
+
+UNREAD, ISO, EACH = 0, 1, 2  # as in device.cuh
+
+DENSE, LISTED, BY_ROWS = 0, 1, 2  # as in rows.cuh
+
+INT32_END = 1 << 31
+
+NULL = np.uint64(0)
+"""Stands for an array that a kernel does not read."""
+
+Read = tuple[Any, np.dtype[Any], int]
+_nothing: Read = (NULL, np.dtype(np.int8), UNREAD)
+
+
+def read(values: Array, is_read: bool = True) -> Read:
+    """The pointer, dtype and `Kept` of values, as `Values` of device.cuh takes them."""
+    if not is_read:
+        return _nothing
+    return (values, values.dtype, ISO if is_iso(values) else EACH)
+
+
+def blocks(items: int, block: int = BLOCK) -> int:
+    """A grid of a thread for each item, as far as the card runs them in a few waves.
+
+    Kernels stride over the rest: `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
+    """
+    wanted = -(-items // block)
+    return min(wanted, _waves(xp.cuda.runtime.getDevice()) * (2048 // block))
+
+
+@cache
+def _waves(device: int) -> int:
+    """Times 2,048 threads: sixteen for each multiprocessor."""
+    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+def tiles(entries: int) -> int:
+    """A grid of a block for each tile of entries, as `blocks`."""
+    return blocks(-(-entries // STEPS))
+
+
+Places = tuple[Any, np.int64, Any, int, np.dtype[Any]]
+NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
+
+
+def places(a: Any) -> Places:
+    """indptr, nrows (-1 for a vector), indices, `Where`, indptr's dtype: as rows.cuh takes them."""
+    if isinstance(a, Csr):
+        return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
+    if isinstance(a, SparseVector):
+        return NULL, np.int64(-1), a.indices, LISTED, np.dtype(np.int32)
+    return NO_PLACES
+
+
+CSR = Struct("device.cuh", "Csr")
+
+
+def csr(a: Csr, values: Any = NULL) -> Packed:
+    """A matrix as kernels take it: `Csr` of device.cuh, with values as `read` gives them."""
+    return CSR(indptr=a.indptr, indices=a.indices, values=values, nrows=a.nrows, ncols=a.ncols)
+
+
+def offset_dtype(nvals: int) -> np.dtype[Any]:
+    """The dtype of the indptr of so many entries."""
+    return np.dtype(np.int32 if nvals < INT32_END else np.int64)
+
+
+def rows_of(a: Csr) -> Array:
+    """The row of each entry, int32."""
+    rows = xp.empty(a.nvals, xp.int32)
+    if a.nvals:
+        kernel = load("rows.cu", "rows_of_entries", NOTHING, a.indptr.dtype)
+        kernel(tiles(a.nvals), BLOCK, a.indptr, size(a.nrows), rows, size(a.nvals))
+    return rows
+
+
+class _Zeros(local):
+    """Zeros to count in, made many at a time: of each thread, for each stream of each card."""
+
+    def __init__(self) -> None:
+        self.left: dict[tuple[int, int], tuple[Array, int]] = {}
+
+
+_zeros = _Zeros()
+COUNTERS = 512
+"""Counters made at a time: 4 KB, kept while one of them is."""
+
+
+def counter() -> Array:
+    """A zero (int64, 0-d) in device memory for a kernel to count in; mostly at no launch."""
+    stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
+    zeros, left = _zeros.left.get(stream, (None, 0))
+    if not left:
+        zeros, left = xp.zeros(COUNTERS, xp.int64), COUNTERS
+    _zeros.left[stream] = zeros, left - 1
+    return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
+
+
+def counters(count: int) -> Array:
+    """So many zeros (int64), side by side."""
+    stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
+    zeros, left = _zeros.left.get(stream, (None, 0))
+    if left < count:
+        left = max(COUNTERS, count)
+        zeros = xp.zeros(left, xp.int64)
+    _zeros.left[stream] = zeros, left - count
+    return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
+
+
+def number(scalar: Array) -> int:
+    """A number that the device has computed: the host waits for it."""
+    return int(scalar)
+
+
+def to_numbers(array: Array) -> list[int]:
+    """A few numbers that the device has computed: the host waits for them, once."""
+    return array.tolist()
+
+
+def size(n: int) -> np.int64:
+    """A size as kernels take it."""
+    return np.int64(n)

@@ -1,0 +1,218 @@
+"""What a product of a matrix and a vector asks beforehand: of its semiring, its matrix, its mask.
+
+Kernels: matvec.cu, spmv.cu (one term).
+Waits: facts about the rows of a matrix, once for each matrix; `reached`, for the number of edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from threading import local
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends import Costs, Side
+from graphla.backends.cuda.launch import BLOCK, ISO, NULL, UNREAD, blocks, counter, read, size
+from graphla.backends.cuda.persistent import run
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, Kernel, load
+from graphla.formats import Array, Csr, SparseVector, VectorMask
+from semirings.structures import TypedSemiring
+
+costs = Costs(
+    push_entry=2.4,
+    push_first=1.2,
+    push_ordered=10.0,
+    pull_row=0.6,
+    stopping=0.75,
+    transpose_entry=12.0,
+    push_start=10e6,
+    pull_start=6e6,
+    transpose_start=2e7,
+    small=1 << 14,
+)
+"""Measured by benchmarks/direction_gpu.py: an entry gathered takes some 8 ps on an H200."""
+
+HUGE = 1 << 27
+"""A size from which nothing as long is made for the sake of a short list of outputs."""
+
+PART, PARTS = 1024, 1024
+"""Rows of a part whose entries one block counts; and parts at most, which are longer then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What pull and push ask about a semiring."""
+
+    spec: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    reads_a: bool
+    reads_u: bool
+    is_positional: bool
+    is_any: bool
+    is_idempotent: bool
+    may_stop: bool  # before the end of a row
+    is_exact: bool  # whatever the order of a fold, it gives the same bits
+
+
+@lru_cache(maxsize=4096)
+def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
+    """The plan of a semiring."""
+    op, monoid = semiring.binaryop, semiring.monoid
+    a, u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
+    return Plan(
+        (cuda_ops.matrix_vector, semiring, side),
+        monoid.type.np_type,
+        a,
+        u,
+        op.is_positional,
+        monoid.is_any,
+        monoid.is_idempotent or monoid.is_any,
+        monoid.terminal is not None and not monoid.type.is_float,
+        not monoid.is_any and not monoid.type.is_float,
+    )
+
+
+def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
+    """The fold of any terms, where all terms are one value that folds to itself; else None."""
+    if not plan.is_idempotent or plan.is_positional:
+        return None
+    (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
+    if a_kept not in (UNREAD, ISO) or u_kept not in (UNREAD, ISO):
+        return None
+    z = xp.empty(1, plan.dtype)
+    kernel = load("spmv.cu", "constant_term", plan.spec, a_type, a_kept, u_type, u_kept)
+    kernel(1, 1, at, ut, z)
+    return z
+
+
+def nothing(n: int, dtype: np.dtype[Any]) -> SparseVector:
+    """No entries."""
+    return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
+
+
+_facts: WeakKeyDictionary[Csr, tuple[int, int]] = WeakKeyDictionary()
+
+
+def _facts_of(a: Csr) -> tuple[int, int]:
+    """The entries of the longest row, and how many rows have any: once for each matrix."""
+    known = _facts.get(a)
+    if known is None:
+        facts = xp.zeros(2, xp.int64)
+        if a.nrows:
+            kernel = load("matvec.cu", "row_facts", NOTHING, a.indptr.dtype)
+            kernel(few_blocks_for(a.nrows), BLOCK, a.indptr, size(a.nrows), facts)
+        longest, filled = xp.asnumpy(facts).tolist()
+        known = _facts[a] = longest, filled
+    return known
+
+
+def longest(a: Csr) -> int:
+    """The entries of the row with the most of them."""
+    return _facts_of(a)[0]
+
+
+def filled(a: Csr) -> int:
+    """How many rows have entries."""
+    return _facts_of(a)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Rows whose entries were counted, part by part."""
+
+    a: Csr
+    rows: Array
+    ends: Array  # within each part; behind them, how many the parts before each part have
+    length: int
+
+    def joined(self) -> Array:
+        """How many entries the rows hold up to each of them."""
+        count = self.rows.size
+        if count > self.length:
+            kernel = load("matvec.cu", "join_parts", NOTHING)
+            grid = blocks(count - self.length)
+            kernel(grid, BLOCK, size(count), size(self.length), self.ends)
+        return self.ends[:count]
+
+
+class Measured(local):
+    """The frontier whose edges this thread has counted, until its product is made."""
+
+    last: tuple[_Counted, int] | None = None
+
+    def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
+        """What `edge_ends` gives for these rows, and their entries, if they were counted."""
+        last, self.last = self.last, None
+        if last is None or last[0].a is not a or last[0].rows is not rows:
+            return None, 0
+        return last[0].joined(), last[1]
+
+
+measured = Measured()
+
+
+def reached(a: Csr, rows: Array) -> int:
+    """How many entries the given rows hold: one launch, whose answer the host looks for."""
+    if not rows.size:
+        return 0
+    kernel, grid, counted, args = _counting(a, rows)
+    _, low, high = run(kernel, grid, BLOCK, *args, results=2, cooperative=False)
+    total = high << 32 | low
+    measured.last = counted, total
+    return total
+
+
+def edge_ends(a: Csr, rows: Array) -> Array:
+    """How many entries the given rows hold up to each of them."""
+    kernel, grid, counted, args = _counting(a, rows)
+    kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
+    return counted.joined()
+
+
+def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ...]]:
+    """What counts entries row by row, its grid, where the counts come to lie, and its arguments."""
+    count = rows.size
+    parts = min(-(-count // PART), PARTS)
+    length = -(-count // parts)
+    parts = -(-count // length)
+    ends = xp.empty(count + parts, xp.int64)
+    kernel = load("matvec.cu", "ends_of_parts", NOTHING, a.indptr.dtype)
+    args = (a.indptr, rows, size(count), size(length), ends)
+    return kernel, parts, _Counted(a, rows, ends, length), args
+
+
+def few_blocks_for(items: int, times: int = 1) -> int:
+    """Few enough blocks that a number each adds at its end costs nothing."""
+    return few_blocks(blocks(items), times)
+
+
+def few_blocks(wanted: int, times: int = 1) -> int:
+    """So many blocks as wanted, or as the card runs at once twice over: or so many `times` that."""
+    return min(wanted, times * _resident(xp.cuda.runtime.getDevice()))
+
+
+@cache
+def _resident(device: int) -> int:
+    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+
+
+def flags_of(mask: VectorMask) -> Array:
+    """The mask as one flag for each index, before its complement is taken."""
+    if mask.present is not None:
+        return mask.present
+    flags = xp.zeros(mask.size, bool)
+    listed: Any = mask.indices
+    if listed.size:
+        kernel = load("matvec.cu", "flag_listed", NOTHING)
+        kernel(blocks(listed.size), BLOCK, listed, size(listed.size), flags)
+    return flags
+
+
+def lets_none(mask: VectorMask) -> bool:
+    """Whether the mask is known to let nothing through."""
+    return mask.indices is not None and not mask.complement and not mask.indices.size

@@ -1,0 +1,337 @@
+// Breadth-first search from up to 64 starts at once: bit s of each word belongs to search s.
+//
+// At level d, `seen[v]` says which searches have reached v by then, `fresh[v]` which of them just
+// now, and `next[v]`, never less than seen[v], who is to have reached it one level on. A level is
+// two phases between barriers:
+//   expand  next[v] |= seen[u], for searches that pull (u: v's in-neighbours, until nothing is
+//           missing), and next[w] |= fresh[v], for those that push (w: v's out-neighbours);
+//   merge   fresh = next & ~seen, seen = next; levels are noted, and each search's vertices and
+//           edges counted.
+// Pull may read seen in place of fresh, as a vertex that a neighbour of v was seen from before has
+// been reached itself. Each search has a direction of its own, level by level: while most have
+// reached the hubs, where a pull ends at its first neighbour, a few are still far away: they would
+// keep every pull searching to the end of its row, and have few edges to push.
+// (Bits of many searches in a word: Then et al., "The More the Merrier", VLDB 2014.)
+//
+// Races: next[] is read while others add bits to it: a bit that is missed is added again, which
+// changes nothing; `touched` is only ever set to one.
+#include "multi_source_bfs_expand.cuh"
+#include "multi_source_bfs_levels.cuh"
+#include "persistent.cuh"
+
+namespace graphla {
+
+/// Where all searches would push, and along more than this part of all edges, all pull.
+constexpr float BROAD = 0.8f;
+
+/// After pushes along less than this part of them, what is fresh is queued as soon as it is known.
+constexpr float SMALL = 1.0f / 64;
+
+/// Pushes along more edges than this many for each vertex may reach any group.
+constexpr float MOST = 0.5f;
+
+/// How a level goes: every search for itself, or all one way.
+enum Towards { TOWARDS_AUTO = 0, TOWARDS_PUSH = 1, TOWARDS_PULL = 2 };
+
+/// Faults beyond those of persistent.cuh.
+enum ManyStatus { TOO_DEEP = FAULT };
+
+template <class Offset>
+DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words, u32 v) {
+  Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
+  if (v < graph.vertices) {
+    vertex.seen = words.seen[v];
+    vertex.next = words.next[v];
+    vertex.entries = graph.out_ends[v + 1] - graph.out_ends[v];
+  }
+  return vertex;
+}
+
+/// What this warp has counted: a lane has searches `lane` and 32 + lane.
+struct Counted {
+  u32 vertices[2];
+  float edges[2];
+  float all;  // edges out of all vertices that are fresh for any search
+};
+
+/// Adds a group's fresh bits to what the warp has counted. Edges: exactly for vertices of many,
+/// and by their mean for the others.
+DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
+  constexpr float MANY = 128;
+  const bool is_big = fresh && degree > MANY;
+  float sum = fresh && !is_big ? degree : 0, own = fresh && !is_big ? 1 : 0;
+  for (int delta = WARP / 2; delta; delta /= 2) {
+    sum += __shfl_xor_sync(ALL_LANES, sum, delta);
+    own += __shfl_xor_sync(ALL_LANES, own, delta);
+  }
+  const float mean = own > 0 ? sum / own : 0;
+  const u32 big = __ballot_sync(ALL_LANES, is_big);
+  counted.all += sum;
+  for (int half = 0; half < 2; ++half) {
+    const u32 column = transposed(u32(fresh >> 32 * half));
+    counted.vertices[half] += u32(__popc(column));
+    counted.edges[half] += mean * float(__popc(column & ~big));
+  }
+  for (u32 rest = big; rest; rest &= rest - 1) {
+    const int from = __ffs(int(rest)) - 1;
+    const u64 bits = shuffle(fresh, from);
+    const float edges = shuffle(degree, from);
+    counted.all += edges;
+    for (int half = 0; half < 2; ++half) {
+      if (bits >> (lane() + WARP * half) & 1) counted.edges[half] += edges;
+    }
+  }
+}
+
+/// The bits that this level has brought: noted, counted, and merged into seen.
+template <class Offset>
+DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues, bool queues_all,
+                  bool is_all, u64 wanted, i32 level, Counted &counted, i32 *held) {
+  const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
+  const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
+  const bool notes = planes_for(level) <= words.room, opens = notes && level == 4;
+  Pushers pushers{held, 0};
+  for (u32 first = warp; first < groups; first += warps * WARP) {
+    const u32 mine = first + lane() * warps;
+    const bool is_due = mine < groups && (is_all || opens || words.touched[mine]);
+    if (mine < groups && !is_due && words.had[mine]) words.had[mine] = 0;
+    const u32 open = is_due ? words.open[mine] : 0;
+    u32 due = __ballot_sync(ALL_LANES, is_due);
+    int at = __ffs(int(due)) - 1;
+    Vertex<Offset> vertex;
+    if (due) vertex = load_merged(graph, words, (first + at * warps) * WARP + lane());
+    while (due) {
+      due &= due - 1;
+      const u32 group = first + at * warps, v = group * WARP + lane();
+      const u32 opened = shuffle(open, at);
+      const Vertex<Offset> now = vertex;
+      at = __ffs(int(due)) - 1;
+      if (due) vertex = load_merged(graph, words, (first + at * warps) * WARP + lane());
+      u64 fresh = now.next & ~now.seen;
+      if (fresh && level && graph.allowed && !graph.allowed[v]) fresh = 0;
+      if (fresh) words.seen[v] = now.seen | fresh;
+      if (v < graph.vertices) {
+        words.fresh[v] = fresh;
+        if (notes && (fresh || (opens && now.seen))) note_level(words, v, now.seen, fresh, level);
+      }
+      const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
+      const u64 had = reduce_or(fresh);
+      if (lane() == 0) {
+        if (opened & complete) words.open[group] = opened & ~complete;
+        words.touched[group] = 0;
+        words.had[group] = had;
+      }
+      if (!had) continue;
+      count_fresh(fresh, float(now.entries), counted);
+      if (queues_all) queue_vertex(graph, queues, v, fresh ? i64(now.entries) : 0, pushers);
+    }
+  }
+  if (queues_all) pushers.flush(queues, pushers.count);
+}
+
+/// The plane that a level has opened, where it has not been written: once it is known to be needed.
+template <class Offset>
+DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
+  if (planes_for(level) > words.room) return;
+  u64 *plane = words.planes + (planes_for(level) - 1) * words.stride;
+  for (u32 v = u32(thread_in_grid()); v < graph.vertices; v += u32(threads_in_grid())) {
+    if (words.seen[v] && !(words.had[v / WARP] && words.fresh[v])) plane[v] = 0;
+  }
+}
+
+/// Starts are to be reached at level 0; open are those that may be pulled to.
+template <class Offset>
+DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const i32 *starts,
+                           const i32 *renumbered, i32 searches) {
+  for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
+    const i32 v = renumbered ? renumbered[starts[s]] : starts[s];
+    if (v < graph.vertices) add_next(words, v, u64(1) << s);
+    else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
+  }
+  const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
+  for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
+    const i64 v = group * WARP + lane();
+    bool is_open = v < graph.vertices && graph.into_ends && graph.into_ends[v] < graph.into_ends[v + 1];
+    if (is_open && graph.allowed) is_open = graph.allowed[v];
+    const u32 bits = __ballot_sync(ALL_LANES, is_open);
+    if (lane() == 0) {
+      words.open[group] = bits;
+      words.had[group] = 0;
+    }
+  }
+}
+
+/// What a level comes to: `vertices` that each search reaches, `edges` out of them (about), and in
+/// the last word those out of the vertices that any search reaches.
+struct Tally {
+  u64 *words;
+  static constexpr int SIZE = 2 * SEARCHES + 1, ALL = 2 * SEARCHES;
+
+  /// Adds what the warps of a block have counted, by way of shared memory; all threads call.
+  DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
+    const int me = int(threadIdx.x);
+    if (me < SEARCHES) block_vertices[me] = 0;
+    if (me <= SEARCHES) block_edges[me] = 0;
+    __syncthreads();
+    for (int half = 0; half < 2; ++half) {
+      if (!counted.vertices[half]) continue;
+      atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
+      atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
+    }
+    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
+    __syncthreads();
+    if (me < SEARCHES && block_vertices[me]) atomicAdd(&words[me], u64(block_vertices[me]));
+    if (me <= SEARCHES && block_edges[me] > 0) {
+      atomicAdd(&words[SEARCHES + me], u64(block_edges[me]));
+    }
+  }
+  DEVICE u64 vertices(int search) const { return load_relaxed(&words[search]); }
+  DEVICE float edges(int search) const { return float(load_relaxed(&words[SEARCHES + search])); }
+  DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
+};
+
+/// Searches that go on, and those of them that pull.
+struct Plan {
+  u64 going, pulling;
+};
+
+/// How the next level goes, for each search: the same in every block. `unreached` is shared, and
+/// has the edges out of what each search has yet to reach; so is `votes`, of 4 words.
+template <class Offset>
+DEVICE Plan planned(const Graph<Offset> &graph, const Tally &tally, i32 towards, float favour,
+                    float *unreached, u32 *votes) {
+  const int me = int(threadIdx.x);
+  const bool may_pull = graph.into_ends && towards != TOWARDS_PUSH;
+  const bool is_free = may_pull && towards == TOWARDS_AUTO;
+  if (me < SEARCHES) {
+    const float edges = tally.edges(me);
+    unreached[me] -= edges;
+    const bool pulls = may_pull && (!is_free || edges * favour > unreached[me]);
+    const u32 pulling = __ballot_sync(ALL_LANES, pulls);
+    const u32 going = __ballot_sync(ALL_LANES, tally.vertices(me) != 0);
+    if (lane() == 0) {
+      votes[me / WARP] = pulling;
+      votes[2 + me / WARP] = going;
+    }
+  }
+  __syncthreads();
+  const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
+  const u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
+  const bool is_broad = tally.all() > BROAD * float(graph.out_ends[graph.vertices]);
+  return Plan{going, !pulling && is_free && is_broad ? going : pulling};
+}
+
+/// One launch: all levels of up to 64 searches.
+///
+/// `seen` (n words), `next`, `touched` and `tallies` (three, which levels use by turns) arrive zero.
+/// `starts` and `levels` are in the user's numbering; the graph is in that of `renumbered`, if there
+/// is one, and vertices from `vertices` on have no edges. `parts` has room for the parts of the long
+/// rows of both forms, `rows` for all vertices. `totals`: of each search the vertices reached, the
+/// sum of their levels, and the greatest.
+template <class Op, class Offset, class Level>
+__global__ void __launch_bounds__(MANY_BLOCK, 3)
+search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+            i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
+            const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
+            const i32 *first, bool leads, const bool *allowed, const i32 *starts, const i32 *renumbered,
+            u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u64 *had,
+            u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
+            Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
+  SHARED(u32, left, 2 * MANY_BLOCK);
+  SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
+  SHARED(u32, block_vertices, SEARCHES);
+  SHARED(float, block_edges, SEARCHES + 1);
+  SHARED(float, unreached, SEARCHES);
+  SHARED(i64, sums, 3 * SEARCHES);  // what becomes `totals`, in block 0
+  SHARED(u32, votes, 4);
+  SHARED(i64, due, 1);  // when the host's wish to stop is looked up again
+  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, leads, allowed, longest, part};
+  const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
+  const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
+  const int me = int(threadIdx.x);
+  const bool is_first = blockIdx.x == 0, is_scribe = records_room && is_first && me == 0;
+  i32 *my_held = held + Pushers::ROOM * warp_in_block();
+  Grid grid(control);
+  grid.begin(tickets);
+  if (me == 0) due[0] = StopFlag(host, patience).due;
+  const Records trace{records, records_room};
+
+  begin_searches(graph, words, starts, renumbered, searches);
+  if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
+  for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
+  grid.meet();
+  u32 status = FINISHED;
+  i32 depth = 0;
+  bool is_small = true;  // whether what is fresh next may as well be queued as it is merged
+  bool is_all = false;   // whether so much was pushed that no group was told, and all are merged
+  for (i32 level = 0;; ++level) {
+    // What is queued is counted, by merge or by expand_groups, in words that levels use by turns.
+    u64 *counts = control + 1 + (level & 1) * 4;
+    if (is_first && me < 4) store_relaxed(&control[1 + (~level & 1) * 4 + me], u64(0));
+    const Tally tally{tallies + level % 3 * Tally::SIZE};
+    Counted counted = {{0, 0}, {0, 0}, 0};
+    merge(graph, words, Queues{parts, rows, counts}, is_small, is_all, wanted, level, counted, my_held);
+    tally.add(counted, block_vertices, block_edges);
+    grid.meet();
+
+    const Plan plan = planned(graph, tally, towards, favour, unreached, votes);
+    if (is_first && me < SEARCHES) {
+      const i64 found = i64(tally.vertices(me));
+      sums[me] += found;
+      sums[SEARCHES + me] += found * level;
+      if (found) sums[2 * SEARCHES + me] = level;
+    }
+    if (is_first && me < Tally::SIZE) tallies[(level + 1) % 3 * Tally::SIZE + me] = 0;
+    if (plan.going) depth = level;
+    if (is_scribe) {
+      u64 frontier = 0, edges = 0;
+      for (int s = 0; s < searches; ++s) frontier += tally.words[s], edges += tally.words[SEARCHES + s];
+      trace.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
+    }
+    if (room && plan.going && planes_for(level) > room) status = TOO_DEEP;
+    if (room && plan.going && level > 4 && opens_plane(level)) {
+      clear_plane(graph, words, level);
+      if (level >= limit) grid.meet();  // who writes a vertex's levels need not be who has cleared
+    }
+    if (status == TOO_DEEP || !plan.going || level >= limit) break;
+
+    const u64 pushing = plan.going & ~plan.pulling;
+    const bool is_queued = is_small && !plan.pulling;
+    const Queues queues{parts, rows, is_queued ? counts : counts + 2};
+    if (!is_queued) {
+      u32 *my_left = left + 2 * WARP * warp_in_block();
+      expand_groups(graph, words, queues, pushing, plan.pulling, my_left, my_held);
+      grid.meet();
+    }
+    is_all = pushing && tally.all() > MOST * float(vertices);
+    expand_queued(graph, words, queues, pushing, plan.pulling,
+                  !is_all ? CARE_MARK : plan.pulling ? CARE_TEST : CARE_NONE);
+    is_small = !plan.pulling && tally.all() < SMALL * float(out_ends[vertices]);
+    bool asks = false;
+    if (is_first && me == 0) {
+      StopFlag flag(host, patience);
+      flag.due = due[0];
+      asks = flag.is_up();
+      due[0] = flag.due;
+    }
+    if (grid.meet(asks)) {
+      status = STOPPED;
+      break;
+    }
+  }
+
+  if (status == FINISHED && levels) {
+    write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
+  }
+  if (is_first && me < searches) {
+    totals[me] = greatest(sums[me], i64(1));  // a start without edges is counted nowhere else
+    totals[SEARCHES + me] = sums[SEARCHES + me];
+    totals[2 * SEARCHES + me] = sums[2 * SEARCHES + me];
+  }
+  if (is_last_block(grid) && me == 0) {
+    tell_host(host, launch, HOST_STATUS, status);
+    tell_host(host, launch, HOST_RESULTS, u32(depth));
+  }
+}
+
+}  // namespace graphla

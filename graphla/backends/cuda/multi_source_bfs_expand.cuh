@@ -1,0 +1,310 @@
+// One level of 64 searches: next[] from seen[] (pull) and from fresh[] (push). See multi_source_bfs.cu.
+//
+// A warp takes a group of 32 vertices. What would keep it busy is queued: vertices that push, and
+// rows of more than `longest` entries in parts; behind a barrier all warps share the queues.
+#ifndef GRAPHLA_MANY_EXPAND
+#define GRAPHLA_MANY_EXPAND
+#include "multi_source_bfs.cuh"
+
+namespace graphla {
+
+/// What is put off to the second half of an expansion. Both queues are empty when it begins.
+struct Queues {
+  u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
+  i32 *rows;    // vertices that push along short rows
+  u64 *counts;  // of parts, of rows
+};
+
+constexpr u64 PULLS = u64(1) << 63;
+
+DEVICE void add_next(const Words &words, i32 v, u64 bits) {
+  add_bits(&words.next[v], bits);
+  store_relaxed(&words.touched[v / WARP], u8(1));
+}
+
+/// What a push does beside the atomic. Where each lane goes to a place of its own, the test and the
+/// mark take as long as that: for many edges to vertices that are mostly new, it is all that is done.
+enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
+
+/// Push of one edge's searches.
+DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
+  if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
+  add_bits(&words.next[w], bits);
+  if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
+}
+
+/// Queues this lane's row in parts, if it has any; all lanes call.
+DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
+  u32 left = __ballot_sync(ALL_LANES, parts != 0);
+  if (!left) return;
+  const u32 end = warp_inclusive_sum(parts);
+  u64 first = 0;
+  if (lane() == WARP - 1) first = atomicAdd(&queues.counts[0], u64(end));
+  first = shuffle(first, WARP - 1);
+  for (; left; left &= left - 1) {
+    const int from = __ffs(int(left)) - 1;
+    const u32 row_parts = shuffle(parts, from), row = shuffle(v, from);
+    const u64 place = first + (shuffle(end, from) - row_parts);
+    for (u32 k = lane(); k < row_parts; k += WARP) {
+      queues.parts[place + k] = kind | u64(k) << 32 | u64(row);
+    }
+  }
+}
+
+/// The vertices that a warp is about to queue: in shared memory, so that it asks for room seldom.
+struct Pushers {
+  static constexpr int FULL = 64, ROOM = FULL + WARP;
+  i32 *held;  // ROOM of them, the warp's own
+  int count;
+
+  /// This lane's vertex, if it `wants`; all lanes call.
+  DEVICE void add(const Queues &queues, i32 v, bool wants) {
+    const u32 wanting = __ballot_sync(ALL_LANES, wants);
+    if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
+    count += __popc(wanting);
+    __syncwarp();
+    if (count < FULL) return;
+    flush(queues, FULL);
+    const i32 rest = held[FULL + lane()];
+    __syncwarp();
+    held[lane()] = rest;
+    count -= FULL;
+    __syncwarp();
+  }
+  DEVICE void flush(const Queues &queues, int some) {
+    if (!some) return;
+    u64 place = 0;
+    if (lane() == 0) place = atomicAdd(&queues.counts[1], u64(some));
+    place = shuffle(place, 0);
+    for (int k = lane(); k < some; k += WARP) queues.rows[place + k] = held[k];
+  }
+};
+
+/// Entries begin..end - 1 of a long row pushed by a warp.
+template <class Offset>
+DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
+                      int care) {
+  constexpr int UNROLL = 8;
+  for (i64 p = begin + lane(); p < end; p += UNROLL * WARP) {
+    i32 w[UNROLL];
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) w[j] = p + j * WARP < end ? graph.out[p + j * WARP] : -1;
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) {
+      if (w[j] >= 0) push_to(words, w[j], bits, care);
+    }
+  }
+}
+
+/// Entries begin..end - 1 of v's long row pulled by a warp, until nothing is missing.
+template <class Offset>
+DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64 begin, i64 end,
+                      u64 missing) {
+  u64 found = 0;
+  for (i64 p = begin; p < end && found != missing; p += UNROLL * WARP) {
+    i32 u[UNROLL];
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) {
+      const i64 at = p + j * WARP + lane();
+      u[j] = at < end ? graph.into[at] : -1;
+    }
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) {
+      if (u[j] >= 0) found |= words.seen[u[j]];
+    }
+    found = reduce_or(found & missing);
+  }
+  if (lane() == 0 && found) add_next(words, v, found);
+}
+
+/// The short rows of a warp's vertices (-1: none), pushed edge by edge.
+template <class Offset>
+DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
+                      int care) {
+  u64 bits = 0;
+  Offset begin = 0;
+  u32 length = 0;
+  if (v >= 0) {
+    bits = words.fresh[v] & pushing;
+    begin = graph.out_ends[v];
+    length = u32(graph.out_ends[v + 1] - begin);
+  }
+  const u32 end = warp_inclusive_sum(length), total = shuffle(end, WARP - 1);
+  const Offset shift = begin - Offset(end - length);
+  for (u32 edge = 0; edge < total; edge += UNROLL * WARP) {
+    i32 w[UNROLL];
+    u64 with[UNROLL];
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) {
+      const u32 mine = edge + j * WARP + lane();
+      const int row = row_of_edge(end, mine);
+      const Offset at = shuffle(shift, row);
+      with[j] = shuffle(bits, row);
+      w[j] = mine < total ? graph.out[at + Offset(mine)] : -1;
+    }
+#pragma unroll
+    for (int j = 0; j < UNROLL; ++j) {
+      if (w[j] >= 0) push_to(words, w[j], with[j], care);
+    }
+  }
+}
+
+/// This lane's vertex queued by the length of its row, if it has any that pushes; all lanes call.
+template <class Offset>
+DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
+                         Pushers &pushers) {
+  const bool is_long = length > graph.longest;
+  queue_parts(queues, v, is_long ? u32((length + graph.part - 1) / graph.part) : 0, 0);
+  pushers.add(queues, i32(v), length && !is_long);
+}
+
+/// A vertex that may be pulled to has an in-edge.
+template <class Offset>
+DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
+  Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
+  if (open >> lane() & 1) {
+    vertex.seen = words.seen[v];
+    vertex.begin = graph.into_ends[v];
+    vertex.entries = graph.into_ends[v + 1] - vertex.begin;
+    if (graph.first) vertex.nearest = graph.first[v];
+  }
+  return vertex;
+}
+
+/// The rows of a group pulled: each lane tries its first neighbour, then a few more; then the warp
+/// takes all edges that are left, those of long rows apart, which are queued.
+/// `left` is this warp's shared words, two for each lane: what its row still misses.
+template <class Offset>
+DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
+                       const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
+  constexpr int FEW = 6;
+  const u64 seen = vertex.seen;
+  const Offset entries = vertex.entries;
+  Offset begin = vertex.begin;
+  u64 found = 0;
+  const u64 missing = pulling & ~seen;
+  u32 length = 0;
+  u32 parts = 0;
+  if (missing) {
+    found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
+    const u32 tried = !graph.first || graph.leads;  // of the row
+    length = u32(least(entries - Offset(tried), Offset(FEW)));
+    if (found != missing && length) {
+      i32 next[FEW];
+#pragma unroll
+      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + Offset(tried) + least(j, int(length) - 1)];
+#pragma unroll
+      for (int j = 0; j < FEW; ++j) found |= words.seen[next[j]] & missing;
+    }
+    const bool is_long = entries > graph.longest;
+    begin += Offset(tried + length);
+    length = found == missing || is_long ? 0 : u32(entries) - tried - length;
+    if (found != missing && is_long) parts = u32((i64(entries) + graph.part - 1) / graph.part);
+  }
+  queue_parts(queues, v, parts, PULLS);
+  const u32 end = warp_inclusive_sum(length), total = shuffle(end, WARP - 1);
+  if (total) {
+    const Offset shift = begin - Offset(end - length);
+    const u64 rest = missing & ~found;
+    left[lane()] = u32(rest);
+    left[WARP + lane()] = u32(rest >> 32);
+    __syncwarp();
+    for (u32 edge = 0; edge < total; edge += UNROLL * WARP) {
+      i32 u[UNROLL];
+      int row[UNROLL];
+#pragma unroll
+      for (int j = 0; j < UNROLL; ++j) {
+        const u32 mine = edge + j * WARP + lane();
+        row[j] = row_of_edge(end, mine);
+        const Offset at = shuffle(shift, row[j]);
+        const u32 wants = load_relaxed(&left[row[j]]) | load_relaxed(&left[WARP + row[j]]);
+        u[j] = mine < total && wants ? graph.into[at + Offset(mine)] : -1;
+      }
+#pragma unroll
+      for (int j = 0; j < UNROLL; ++j) {
+        const u64 got = u[j] < 0 ? 0 : words.seen[u[j]] & pulling;
+        if (u32(got) & load_relaxed(&left[row[j]])) atomicAnd(&left[row[j]], ~u32(got));
+        if (u32(got >> 32) & load_relaxed(&left[WARP + row[j]])) {
+          atomicAnd(&left[WARP + row[j]], ~u32(got >> 32));
+        }
+      }
+      __syncwarp();
+    }
+    found = missing & ~(u64(left[lane()]) | u64(left[WARP + lane()]) << 32);
+    __syncwarp();
+  }
+  if (found) {
+    if (is_alone) words.next[v] = seen | found;
+    else add_bits(&words.next[v], found);
+  }
+  if (__any_sync(ALL_LANES, found != 0) && lane() == 0) store_relaxed(&words.touched[v / WARP], u8(1));
+}
+
+/// The first half of an expansion: all groups pull, and queue what pushes.
+template <class Offset>
+DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
+                          u64 pushing, u64 pulling, u32 *left, i32 *held) {
+  const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
+  const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
+  Pushers pushers{held, 0};
+  for (u32 first = warp; first < groups; first += warps * WARP) {
+    const u32 mine = first + lane() * warps;
+    const u32 open = mine < groups && pulling ? words.open[mine] : 0;
+    const bool pushes = mine < groups && pushing && (words.had[mine] & pushing);
+    const auto vertex_of = [&](int at) { return (first + at * warps) * WARP + lane(); };
+    u32 due = __ballot_sync(ALL_LANES, open != 0);
+    int at = __ffs(int(due)) - 1;
+    Vertex<Offset> vertex;
+    if (due) vertex = load_open(graph, words, vertex_of(at), shuffle(open, at));
+    while (due) {
+      due &= due - 1;
+      const int now = at;
+      const Vertex<Offset> current = vertex;
+      at = __ffs(int(due)) - 1;
+      if (due) vertex = load_open(graph, words, vertex_of(at), shuffle(open, at));
+      pull_group(graph, words, queues, vertex_of(now), current, pulling, !pushing, left);
+    }
+    for (due = __ballot_sync(ALL_LANES, pushes); due; due &= due - 1) {
+      const u32 v = vertex_of(__ffs(int(due)) - 1);
+      i64 length = 0;
+      if (v < graph.vertices) {
+        const bool is_fresh = (words.fresh[v] & pushing) != 0;
+        length = i64(graph.out_ends[v + 1]) - i64(graph.out_ends[v]);
+        if (!is_fresh) length = 0;
+      }
+      queue_vertex(graph, queues, v, length, pushers);
+    }
+  }
+  pushers.flush(queues, pushers.count);
+}
+
+/// The second half: what is queued, dealt out to all warps.
+template <class Offset>
+DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
+                          u64 pushing, u64 pulling, int care) {
+  const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
+  const i64 parts = i64(load_relaxed(&queues.counts[0])), rows = i64(load_relaxed(&queues.counts[1]));
+  for (i64 q = warp; q < parts; q += warps) {
+    const u64 item = queues.parts[q];
+    const i32 v = i32(u32(item));
+    const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
+    if (item & PULLS) {
+      const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // others may add
+      if (!missing) continue;
+      const i64 begin = i64(graph.into_ends[v]) + skip;
+      pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])), missing);
+    } else {
+      const i64 begin = i64(graph.out_ends[v]) + skip;
+      const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));
+      push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
+    }
+  }
+  const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));  // few rows: few to a warp
+  for (i64 first = warp * each; first < rows; first += warps * each) {
+    const i64 mine = first + lane();
+    push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);
+  }
+}
+
+}  // namespace graphla
+#endif

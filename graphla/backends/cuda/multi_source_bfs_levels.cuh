@@ -1,0 +1,153 @@
+// Levels of 64 searches, kept bit by bit, and written as numbers.
+//
+// Word v of *plane* b holds bit b of the code of v's level, for all searches. The code is a Gray
+// code turned so that levels 2, 3 and 4, where most vertices of a small world lie, have one bit,
+// none and one bit: a level then writes to few planes.
+#ifndef GRAPHLA_MANY_LEVELS
+#define GRAPHLA_MANY_LEVELS
+#include "multi_source_bfs.cuh"
+
+namespace graphla {
+
+constexpr u32 CENTRE = 2;  // the Gray code of level 3
+
+DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
+
+/// How many planes hold the levels up to `level`.
+DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
+
+/// Whether plane `b` is first written at `level`.
+DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
+
+/// The level in the planes of one vertex.
+DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
+  const u32 code = code_of(level);
+  const int used = planes_for(level);
+  for (int b = 0; b < used; ++b) {
+    u64 *word = &words.planes[b * words.stride + v];
+    const u64 bits = code >> b & 1 ? fresh : 0;
+    const bool is_new = !seen || (b == used - 1 && opens_plane(level));
+    if (is_new) *word = bits;
+    else if (bits) add_bits(word, bits);  // nobody else's, but nothing to wait for
+  }
+}
+
+/// Sixteen bytes, stored at once.
+struct alignas(16) Quad {
+  u32 word[4];
+};
+
+/// Levels of 16 (one byte each) or 4 (int32) searches from `first` on, of one vertex.
+template <class Level>
+DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
+  Quad quad = {{0, 0, 0, 0}};
+  constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;  // bits 0..3 to the low bits of 4 bytes
+  u32 run = 0;
+  for (int b = used - 1; b >= 0; --b) {
+    run ^= u32(planes[b * stride + v] >> first) ^ (CENTRE >> b & 1 ? ~0u : 0u);
+    for (int q = 0; q < 4; ++q) {
+      if constexpr (sizeof(Level) == 1) quad.word[q] |= ((run >> 4 * q & 15) * SPREAD & ONES) << b;
+      else quad.word[q] |= (run >> q & 1) << b;
+    }
+  }
+  const u32 missed = ~u32(seen >> first);
+  for (int q = 0; q < 4; ++q) {
+    if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+    else if (missed >> q & 1) quad.word[q] = ~0u;
+  }
+  return quad;
+}
+
+constexpr int FEW_PLANES = 4;  // levels 0 to 15
+
+/// The planes of a lane's vertex: bit b of its levels.
+struct Planes {
+  u64 bits[FEW_PLANES];
+
+  /// The first `used` planes as they are kept, those beyond being zero.
+  DEVICE void load(const u64 *planes, i64 stride, int used) {
+#pragma unroll
+    for (int b = 0; b < FEW_PLANES; ++b) bits[b] = b < used ? planes[b * stride] : 0;
+  }
+
+  /// From codes to levels.
+  DEVICE void decode() {
+    static_assert(CENTRE == 2, "the code of level 0 is in plane 1");
+    bits[1] = ~bits[1];
+#pragma unroll
+    for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
+  }
+
+  /// Levels, of USED bits, of some searches, from `first` on, of the vertex of lane `from`; all
+  /// lanes call.
+  template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
+    Quad quad = {{0, 0, 0, 0}};
+    constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
+#pragma unroll
+    for (int b = 0; b < USED; ++b) {
+      const u32 theirs = u32(shuffle(bits[b], from) >> first);
+      for (int q = 0; q < 4; ++q) {
+        if constexpr (sizeof(Level) == 1) quad.word[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
+        else quad.word[q] |= (theirs >> q & 1) << b;
+      }
+    }
+    const u32 missed = ~u32(shuffle(seen, from) >> first);
+    for (int q = 0; q < 4; ++q) {
+      if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+      else if (missed >> q & 1) quad.word[q] = ~0u;
+    }
+    return quad;
+  }
+};
+
+/// Levels in the user's numbering: row v of `levels` begins at v * pitch, and is `width` long, 16
+/// bytes times a power of two.
+///
+/// A lane loads the words of one vertex, turns its code into levels bit by bit, and then writes 16
+/// bytes of a row, with the lanes beside it.
+template <class Level>
+DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renumbered, i32 depth,
+                         int width, Level *levels, i64 pitch) {
+  constexpr int EACH = 16 / sizeof(Level);
+  const int used = least(planes_for(depth), words.room);
+  const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
+  const u32 begin = u32(thread_in_grid()), step = u32(threads_in_grid());
+  const auto number = [&](u32 row) { return row >= n ? 0u : renumbered ? u32(renumbered[row]) : row; };
+  if (used > FEW_PLANES) {
+    for (i64 k = begin; k < i64(n) << shift; k += step) {
+      const u32 row = u32(k >> shift), v = number(row);
+      const int first = (int(k) & last) * EACH;
+      const u64 seen = words.seen[v];
+      const int planes = v < active && seen ? used : 0;
+      const Quad quad = levels_from<Level>(words.planes, words.stride, v, planes, seen, first);
+      *(Quad *)&levels[row * pitch + first] = quad;
+    }
+    return;
+  }
+  // Planes hold nothing of a vertex that no search has reached.
+  const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
+  u32 v = number(begin), later = number(begin + step);
+  u64 seen = words.seen[v], seen_later = words.seen[later];
+  Planes planes;
+  planes.load(words.planes + v, words.stride, used_of(v, seen));
+  u32 third = number(begin + 2 * step);
+  for (u32 base = begin - lane(); base < n; base += step) {
+    // The words of the next vertex come while this one's levels are written, and before them, of the
+    // one after it, whether there are any.
+    Planes ahead;
+    ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
+    const u64 seen_third = words.seen[third];
+    if (v < active) planes.decode();
+    v = later, later = third, third = number(base + 3 * step + lane());
+    for (int k = lane(); k < WARP << shift; k += WARP) {
+      const int from = k >> shift, first = (k & last) * EACH;
+      const Quad quad = used <= 3 ? planes.template levels_of<Level, 3>(from, first, seen)
+                                  : planes.template levels_of<Level, FEW_PLANES>(from, first, seen);
+      if (base + from < n) *(Quad *)&levels[(base + from) * pitch + first] = quad;
+    }
+    planes = ahead, seen = seen_later, seen_later = seen_third;
+  }
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,174 @@
+"""Plans: what traversals read beside a square matrix, made of its pattern. Kernels: plan.cu.
+
+A full plan takes some 16 bytes a vertex and 4 an entry, for each form of the matrix; making it, 1.3
+bytes a vertex more, and no sort.
+
+Waits: once for where the classes of degree end (full), once until the plan is made.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from time import perf_counter
+from traceback import clear_frames
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.convert import CHUNK, LANES, add_up_sizes, chunks
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, size, to_numbers
+from graphla.backends.cuda.select import add_up
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr, Plan, Relabelled
+
+CLASSES = 32
+"""Bit lengths of a degree."""
+LONG = 12
+"""Rows of vertices with a degree of more bits are taken by whole blocks."""
+WIDE_BLOCK = 1024
+START, PER_VERTEX, PER_ENTRY = 1.8e-4, 6.5e-10, 1e-11
+"""Seconds of a full plan, measured on an H200 (docs/decisions/010-plans.md)."""
+MOST = 1.5
+"""What plans may take, in bytes of the forms that they are made of."""
+
+
+def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+    """The plan of a matrix by rows and by columns (one object where it is symmetric).
+
+    The light tier is taken from `before`, if that is there. Instead of a full plan that would take
+    more than its share of memory, or more than there is, a light one comes back.
+    """
+    light = _look_at(out, into) if before is None else before
+    if not full or light.is_full or price_of_plan(out, into) == inf:
+        return light
+    try:
+        return _relabelled(light, out, into)
+    except MemoryError as error:
+        clear_frames(error.__traceback__)  # what they hold is memory of the device
+        return light
+
+
+def price_of_plan(out: Csr, into: Csr) -> float:
+    """About how many seconds a full plan takes; infinite where it would pass `MOST`.
+
+    That is where vertices have 7 edges or less in the mean (5 each way in a directed graph): meshes
+    and roads, which gain nothing by it.
+    """
+    n, entries = out.nrows, out.nvals
+    pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
+    forms = 1 if out is into else 2
+    held = numbers + n // 8 + forms * (pattern + 2 * first)  # both ways, for the transpose
+    if not entries or held > MOST * forms * pattern:
+        return inf
+    return START + PER_VERTEX * n + forms * PER_ENTRY * entries
+
+
+def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
+    """The plan of the transpose: the same, but for what is first. `out`, `into` are that one's."""
+    if out is into:
+        return plan
+    start = perf_counter()
+    first, relabelled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabelled
+    if relabelled is not None:
+        r = relabelled
+        first_renamed = _first(r.out, r.active, NULL)
+        relabelled = Relabelled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
+    seconds = plan.seconds + _waited(start)
+    return Plan(plan.idle, first, relabelled, plan.nbytes, seconds, plan.is_full)
+
+
+def _first(into: Csr, rows: int, classes: Any) -> Array:
+    """An in-neighbour of each of so many vertices, -1 for none: of many edges, or, without classes,
+    the first."""
+    first = xp.empty(rows, np.int32)
+    if rows:
+        pick = load("plan.cu", "pick_neighbours", NOTHING, into.indptr.dtype)
+        pick(blocks(rows), BLOCK, into.indptr, into.indices, classes, size(rows), first)
+    return first
+
+
+def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
+    """The class of each vertex's degree, and the map of idle ones."""
+    n = out.nrows
+    classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // LANES), np.uint32)
+    if n:
+        kernel = load("plan.cu", "class_vertices", NOTHING, out.indptr.dtype)
+        other = NULL if out is into else into.indptr
+        kernel(blocks(n), BLOCK, out.indptr, other, size(n), classes, idle)
+    return classes, idle
+
+
+def _look_at(out: Csr, into: Csr) -> Plan:
+    """The light tier: two passes over the vertices."""
+    for name in ("class_vertices", "pick_neighbours"):
+        load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
+    start = perf_counter()
+    classes, idle = _classes(out, into)
+    first = _first(into, out.nrows, classes)
+    return Plan(idle, first, None, idle.nbytes + first.nbytes, _waited(start))
+
+
+def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
+    """The full tier: vertices numbered, then every row renamed and parted by class."""
+    kernels = _kernels(out.indptr.dtype)
+    n, start = out.nrows, perf_counter()
+    classes = xp.empty(n, np.uint8)
+    parts = -(-n // CHUNK)
+    counts = xp.empty((CLASSES + 1) * parts, np.int64)
+    other = NULL if out is into else into.indptr
+    where = out.indptr, other
+    kernels["count_classes"](chunks(n), BLOCK, *where, size(n), size(parts), classes, counts)
+    add_up(counts)
+    new, old = xp.empty(n, np.int32), xp.empty(n, np.int32)
+    rows = [xp.empty(n + 1, out.indptr.dtype) for _ in ((out,) if out is into else (out, into))]
+    sizes = (rows[0], NULL if out is into else rows[1])
+    numbers = size(n), size(parts), counts
+    kernels["number_vertices"](chunks(n), BLOCK, *where, classes, *numbers, new, old, *sizes)
+    ends = tuple(to_numbers(counts[parts - 1 :: parts][:CLASSES]))
+    names = classes, new, old
+    made = [
+        _renamed(kernels, each, names, indptr, ends)
+        for each, indptr in zip((out, into), rows, strict=False)
+    ]
+    first = _first(made[-1], ends[-1], NULL)
+    relabelled = Relabelled(new, old, made[0], made[-1], first, ends[-1], ends)
+    seconds = light.seconds + _waited(start)
+    held = (new, old, first, *(x for a in made for x in (a.indptr, a.indices)))
+    return Plan(
+        light.idle,
+        light.first,
+        relabelled,
+        light.nbytes + sum(array.nbytes for array in held),
+        seconds,
+        is_full=True,
+    )
+
+
+def _renamed(
+    kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
+) -> Csr:
+    """The rows in the new order, their entries renamed, ascending; `sizes` becomes the indptr."""
+    add_up_sizes(sizes)
+    indices = xp.empty(a.nvals, np.int32)
+    long, active = ends[CLASSES - 1 - LONG], ends[-1]
+    operands = a.indptr, a.indices, *names, sizes
+    if long:
+        kernel, grid = kernels["relabel_long_rows"], blocks(long * WIDE_BLOCK, WIDE_BLOCK)
+        kernel(grid, WIDE_BLOCK, *operands, size(long), indices)
+    if active > long:
+        grid = blocks((active - long) * LANES)
+        kernels["relabel_rows"](grid, BLOCK, *operands, size(long), size(active), indices)
+    there = xp.broadcast_to(xp.ones(1, bool), (a.nvals,))
+    return Csr(a.nrows, a.ncols, sizes, indices, there)
+
+
+def _kernels(offset: Any) -> dict[str, Any]:
+    names = ("count_classes", "number_vertices", "relabel_rows", "relabel_long_rows")
+    return {name: load("plan.cu", name, NOTHING, offset) for name in names}
+
+
+def _waited(start: float) -> float:
+    """Seconds since then, once what was launched is done."""
+    xp.cuda.get_current_stream().synchronize()
+    return perf_counter() - start

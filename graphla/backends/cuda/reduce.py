@@ -1,0 +1,100 @@
+"""Folds of all values and of rows, the same bits in every run. Kernels: reduce.cu.
+
+Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in
+`reduce_rows`, whose count stays on the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cpu.arrays.layout import repeat_value
+from graphla.backends.cuda.apply import cast_values
+from graphla.backends.cuda.launch import ISO, NULL, blocks, counter, number, read, size, tiles
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, BitmapVector, Counted, Csr, SparseVector, is_iso
+from semirings.structures import TypedMonoid
+
+FOLD_BLOCK, STRIP = 256, 512  # as in reduce.cu
+PART = 1 << 13
+"""Values from which another block pays: 32 for each thread."""
+PARTS = 1024
+"""Blocks at most, which then read 8 MiB at least at a time. A number of its own, not of the card,
+so that floats are added in one order everywhere."""
+
+
+def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
+    """The fold of all values, or of those that are present, a scalar; the identity for none."""
+    if not values.size:
+        return monoid.identity
+    dtype, times = monoid.type.np_type, values.size
+    if is_iso(values) and present is not None:
+        times = number(xp.count_nonzero(present))
+        if not times:
+            return monoid.identity
+    if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
+        if present is None or is_iso(values):
+            return _on_host(cast_values(values[:1], dtype))
+        return _on_host(cast_values(values[present.argmax().reshape(1)], dtype))
+    if is_iso(values):
+        result = xp.empty(1, dtype)
+        kernel = load("reduce.cu", "fold_repeated", (cuda_ops.folding, monoid), values.dtype)
+        kernel(1, 1, values, size(times), result)
+        return _on_host(result)
+    parts = _fold_parts(values, monoid, present)
+    return _on_host(parts if parts.size == 1 else _fold_parts(parts, monoid, None))
+
+
+def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
+    """w(i) = the fold of row i; a row without entries has none."""
+    dtype, n = monoid.type.np_type, a.nrows
+    if not a.nvals:
+        return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))
+    present, found = xp.empty(n, bool), counter()
+    x, stored, kept = read(a.values)
+    offset, spec = a.indptr.dtype, (cuda_ops.folding, monoid)
+    if kept == ISO and (monoid.is_any or monoid.is_idempotent):
+        folds = repeat_value(xp, cast_values(a.values[:1], dtype), n)
+        kernel = load("reduce.cu", "note_occupied", NOTHING, offset)
+        kernel(tiles(n), FOLD_BLOCK, a.indptr, size(n), present, found)
+        return BitmapVector(n, present, folds, Counted(found))
+    folds = xp.empty(n, dtype)
+    if kept == ISO or monoid.is_any:
+        kernel = load("reduce.cu", "fold_rows_at_once", spec, stored, kept, offset)
+        kernel(tiles(n), FOLD_BLOCK, a.indptr, size(n), x, folds, present, found)
+        return BitmapVector(n, present, folds, Counted(found))
+    strips = -(-a.nvals // STRIP)
+    tails = xp.empty(strips, dtype)
+    kernel = load("reduce.cu", "fold_strips", spec, stored, offset)
+    kernel(
+        blocks(max(strips * 32, n)),
+        FOLD_BLOCK,
+        *(a.indptr, size(n), x, size(a.nvals), folds, tails, present, found),
+    )
+    if strips > 1:
+        kernel = load("reduce.cu", "close_rows", spec, offset)
+        kernel(blocks(strips), FOLD_BLOCK, a.indptr, size(n), tails, size(a.nvals), folds)
+    return BitmapVector(n, present, folds, Counted(found))
+
+
+def _fold_parts(values: Array, monoid: TypedMonoid, present: Array | None) -> Array:
+    """The folds of as many parts as there are values for, in order."""
+    count = values.size
+    parts = min(PARTS, -(-count // PART))
+    part = -(-count // parts)
+    parts = -(-count // part)
+    folds = xp.empty(parts, monoid.type.np_type)
+    some = present is not None
+    spec = (cuda_ops.folding, monoid)
+    kernel = load("reduce.cu", "fold_parts", spec, values.dtype, some)
+    kernel(parts, FOLD_BLOCK, values, present if some else NULL, size(count), size(part), folds)
+    return folds
+
+
+def _on_host(result: Array) -> Any:
+    """The one element of an array as a NumPy scalar: the host waits for it."""
+    return xp.asnumpy(result)[0]

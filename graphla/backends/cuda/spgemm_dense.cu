@@ -1,0 +1,141 @@
+// Rows of C = A B of many terms, made tile by tile: 2^BITS columns at a time, dense in shared memory.
+//
+// A warp takes one tile of one listed row: its lanes find where the tile lies in 32 rows of B at a
+// time, then take those pieces one after the other, in the order of k. Columns of a piece differ,
+// so each lane alone adds to the sum of its column: no atomics, and the same order always. A bit
+// map says which columns are there, and gives them in order.
+// First the columns of each tile are counted, SPAN tiles at a time. A mask clears bits (OUTSIDE).
+#include "spgemm.cuh"
+
+namespace graphla {
+
+constexpr int TILE_WARPS = 4;
+constexpr int SPAN = 8;   // tiles counted at a time
+
+/// Cuts a sorted row of B to the columns begin..end - 1.
+DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
+  from = lower_bound<i32, i64>(b_indices, from, to, i32(begin));
+  if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));
+}
+
+/// Clears the bits of begin..end - 1 that the mask lists in row i.
+template <int MASK, class OffsetM>
+DEVICE void clear_masked(const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices, i64 i, i64 begin,
+                         i64 end, u32 *bits) {
+  if constexpr (MASK != 0) {
+    const i64 stop = m_indptr[i + 1];
+    for (i64 p = lower_bound<i32, i64>(m_indices, m_indptr[i], stop, i32(begin)) + lane(); p < stop; p += WARP) {
+      const i64 column = m_indices[p] - begin;
+      if (column >= end - begin) break;
+      atomicAnd(bits + column / WARP, ~(1u << (column % WARP)));
+    }
+    __syncwarp();
+  }
+}
+
+/// sizes[i] += the columns of row i, which must arrive as zero; of_tiles[row * tiles + tile] = those
+/// of each tile.
+template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
+__global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
+    count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, i64 ncols, const OffsetA *__restrict__ a_indptr,
+                const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
+                const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
+                const i32 *__restrict__ m_indices, i64 *__restrict__ sizes, i64 *__restrict__ of_tiles) {
+  constexpr int WORDS = 1 << (BITS - 5);
+  SHARED(u32, all_bits, TILE_WARPS *SPAN *WORDS);
+  u32 *bits = all_bits + warp_in_block() * SPAN * WORDS;
+  const i64 spans = (tiles + SPAN - 1) / SPAN;
+  const Group<WARP> group;
+  for (i64 unit = thread_in_grid() / WARP; unit < count * spans; unit += threads_in_grid() / WARP) {
+    const i64 row = unit / spans, i = listed[row], first_tile = unit % spans * SPAN;
+    const i64 begin = first_tile << BITS, end = least((first_tile + SPAN) << BITS, ncols);
+    __syncwarp();
+    for (int word = lane(); word < SPAN * WORDS; word += WARP) bits[word] = 0;
+    __syncwarp();
+    auto narrow = [&](i64 &from, i64 &to) {
+      if (spans > 1) cut(b_indices, begin, end, from, to);
+    };
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
+              [&](i32, i32, i32 j, i32) {
+                const u32 column = u32(j - begin), bit = 1u << (column % WARP);
+                if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
+              });
+    clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
+    i64 all = 0;
+    for (int tile = 0; tile < SPAN && first_tile + tile < tiles; tile++) {
+      i64 there = 0;
+      for (int word = lane(); word < WORDS; word += WARP) there += __popc(bits[tile * WORDS + word]);
+      there = shuffle(warp_inclusive_sum(there), WARP - 1);
+      if (lane() == 0) of_tiles[row * tiles + first_tile + tile] = there;
+      all += there;
+    }
+    if (lane() == 0 && all) atomicAdd((u64 *)sizes + i, u64(all));
+  }
+}
+
+/// Row i of C from indptr[i] on; ends[row * tiles + tile] are the sums of `of_tiles` through each.
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
+          int MASK, class OffsetC, int BITS, bool HAS_VALUES>
+__global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
+    make_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, i64 ncols, const OffsetA *__restrict__ a_indptr,
+               const i32 *__restrict__ a_indices, const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
+               const i32 *__restrict__ b_indices, const StoredY *y_values, const OffsetM *__restrict__ m_indptr,
+               const i32 *__restrict__ m_indices, const i64 *__restrict__ ends, const OffsetC *__restrict__ indptr,
+               i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
+  typedef typename Op::Z Z;
+  constexpr int WORDS = 1 << (BITS - 5);
+  SHARED(u32, all_bits, TILE_WARPS *WORDS);
+  SHARED(Z, all_sums, HAS_VALUES ? TILE_WARPS << BITS : 1);
+  u32 *bits = all_bits + warp_in_block() * WORDS;
+  Z *sums = all_sums + (HAS_VALUES ? warp_in_block() << BITS : 0);
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Group<WARP> group;
+  for (i64 unit = thread_in_grid() / WARP; unit < count * tiles; unit += threads_in_grid() / WARP) {
+    const i64 row = unit / tiles, i = listed[row], tile = unit % tiles;
+    const i64 begin = tile << BITS, end = least((tile + 1) << BITS, ncols);
+    const i64 before = unit ? ends[unit - 1] : 0;
+    if (ends[unit] == before) continue;
+    __syncwarp();
+    for (int word = lane(); word < WORDS; word += WARP) bits[word] = 0;
+    if (HAS_VALUES && !Op::IS_ANY)
+      for (int column = lane(); column < 1 << BITS; column += WARP) sums[column] = Op::identity();
+    __syncwarp();
+    auto mark = [&](u32 column) {
+      const u32 bit = 1u << (column % WARP);
+      const bool found = (load_relaxed(bits + column / WARP) & bit) != 0;
+      if (!found) atomicOr(bits + column / WARP, bit);
+      return found;
+    };
+    auto narrow = [&](i64 &from, i64 &to) {
+      if (tiles > 1) cut(b_indices, begin, end, from, to);
+    };
+    if constexpr (HAS_VALUES) {
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, true, narrow,
+                [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+                  const u32 column = u32(j - begin);
+                  bool found = mark(column);
+                  if (Op::IS_ANY && found) return;
+                  Z sum = sums[column];
+                  add_term<Op>(sum, found, x, y, i, k, j);
+                  sums[column] = sum;
+                });
+    } else {
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
+                [&](i32, i32, i32 j, i32) { mark(u32(j - begin)); });
+    }
+    clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
+    i64 place = i64(indptr[i]) + before - (row ? ends[row * tiles - 1] : 0);
+    for (int word = 0; word < WORDS; word++) {
+      const u32 there = bits[word];
+      if (there >> lane() & 1) {
+        const i64 at = place + __popc(there & ((1u << lane()) - 1));
+        indices[at] = i32(begin + word * WARP + lane());
+        if (HAS_VALUES) z[at] = sums[word * WARP + lane()];
+      }
+      place += __popc(there);
+    }
+  }
+}
+
+}  // namespace graphla

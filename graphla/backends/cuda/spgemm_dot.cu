@@ -1,0 +1,155 @@
+// Masked products as dots: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k, j)), of
+// row i of A and column j of B, that is row j of Bt.
+//
+// A warp takes tiles of the pattern's entries. For each row i in its tile it hashes row i of A in
+// shared memory and streams the rows j past it; a row j that is much longer is searched instead for
+// the entries of row i. Short lists are streamed by eight lanes each, long ones by the warp.
+// Row i is hashed while it takes at most half the table; a longer one is searched.
+// `present` must arrive filled with false; z is written where a term is, or not at all where all
+// sums are known to be equal (HAS_VALUES is false). Terms are added lane by
+// lane, then over the lanes: in an order that the operands fix.
+#include "spgemm.cuh"
+
+namespace graphla {
+
+constexpr int DOT_WARPS = 4;
+constexpr int GROUP = 8;        // lanes that stream a short list
+constexpr i32 SHORT_LIST = 64;  // entries of a list that a group streams
+constexpr i32 SKEW = 4;         // times as long as row i, and row j is searched, not streamed
+
+/// One side of a product: rows of (k, value).
+template <class Offset_, class In, class Stored, int KEPT> struct Side {
+  typedef Offset_ Offset;
+  const Offset *__restrict__ indptr;
+  const i32 *__restrict__ indices;
+  const Values<In, Stored, KEPT> values;
+  DEVICE Side(const Offset *p, const i32 *at, const Stored *v) : indptr(p), indices(at), values(v) {}
+  DEVICE i64 begin(i64 row) const { return indptr[row]; }
+  DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
+};
+
+/// Row i of A for looking k up: as a table of 2^bits keys, or sorted (bits = 0).
+struct Sought {
+  const i32 *table;
+  const u16 *places;  // of each key in its row
+  i64 begin;
+  i32 count;
+  int bits;
+};
+
+/// One dot, by the `width` lanes of a group, of which this is number `mine`.
+template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
+DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count, bool searches,
+                int mine, int width, typename Op::Z &sum, bool &found) {
+  const i32 count = searches ? row.count : b_count;
+  const i32 *__restrict__ list = searches ? a.indices + row.begin : b.indices + b_begin;
+  for (i32 t = mine; t < count; t += width) {
+    const i32 k = list[t];
+    i64 in_a, in_b;
+    if (searches) {
+      in_a = row.begin + t;
+      in_b = lower_bound<i32, i64>(b.indices, b_begin, b_begin + b_count, k);
+      if (in_b == b_begin + b_count || b.indices[in_b] != k) continue;
+    } else {
+      in_b = b_begin + t;
+      if (row.bits) {
+        const int slot = find_key(row.table, row.bits, k);
+        if (slot < 0) continue;
+        in_a = row.begin + (HAS_PLACES ? row.places[slot] : 0);
+      } else {
+        in_a = lower_bound<i32, i64>(a.indices, row.begin, row.begin + row.count, k);
+        if (in_a == row.begin + row.count || a.indices[in_a] != k) continue;
+      }
+    }
+    add_term<Op>(sum, found, a.values[in_a], b.values[in_b], i, k, j);
+    if (!HAS_VALUES || is_final<Op>(sum, found)) break;
+  }
+}
+
+/// Row i of A into the warp's table, where it fits; every lane of the warp calls.
+template <bool HAS_PLACES, int BITS, class A>
+DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
+  Sought row{table, places, a.begin(i), a.count(i), 0};
+  if (row.count > (1 << (BITS - 1))) return row;
+  row.bits = bits_for(i64(4) * row.count, 5, BITS);
+  __syncwarp();  // the row before is done with
+  for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
+  __syncwarp();
+  for (i32 t = lane(); t < row.count; t += WARP) {
+    bool is_new;
+    const int slot = put_key(table, row.bits, a.indices[row.begin + t], is_new);
+    if (HAS_PLACES) places[slot] = u16(t);
+  }
+  __syncwarp();
+  return row;
+}
+
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
+          int BITS, bool HAS_VALUES>
+__global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
+    dot_products(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices, const StoredX *x_values,
+                 const OffsetB *__restrict__ bt_indptr, const i32 *__restrict__ bt_indices, const StoredY *y_values,
+                 const OffsetM *__restrict__ indptr, const i32 *__restrict__ indices,  // the pattern
+                 i64 nrows, i64 nvals, i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+  typedef typename Op::Z Z;
+  constexpr bool HAS_PLACES = KEPT_X == EACH;
+  SHARED(i32, tables, DOT_WARPS << BITS);
+  SHARED(u16, all_places, HAS_PLACES ? DOT_WARPS << BITS : 1);
+  i32 *table = tables + (warp_in_block() << BITS);
+  u16 *places = all_places + (HAS_PLACES ? warp_in_block() << BITS : 0);
+  const Side<OffsetA, typename Op::X, StoredX, KEPT_X> a(a_indptr, a_indices, x_values);
+  const Side<OffsetB, typename Op::Y, StoredY, KEPT_Y> b(bt_indptr, bt_indices, y_values);
+
+  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
+    const i64 end = least(first + tile, nvals);
+    i64 i = segment_of(indptr, nrows, first);
+    for (i64 p = first; p < end;) {
+      i = row_from(indptr, nrows, i, p);
+      const i64 stop = least(end, i64(indptr[i + 1]));
+      const Sought row = hash_row<HAS_PLACES, BITS>(a, i, table, places);
+      for (; p < stop && row.count; p += WARP) {
+        const int here = int(least(i64(WARP), stop - p));
+        i32 j = 0, b_count = 0;
+        i64 b_begin = 0;
+        if (lane() < here) {
+          j = indices[p + lane()];
+          b_begin = b.begin(j);
+          b_count = b.count(j);
+        }
+        const bool searches = b_count / SKEW > row.count;
+        const i32 listed = searches ? row.count : b_count;
+        u32 long_ones = __ballot_sync(ALL_LANES, listed > SHORT_LIST);
+        const u32 short_ones = __ballot_sync(ALL_LANES, listed > 0 && listed <= SHORT_LIST);
+        // A lane gives what it knows of its entry to those that share the work.
+        auto share = [&](int from, bool takes, int mine, int width) {
+          const i32 its_j = shuffle(j, from), its_count = shuffle(b_count, from);
+          const i64 its_begin = shuffle(b_begin, from);
+          const bool its_search = __shfl_sync(ALL_LANES, int(searches), from) != 0;
+          Z sum = Op::identity();
+          bool found = false;
+          if (takes)
+            dot<HAS_PLACES, HAS_VALUES, Op>(a, b, row, i, its_j, its_begin, its_count, its_search, mine, width, sum, found);
+          __syncwarp();
+          if (!__any_sync(ALL_LANES, found)) return;
+          add_lanes<Op>(sum, found, width);
+          if (mine == 0 && found) {
+            if (HAS_VALUES) z[p + from] = sum;
+            present[p + from] = true;
+          }
+        };
+        while (long_ones) {
+          const int from = __ffs(int(long_ones)) - 1;
+          long_ones &= long_ones - 1;
+          share(from, true, lane(), WARP);
+        }
+        for (int from = lane() / GROUP, round = 0; round < GROUP; round++, from += WARP / GROUP) {
+          const bool takes = (short_ones >> from & 1) != 0;
+          if (__any_sync(ALL_LANES, takes)) share(from, takes, lane() % GROUP, GROUP);
+        }
+      }
+      p = stop;
+    }
+  }
+}
+
+}  // namespace graphla

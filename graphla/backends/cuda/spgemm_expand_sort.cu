@@ -1,0 +1,105 @@
+// Rows of C = A B of many terms among very many columns: expanded, sorted, and summed run by run.
+//
+// The terms of some listed rows are written one after the other, each under the key row * 2^BITS +
+// column, row being its number in the list. A stable sort brings equal keys together in the order
+// of k; a thread then adds the terms of one run in that order.
+// Terms that a mask drops (OUTSIDE) get the last of all keys, NOWHERE.
+#include "spgemm.cuh"
+
+namespace graphla {
+
+constexpr i64 NOWHERE = 0x7fffffffffffffffll;
+
+/// keys and terms of the listed rows, from place starts[row] - starts[0] on; a block takes a row.
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
+          int MASK, bool HAS_VALUES>
+__global__ void expand_rows(const i32 *__restrict__ listed, i64 count, const i64 *__restrict__ starts, int column_bits,
+                            const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices,
+                            const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
+                            const i32 *__restrict__ b_indices, const StoredY *y_values,
+                            const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices,
+                            i64 *__restrict__ keys, typename Op::Z *__restrict__ terms) {
+  SHARED(i64, scratch, WARP + 1);
+  SHARED(i64, places, 1024);
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  for (i64 row = blockIdx.x; row < count; row += gridDim.x) {
+    const i64 i = listed[row], stop = a_indptr[i + 1];
+    i64 place = starts[row] - starts[0];
+    for (i64 first = a_indptr[i]; first < stop; first += blockDim.x) {
+      const i64 entry = first + threadIdx.x;
+      i64 size = 0, total;
+      if (entry < stop) {
+        const i32 k = a_indices[entry];
+        size = b_indptr[k + 1] - b_indptr[k];
+      }
+      const i64 before = block_exclusive_sum(size, scratch, total);
+      places[threadIdx.x] = place + before;
+      __syncthreads();
+      const int here = int(least(i64(blockDim.x), stop - first));
+      for (int e = warp_in_block(); e < here; e += int(blockDim.x) / WARP) {
+        const i32 k = a_indices[first + e];
+        const i64 begin = b_indptr[k], end = b_indptr[k + 1];
+        for (i64 in_b = begin + lane(); in_b < end; in_b += WARP) {
+          const i32 j = b_indices[in_b];
+          const i64 at = places[e] + in_b - begin;
+          bool allowed = true;
+          if constexpr (MASK != 0) {
+            const i64 m_end = m_indptr[i + 1];
+            const i64 found = lower_bound<i32, i64>(m_indices, m_indptr[i], m_end, j);
+            allowed = found == m_end || m_indices[found] != j;
+          }
+          keys[at] = allowed ? row << column_bits | j : NOWHERE;
+          if constexpr (HAS_VALUES) terms[at] = Op::term(x[first + e], y[in_b], i, k, j);
+        }
+      }
+      place += total;
+      __syncthreads();
+    }
+  }
+}
+
+/// is_first[t] = whether a run begins at key t, of those that are somewhere.
+template <class Op>
+__global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
+  for (i64 t = thread_in_grid(); t < count; t += threads_in_grid())
+    is_first[t] = keys[t] != NOWHERE && (t == 0 || keys[t] != keys[t - 1]);
+}
+
+/// For each run, its key and the sum of terms[order[t]]; ends are the sums of `is_first` through t.
+/// sizes[listed[row]] += 1 for each.
+template <class Op, bool HAS_VALUES>
+__global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
+                         const typename Op::Z *__restrict__ terms, i64 count, const i64 *__restrict__ ends,
+                         const i32 *__restrict__ listed, int column_bits, i64 *__restrict__ run_keys,
+                         typename Op::Z *__restrict__ sums, i64 *__restrict__ sizes) {
+  for (i64 t = thread_in_grid(); t < count; t += threads_in_grid()) {
+    const i64 before = t ? ends[t - 1] : 0;
+    if (ends[t] == before) continue;
+    const i64 key = keys[t];
+    run_keys[before] = key;
+    atomicAdd((u64 *)sizes + listed[key >> column_bits], u64(1));
+    if constexpr (HAS_VALUES) {
+      typename Op::Z sum = terms[order[t]];
+      if (!Op::IS_ANY)
+        for (i64 next = t + 1; next < count && keys[next] == key; next++) sum = Op::add(sum, terms[order[next]]);
+      sums[before] = sum;
+    }
+  }
+}
+
+/// The runs into their rows of C.
+template <class Op, class Z, class OffsetC, bool HAS_VALUES>
+__global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
+                           const i32 *__restrict__ listed, int column_bits, const OffsetC *__restrict__ indptr,
+                           i32 *__restrict__ indices, Z *__restrict__ z) {
+  for (i64 t = thread_in_grid(); t < count; t += threads_in_grid()) {
+    const i64 row = keys[t] >> column_bits;
+    const i64 first = lower_bound<i64, i64>(keys, 0, t, row << column_bits);
+    const i64 at = i64(indptr[listed[row]]) + t - first;
+    indices[at] = i32(keys[t] & ((i64(1) << column_bits) - 1));
+    if constexpr (HAS_VALUES) z[at] = sums[t];
+  }
+}
+
+}  // namespace graphla

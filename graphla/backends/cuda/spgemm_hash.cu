@@ -1,0 +1,240 @@
+// Rows of C = A B of few terms: each made in a hash table of its own, in shared memory.
+//
+// A group of GROUP lanes takes one of the listed rows: for each entry (i, k) of A in order, its
+// lanes take the entries of row k of B. Columns of one row of B differ, so each lane alone adds to
+// the sum of its column, without atomics, and terms are added in the order of k: always the same.
+// Rows are made at once where there is scratch for as many columns as they may have (`room` of each),
+// and moved when all sizes are known; or else counted first, and made in their places in C.
+// A mask drops the columns in its row (OUTSIDE).
+// 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Tables lie
+// GROUP words further apart than that, so that groups in step touch different banks.
+#include "spgemm.cuh"
+
+namespace graphla {
+
+constexpr int FEW_PLACES = 2048;  // of all tables of a block
+constexpr int RANKED_BITS = 7;    // up to which columns are put in order by counting those before
+
+enum MaskKind { NO_MASK = 0, OUTSIDE = 1 };
+
+template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
+template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
+template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) + GROUP;
+
+/// Frees all places of a table.
+template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
+  u64 *pairs = (u64 *)table;  // two places at a time
+  for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
+  __syncwarp();
+}
+
+/// Whether the mask lets column j of row i through.
+template <int MASK, class OffsetM>
+DEVICE bool lets_through(const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices, i64 i, i32 j) {
+  if constexpr (MASK == NO_MASK) return true;
+  const i64 end = m_indptr[i + 1];
+  const i64 place = lower_bound<i32, i64>(m_indices, m_indptr[i], end, j);
+  return place == end || m_indices[place] != j;
+}
+
+struct Whole { DEVICE void operator()(i64 &, i64 &) const {} };  // rows of B are taken whole
+
+/// sizes[i] = the number of columns of row i of C that the mask lets through.
+template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
+__global__ void count_few(const i32 *__restrict__ listed, i64 count, const OffsetA *__restrict__ a_indptr,
+                          const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
+                          const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
+                          const i32 *__restrict__ m_indices, i64 *__restrict__ sizes) {
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
+  SHARED(u64, tables, WORDS / 2);
+  const Group<GROUP> group;
+  i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+    const i64 each = of_warp + group.base / GROUP;
+    const bool is_there = each < count;
+    const i64 i = is_there ? listed[each] : 0;
+    clear_table<BITS>(group, table);
+    int found = 0;
+    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
+              [&](i32, i32, i32 j, i32) {
+                bool is_new;
+                put_key(table, BITS, j, is_new);
+                if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) found++;
+              });
+    __syncwarp();
+    for (int apart = GROUP / 2; apart > 0; apart /= 2) found += __shfl_xor_sync(ALL_LANES, found, apart);
+    if (is_there && group.mine == 0) sizes[i] = found;
+    __syncwarp();
+  }
+}
+
+/// The places of a table moved to its front, those alone that are taken and let through; how many.
+template <int BITS, bool HAS_VALUES, class Z, class Allows>
+DEVICE int gather_taken(i32 *table, Z *sums, Allows allows) {
+  int taken = 0;
+  for (int slot = lane(); slot < 1 << BITS; slot += WARP) {
+    const i32 j = table[slot];
+    Z sum{};
+    if (HAS_VALUES) sum = sums[slot];
+    const bool stays = j != FREE && allows(j);
+    const u32 staying = __ballot_sync(ALL_LANES, stays);
+    __syncwarp();  // all have read before one writes
+    if (stays) {
+      const int place = taken + __popc(staying & ((1u << lane()) - 1));
+      table[place] = j;
+      if (HAS_VALUES) sums[place] = sum;
+    }
+    taken += __popc(staying);
+    __syncwarp();
+  }
+  return taken;
+}
+
+/// The first `count` pairs in order of their keys, by a bitonic network over a power of two.
+template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, int count) {
+  int size = 2;
+  while (size < count) size *= 2;
+  for (int place = count + lane(); place < size; place += WARP) keys[place] = 0x7fffffff;
+  __syncwarp();
+  for (int run = 2; run <= size; run *= 2) {
+    for (int apart = run / 2; apart > 0; apart /= 2) {
+      for (int t = lane(); t < size / 2; t += WARP) {
+        const int low = (t / apart) * 2 * apart + t % apart, high = low + apart;
+        const bool rises = (low & run) == 0;
+        const i32 x = keys[low], y = keys[high];
+        if ((y < x) == rises) {
+          keys[low] = y;
+          keys[high] = x;
+          if (HAS_VALUES) {
+            const Z sum = sums[low];
+            sums[low] = sums[high];
+            sums[high] = sum;
+          }
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+/// The listed columns, each with its sum, in order from place `first` on.
+template <int BITS, int GROUP, bool HAS_VALUES, class Z>
+DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums, const i32 *columns, int taken,
+                         i64 first, i32 *__restrict__ indices, Z *__restrict__ z) {
+  for (int place = group.mine; place < taken; place += GROUP) {
+    const i32 j = columns[place];
+    int before = 0;
+#pragma unroll 4
+    for (int other = 0; other < taken; other++) before += columns[other] < j;
+    indices[first + before] = j;
+    if constexpr (HAS_VALUES) z[first + before] = sums[find_key(table, BITS, j)];
+  }
+}
+
+/// Row i of C, its columns with their sums, in order: from indptr[i] on, or, where there is scratch
+/// of `room` places for each listed row, there, with their number in sizes[i].
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
+          int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
+__global__ void make_few(const i32 *__restrict__ listed, i64 count, const OffsetA *__restrict__ a_indptr,
+                         const i32 *__restrict__ a_indices, const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
+                         const i32 *__restrict__ b_indices, const StoredY *y_values, const OffsetM *__restrict__ m_indptr,
+                         const i32 *__restrict__ m_indices, i64 room, i64 *__restrict__ sizes,
+                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
+  typedef typename Op::Z Z;
+  constexpr bool IS_RANKED = BITS <= RANKED_BITS;
+  static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
+  SHARED(u64, tables, WORDS / 2);
+  SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
+  constexpr int COLUMNS = apart_columns<BITS, GROUP>;
+  SHARED(i32, all_columns, IS_RANKED ? (FEW_PLACES >> BITS) * COLUMNS : 1);
+  SHARED(i32, all_taken, FEW_PLACES >> BITS);
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Group<GROUP> group;
+  const int number = int(threadIdx.x) / GROUP;
+  i32 *table = (i32 *)tables + number * apart<BITS, GROUP>;
+  Z *sums = all_sums + (HAS_VALUES ? number * apart<BITS, GROUP> : 0);
+  i32 *columns = all_columns + (IS_RANKED ? number * COLUMNS : 0);
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+    const i64 each = of_warp + group.base / GROUP;
+    const bool is_there = each < count;
+    const i64 i = is_there ? listed[each] : 0;
+    if (IS_RANKED && group.mine == 0) all_taken[number] = 0;
+    clear_table<BITS>(group, table);
+    auto put = [&](i32 j, bool &is_new) {
+      const int slot = put_key(table, BITS, j, is_new);
+      if constexpr (IS_RANKED) {
+        if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
+      }
+      return slot;
+    };
+    bool is_new;
+    if constexpr (HAS_VALUES) {
+      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, is_there, Whole(),
+                [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+                  const int slot = put(j, is_new);
+                  bool found = !is_new;
+                  Z sum = found ? sums[slot] : Op::identity();
+                  add_term<Op>(sum, found, x, y, i, k, j);
+                  sums[slot] = sum;
+                });
+    } else {
+      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
+                [&](i32, i32, i32 j, i32) { put(j, is_new); });
+    }
+    __syncwarp();
+    const i64 first = !is_there ? 0 : room ? each * room : i64(indptr[i]);
+    int taken;
+    if constexpr (IS_RANKED) {
+      taken = all_taken[number];
+      write_ranked<BITS, GROUP, HAS_VALUES>(group, table, sums, columns, taken, first, indices, z);
+    } else {
+      taken = gather_taken<BITS, HAS_VALUES>(
+          table, sums, [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
+      sort_pairs<HAS_VALUES>(table, sums, taken);
+      for (int place = group.mine; place < taken; place += GROUP) {
+        indices[first + place] = table[place];
+        if (HAS_VALUES) z[first + place] = sums[place];
+      }
+    }
+    if (room && is_there && group.mine == 0) sizes[i] = taken;
+    __syncwarp();
+  }
+}
+
+/// Rows of all four lists from their scratch into C: lists[bin * room] of counts[bin] rows, each with
+/// 24, 96, 384 or 1,536 places, one list after the other.
+template <class Op, class Word, class OffsetC, bool HAS_VALUES>
+__global__ void move_few(const i32 *__restrict__ lists, i64 room, i64 count_24, i64 count_96, i64 count_384,
+                         i64 count_1536, const i32 *__restrict__ made_indices, const Word *__restrict__ made_z,
+                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, Word *__restrict__ z) {
+  constexpr int GROUP = 8;
+  const int mine = lane() % GROUP;
+  const i64 count = count_24 + count_96 + count_384 + count_1536;
+  for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
+    i64 nth = each, begin = 0, places = 24;
+    const i32 *listed = lists;
+    auto pass = [&](i64 rows) {  // to the next list
+      nth -= rows;
+      begin += rows * places;
+      places *= 4;
+      listed += room;
+    };
+    if (nth >= count_24) {
+      pass(count_24);
+      if (nth >= count_96) {
+        pass(count_96);
+        if (nth >= count_384) pass(count_384);
+      }
+    }
+    begin += nth * places;
+    const i64 i = listed[nth], first = indptr[i], taken = i64(indptr[i + 1]) - first;
+    for (i64 place = mine; place < taken; place += GROUP) {
+      indices[first + place] = made_indices[begin + place];
+      if (HAS_VALUES) z[first + place] = made_z[begin + place];
+    }
+  }
+}
+
+}  // namespace graphla

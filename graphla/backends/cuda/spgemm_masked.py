@@ -1,0 +1,158 @@
+"""C⟨M⟩ = A ⊕.⊗ B at the entries of M alone: as dots, or by rows of B, whichever takes fewer steps.
+
+Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu. The device counts the steps before.
+
+Waits: for the steps; for the transpose of B where dots may be worth making it, again; for the
+number of entries, in `keep`.
+"""
+
+from __future__ import annotations
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.launch import BLOCK, blocks, size, tiles, to_numbers
+from graphla.backends.cuda.select import keep
+from graphla.backends.cuda.spgemm_terms import Terms, terms_of
+from graphla.backends.cuda.transpose import transpose
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr
+from semirings.structures import TypedSemiring
+
+WARP = 32
+WARPS = 4
+"""Warps of a block, as in spgemm_dot.cu and spgemm_masked.cu."""
+TILES = 1 << 14
+"""Tiles of a pattern that keep a large card busy: a warp takes no more entries than that needs."""
+DOT_TILE = 256
+ROWS_TILE = 512  # MOST_LISTED of spgemm_masked.cu
+"""Entries of a pattern that a warp takes at most."""
+TABLE_BITS = 10
+"""A row of A of up to half of 2^10 entries is hashed, a longer one searched; 2^11 took 1.2 times as
+long for the triangles of kron 18, as half as many warps fit."""
+TRANSPOSING = 32
+"""Steps that an entry of B costs when B is transposed for dots."""
+PER_ENTRY = 16
+"""Steps of a dot at the least."""
+FEW = 1 << 10
+"""Entries of each matrix up to which counting steps takes longer than either way."""
+
+
+def product(
+    a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
+) -> Csr | None:
+    """C at the entries of `pattern`; None where B is by columns alone, and rows are better."""
+    if b is None:
+        assert bt is not None
+        dots = _dot_steps(a, bt, pattern)
+        is_dear = dots > PER_ENTRY * (a.nvals + bt.nvals)
+        if is_dear and dots > 2 * _all_terms(a, bt) + TRANSPOSING * bt.nvals:
+            return None
+        return _at_pattern("dots", a, bt, semiring, pattern)
+    if max(a.nvals, b.nvals, pattern.nvals) <= FEW:
+        return _at_pattern("rows" if bt is None else "dots", a, bt or b, semiring, pattern)
+    rows, dots = _steps(a, b, pattern, bt)
+    if bt is None:
+        price = TRANSPOSING * b.nvals
+        if rows <= price + PER_ENTRY * pattern.nvals:
+            return _at_pattern("rows", a, b, semiring, pattern)
+        bt = transpose(b)
+        dots = _dot_steps(a, bt, pattern)
+    if dots < rows:
+        return _at_pattern("dots", a, bt, semiring, pattern)
+    return _at_pattern("rows", a, b, semiring, pattern)
+
+
+# --- counting steps -----------------------------------------------------------------------------
+
+
+def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
+    """Those of rows, and of dots where Bᵗ is there."""
+    steps = xp.zeros(2, xp.uint64)
+    _count_row_steps(a, b, pattern, steps[:1])
+    if bt is not None:
+        _count_dot_steps(a, bt, pattern, steps[1:])
+    rows, dots = to_numbers(steps)
+    return rows, dots
+
+
+def _dot_steps(a: Csr, bt: Csr, pattern: Csr) -> int:
+    steps = xp.zeros(1, xp.uint64)
+    _count_dot_steps(a, bt, pattern, steps)
+    return to_numbers(steps)[0]
+
+
+def _count_dot_steps(a: Csr, bt: Csr, pattern: Csr, steps: Array) -> None:
+    parts = (pattern.indptr.dtype, a.indptr.dtype, bt.indptr.dtype)
+    kernel = load("spgemm_plan.cu", "count_dot_steps", NOTHING, *parts)
+    kernel(
+        tiles(pattern.nvals),
+        BLOCK,
+        *(pattern.indptr, size(pattern.nrows), pattern.indices, size(pattern.nvals)),
+        *(a.indptr, bt.indptr, steps),
+    )
+
+
+def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
+    parts = (pattern.indptr.dtype, a.indptr.dtype, b.indptr.dtype)
+    kernel = load("spgemm_plan.cu", "count_row_steps", NOTHING, *parts)
+    kernel(
+        tiles(a.nvals),
+        BLOCK,
+        *(a.indptr, size(a.nrows), a.indices, size(a.nvals)),
+        *(b.indptr, pattern.indptr, size(ROWS_TILE), steps),
+    )
+
+
+def _all_terms(a: Csr, bt: Csr) -> int:
+    """Terms of the whole product, from the entries in each column of A and of Bᵗ."""
+    in_a = _in_columns(a)
+    in_b = in_a if bt.indices is a.indices else _in_columns(bt)
+    total = xp.zeros(1, xp.uint64)
+    kernel = load("spgemm_plan.cu", "add_products", NOTHING)
+    kernel(blocks(a.ncols), BLOCK, in_a, in_b, size(a.ncols), total)
+    return to_numbers(total)[0]
+
+
+def _in_columns(a: Csr) -> Array:
+    """The number of entries in each column."""
+    counts = xp.zeros(a.ncols, xp.int32)
+    kernel = load("spgemm_plan.cu", "count_in_columns", NOTHING)
+    kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), counts)
+    return counts
+
+
+# --- the products -------------------------------------------------------------------------------
+
+
+def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
+    """C at the pattern's entries, of which those without a term go; `b` is Bᵗ for dots."""
+    terms = terms_of(a, b, semiring)
+    sums = terms.room(pattern.nvals, is_filled=False)
+    present = xp.zeros(pattern.nvals, bool)
+    _launch(way, a, b, terms, pattern, sums, present)
+    ncols = b.nrows if way == "dots" else b.ncols
+    values = terms.values(sums, pattern.nvals)
+    return keep(Csr(a.nrows, ncols, pattern.indptr, pattern.indices, values), present)
+
+
+def _launch(
+    way: str, a: Csr, b: Csr, terms: Terms, pattern: Csr, sums: Array, present: Array
+) -> None:
+    (x, *x_type), (y, *y_type) = terms.x, terms.y
+    parts = (a.indptr.dtype, *x_type, b.indptr.dtype, *y_type, pattern.indptr.dtype)
+    if way == "dots":
+        most = DOT_TILE
+        kernel = load(
+            "spgemm_dot.cu", "dot_products", terms.spec, *parts, TABLE_BITS, terms.has_values
+        )
+    else:
+        most = ROWS_TILE
+        kernel = load("spgemm_masked.cu", "masked_rows", terms.spec, *parts, terms.has_values)
+    tile = min(most, max(WARP, pattern.nvals // TILES))
+    kernel(
+        blocks(-(-pattern.nvals // tile) * WARP, WARPS * WARP),
+        WARPS * WARP,
+        *(a.indptr, a.indices, x, b.indptr, b.indices, y, pattern.indptr, pattern.indices),
+        *(size(pattern.nrows), size(pattern.nvals), np.int64(tile), sums, present),
+    )

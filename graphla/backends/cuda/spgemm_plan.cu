@@ -1,0 +1,116 @@
+// What a product costs: the terms of each row of A B, the rows sorted by them into lists, and the
+// steps that a masked product takes as dots and as rows of B. All counts are exact, in 64 bits.
+#include "spgemm.cuh"
+
+namespace graphla {
+
+/// terms[i] += the terms that A(i, k) B(k, :) make, for all k: their number bounds row i of C.
+/// terms must arrive filled with zero; a warp adds up the entries that lie in one row.
+template <class Op, class OffsetA, class OffsetB>
+__global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows, const i32 *__restrict__ a_indices, i64 nvals,
+                            const OffsetB *__restrict__ b_indptr, u64 *__restrict__ terms) {
+  SHARED(i64, span, 2);
+  const i64 limit = (nvals + WARP - 1) / WARP * WARP;
+  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, limit, span, [&](i64 entry, i64 i, i64 k) {
+    i64 count = 0;
+    if (entry < nvals) count = b_indptr[k + 1] - b_indptr[k];
+    else i = -1;
+    const i64 sum = warp_inclusive_sum(count);
+    const i64 next = shuffle_down(i, 1);
+    const bool is_last = lane() == WARP - 1 || next != i;
+    const u32 lasts = __ballot_sync(ALL_LANES, is_last);
+    const u32 before = lasts & ((1u << lane()) - 1);
+    const int last_of_row_before = before ? WARP - 1 - __clz(int(before)) : 0;
+    const i64 sum_before = shuffle(sum, last_of_row_before);
+    const i64 of_row = before ? sum - sum_before : sum;
+    if (is_last && i >= 0 && of_row) atomicAdd(terms + i, u64(of_row));
+  });
+}
+
+/// How the rows of a product are sorted by their terms: as in mxm.py.
+enum Bin { FEW_24 = 0, FEW_96 = 1, FEW_384 = 2, FEW_1536 = 3, BY_TILES = 4, BY_SORTING = 5, BINS = 6 };
+
+/// The rows of each bin into lists[bin * room], their numbers and terms into counts[bin] and
+/// counts[BINS + bin]. A row is made by tiles where looking for each tile in each row of B costs
+/// little beside its terms, or where its terms are too many to be sorted.
+template <class Op, class OffsetA>
+__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *__restrict__ terms, i64 tiles,
+                          i64 most_sorted, i64 room, i32 *__restrict__ lists, u64 *__restrict__ counts) {
+  const i64 limit = (nrows + WARP - 1) / WARP * WARP;
+  for (i64 i = thread_in_grid(); i < limit; i += threads_in_grid()) {
+    const i64 count = i < nrows ? i64(terms[i]) : 0;
+    int bin = -1;
+    if (count > 1536) {
+      const i64 searches = tiles * i64(a_indptr[i + 1] - a_indptr[i]);
+      bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
+    } else if (count) {
+      bin = count <= 24 ? FEW_24 : count <= 96 ? FEW_96 : count <= 384 ? FEW_384 : FEW_1536;
+    }
+    for (int each = 0; each < BINS; each++) {
+      if (!__any_sync(ALL_LANES, bin == each)) continue;
+      const u64 place = claim(counts + each, bin == each);
+      if (bin == each) lists[each * room + i64(place)] = i32(i);
+      const i64 sum = warp_inclusive_sum(bin == each ? count : i64(0));
+      if (lane() == WARP - 1) atomicAdd(counts + BINS + each, u64(sum));
+    }
+  }
+}
+
+/// steps[0] += the steps of lanes that dots take: for each entry (i, j) of the pattern, the shorter
+/// of row i of A and row j of Bt, by eights, and as much again to begin.
+template <class Op, class OffsetM, class OffsetA, class OffsetB>
+__global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, i64 nvals,
+                                const OffsetA *__restrict__ a_indptr, const OffsetB *__restrict__ bt_indptr,
+                                u64 *__restrict__ steps) {
+  SHARED(i64, span, 2);
+  i64 mine = 0;
+  each_entry<BY_ROWS, true>(indptr, nrows, indices, nvals, nvals, span, [&](i64 entry, i64 i, i64 j) {
+    if (entry >= nvals) return;
+    const i64 in_a = a_indptr[i + 1] - a_indptr[i], in_b = bt_indptr[j + 1] - bt_indptr[j];
+    if (in_a && in_b) mine += (least(in_a, in_b) + 15) / 8 * 8;
+  });
+  const i64 sum = warp_inclusive_sum(mine);
+  if (lane() == WARP - 1 && sum) atomicAdd(steps, u64(sum));
+}
+
+/// steps[0] += the steps of lanes that rows of B take: for each entry (i, k) of A in a row where
+/// the pattern has entries, row k of B by warps, once for each chunk of the pattern's row.
+template <class Op, class OffsetM, class OffsetA, class OffsetB>
+__global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows, const i32 *__restrict__ a_indices,
+                                i64 nvals, const OffsetB *__restrict__ b_indptr, const OffsetM *__restrict__ indptr,
+                                i64 chunk, u64 *__restrict__ steps) {
+  SHARED(i64, span, 2);
+  i64 mine = 0;
+  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, nvals, span, [&](i64 entry, i64 i, i64 k) {
+    if (entry >= nvals) return;
+    const i64 listed = indptr[i + 1] - indptr[i], in_b = b_indptr[k + 1] - b_indptr[k];
+    if (listed && in_b) mine += (in_b + WARP - 1) / WARP * WARP + WARP * ((listed - 1) / chunk);
+  });
+  const i64 sum = warp_inclusive_sum(mine);
+  if (lane() == WARP - 1 && sum) atomicAdd(steps, u64(sum));
+}
+
+/// counts[k] += 1 for each entry in column k: with those of two operands, the terms of a product.
+template <class Op>
+__global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals, i32 *__restrict__ counts) {
+  for (i64 entry = thread_in_grid(); entry < nvals; entry += threads_in_grid()) atomicAdd(counts + indices[entry], 1);
+}
+
+/// total[0] += the sum of x[k] y[k].
+template <class Op>
+__global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count, u64 *__restrict__ total) {
+  i64 mine = 0;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) mine += i64(x[k]) * y[k];
+  const i64 sum = warp_inclusive_sum(mine);
+  if (lane() == WARP - 1 && sum) atomicAdd(total, u64(sum));
+}
+
+/// z[0] = the term of x[0] and y[0], which all terms are.
+template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
+__global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
+  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  if (thread_in_grid() == 0) z[0] = Op::term(x[0], y[0], 0, 0, 0);
+}
+
+}  // namespace graphla

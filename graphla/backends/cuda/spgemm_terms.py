@@ -1,0 +1,52 @@
+"""What the kernels of matrix products are told of the terms mult(A(i, k), B(k, j))."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cpu.arrays.layout import repeat_value
+from graphla.backends.cuda.launch import Read, read
+from graphla.compilers import cuda_ops
+from graphla.compilers.cuda import load
+from graphla.formats import Array, Csr, is_iso
+from semirings.structures import TypedSemiring
+
+
+class Terms(NamedTuple):
+    """The values that terms are made of, and the one that all sums have, if they are equal."""
+
+    spec: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    x: Read
+    y: Read
+    constant: Array | None
+
+    @property
+    def has_values(self) -> bool:
+        """Whether sums have to be computed."""
+        return self.constant is None
+
+    def room(self, count: int, *, is_filled: bool = True) -> Array:
+        """Where kernels put `count` sums, or nothing; zeros, if not all of them are put."""
+        make = xp.empty if is_filled else xp.zeros
+        return make(count if self.has_values else 0, self.dtype)
+
+    def values(self, sums: Array, count: int) -> Array:
+        """The sums, iso where they are known to be equal."""
+        return sums if self.constant is None else repeat_value(xp, self.constant, count)
+
+
+def terms_of(a: Csr, b: Csr, semiring: TypedSemiring) -> Terms:
+    """For A and B, or A and Bᵗ."""
+    op, monoid = semiring.binaryop, semiring.monoid
+    spec, dtype = (cuda_ops.matrix_matrix, semiring), monoid.type.np_type
+    x, y = read(a.values, op.reads_x), read(b.values, op.reads_y)
+    varies = (op.reads_x and not is_iso(a.values)) or (op.reads_y and not is_iso(b.values))
+    if op.is_positional or varies or not (monoid.is_any or monoid.is_idempotent):
+        return Terms(spec, dtype, x, y, None)
+    constant = xp.empty(1, dtype)
+    load("spgemm_plan.cu", "one_term", spec, *x[1:], *y[1:])(1, 1, x[0], y[0], constant)
+    return Terms(spec, dtype, x, y, constant)

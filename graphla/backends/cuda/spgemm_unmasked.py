@@ -1,0 +1,325 @@
+"""C = A ⊕.⊗ B row by row, or what a mask does not list of it.
+
+Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
+
+The terms of each row bound its size and put it in one of six lists. Rows of up to 1,536 terms are
+made in hash tables; of more, by tiles of columns, or by sorting where the columns are very many.
+Sizes come first, so that C is allocated before a value is computed; what is made before lies in
+scratch of a known bound: rows of few terms where all have room in SCRATCH, and sorted rows, in
+batches of SORTED terms. Terms are added in the order of k always.
+
+Waits: for the numbers of rows in the lists; for the entries of C; for each batch of sorted rows,
+its runs, and once for where the batches end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    NULL,
+    blocks,
+    number,
+    offset_dtype,
+    size,
+    tiles,
+    to_numbers,
+)
+from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.spgemm_terms import Terms, terms_of
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr
+from semirings.structures import TypedSemiring
+
+WARP = 32
+BINS = 6  # as in spgemm_plan.cu: four of few terms, then
+BY_TILES, BY_SORTING = 4, 5
+FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
+"""For each bin of few terms, the bits of a row's table and the lanes that fill it."""
+PLACES = 2048  # FEW_PLACES of spgemm_hash.cu
+MOVING = 8  # lanes that move a row
+MOST = (24, 96, 384, 1536)
+"""Terms of a row of each of these bins, at most."""
+SCRATCH = 1 << 30
+"""Bytes in which rows of few terms may be made before their sizes are known, and moved then."""
+TILE_WARPS = 4
+SPAN = 8  # as in spgemm_dense.cu
+SORTED = 1 << 26
+"""Terms that are sorted at a time: 2.5 GB of scratch at most."""
+
+
+class _Operands(NamedTuple):
+    """A, B, the mask's pattern or None, and what is told of them to each kernel."""
+
+    a: Csr
+    b: Csr
+    outside: Csr | None
+    terms: Terms
+
+    @property
+    def pattern_types(self) -> tuple[Any, ...]:
+        return (self.a.indptr.dtype, self.b.indptr.dtype, *self.mask_types)
+
+    @property
+    def patterns(self) -> tuple[Any, ...]:
+        return (self.a.indptr, self.a.indices, self.b.indptr, self.b.indices, *self.mask)
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        a, b = self.a.indptr.dtype, self.b.indptr.dtype
+        return (a, *self.terms.x[1:], b, *self.terms.y[1:], *self.mask_types)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        a = (self.a.indptr, self.a.indices, self.terms.x[0])
+        return (*a, self.b.indptr, self.b.indices, self.terms.y[0], *self.mask)
+
+    @property
+    def mask_types(self) -> tuple[Any, ...]:
+        if self.outside is None:
+            return np.dtype(np.int32), 0
+        return self.outside.indptr.dtype, 1
+
+    @property
+    def mask(self) -> tuple[Any, ...]:
+        return (NULL, NULL) if self.outside is None else (self.outside.indptr, self.outside.indices)
+
+
+def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
+    """C = A ⊕.⊗ B, without the places that `outside` lists."""
+    terms = terms_of(a, b, semiring)
+    operands = _Operands(a, b, outside, terms)
+    tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
+    tile_count = -(-b.ncols // (1 << tile_bits))
+    zeros = xp.zeros(2 * a.nrows + 1 + 2 * BINS, xp.int64)
+    ends_of_rows, sizes = zeros[: a.nrows + 1], zeros[1 : a.nrows + 1]
+    of_rows, counts = zeros[a.nrows + 1 : 2 * a.nrows + 1], zeros[2 * a.nrows + 1 :]
+    lists = _list_rows(a, b, tile_count, of_rows, counts)
+    made = _few_at_once(operands, lists, sizes)
+    if made is None:
+        for few in lists.few:
+            _count_few(operands, few, lists.rows(few), sizes)
+    ends = runs = None
+    if lists.counts[BY_TILES]:
+        ends = _count_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, sizes)
+    if lists.counts[BY_SORTING]:
+        runs = _sorted_runs(operands, lists.rows(BY_SORTING), of_rows, sizes)
+    add_up(ends_of_rows)
+    nvals = number(ends_of_rows[-1])
+    c = (ends_of_rows.astype(offset_dtype(nvals)), xp.empty(nvals, xp.int32), terms.room(nvals))
+    if made is not None:
+        _move_few(terms, lists, made, c)
+    else:
+        for few in lists.few:
+            _make_few(operands, few, lists.rows(few), c, 0, sizes)
+    if ends is not None:
+        _make_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, ends, c)
+    if runs is not None:
+        _place_runs(operands, runs, c)
+    return Csr(a.nrows, b.ncols, c[0], c[1], terms.values(c[2], nvals))
+
+
+class _Lists(NamedTuple):
+    """The rows of each bin, one bin after the other, and how many they are."""
+
+    all_rows: Array
+    counts: list[int]
+
+    def rows(self, which: int) -> Array:
+        return self.all_rows[which, : self.counts[which]]
+
+    @property
+    def few(self) -> list[int]:
+        return [few for few in range(len(FEW)) if self.counts[few]]
+
+
+def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
+    """The rows by their numbers of terms, which go `of_rows`; both arrays are zero before."""
+    kernel = load("spgemm_plan.cu", "count_terms", NOTHING, a.indptr.dtype, b.indptr.dtype)
+    kernel(
+        tiles(a.nvals),
+        BLOCK,
+        *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, of_rows),
+    )
+    room = min(a.nrows, a.nvals)
+    rows = xp.empty((BINS, room), xp.int32)
+    kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
+    kernel(
+        blocks(a.nrows),
+        BLOCK,
+        *(a.indptr, size(a.nrows), of_rows, size(tile_count), size(SORTED), size(room)),
+        *(rows, counts),
+    )
+    return _Lists(rows, to_numbers(counts)[:BINS])
+
+
+# --- rows of few terms --------------------------------------------------------------------------
+
+
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Array, Array] | None:
+    """The rows of few terms, in scratch of the size they may have, and their sizes; None where
+    that is too much, or there are none."""
+    terms = operands.terms
+    places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
+    width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
+    if not lists.few or sum(places) * width > SCRATCH:
+        return None
+    indices, sums = xp.empty(sum(places), xp.int32), terms.room(sum(places))
+    for few in lists.few:
+        begin = sum(places[:few])
+        scratch = (NULL, indices[begin:], sums[begin:])
+        _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
+    return indices, sums
+
+
+def _few_shape(few: int, rows: Array) -> tuple[int, int]:
+    """The grid and the block of a group for each row."""
+    bits, group = FEW[few]
+    block = (PLACES >> bits) * group
+    return blocks(rows.size * group, block), block
+
+
+def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
+    kernel = load("spgemm_hash.cu", "count_few", NOTHING, *operands.pattern_types, *FEW[few])
+    kernel(*_few_shape(few, rows), rows, size(rows.size), *operands.patterns, sizes)
+
+
+def _make_few(
+    operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Array
+) -> None:
+    """The rows into `c`: where its indptr says, or `room` places for each, and their sizes."""
+    terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
+    parts = (*operands.types, offset, *FEW[few], terms.has_values)
+    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts)
+    shape = _few_shape(few, rows)
+    kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, *c)
+
+
+def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
+    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(FEW)]
+    kernel = load("spgemm_hash.cu", "move_few", NOTHING, word, c[0].dtype, terms.has_values)
+    kernel(
+        blocks(sum(counts) * MOVING),
+        BLOCK,
+        *(lists.all_rows, size(lists.all_rows.shape[1]), *map(size, counts), *made, *c),
+    )
+
+
+# --- rows of many terms, by tiles ---------------------------------------------------------------
+
+
+def _count_tiles(
+    operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Array
+) -> Array:
+    """The sums of the entries in each tile of each row."""
+    ends = xp.empty(rows.size * tile_count, xp.int64)
+    units = rows.size * -(-tile_count // SPAN)
+    kernel = load("spgemm_dense.cu", "count_tiles", NOTHING, *operands.pattern_types, tile_bits)
+    kernel(
+        blocks(units * WARP, TILE_WARPS * WARP),
+        TILE_WARPS * WARP,
+        *(rows, size(rows.size), size(tile_count), size(operands.b.ncols)),
+        *(*operands.patterns, sizes, ends),
+    )
+    add_up(ends)
+    return ends
+
+
+def _make_tiles(
+    operands: _Operands,
+    rows: Array,
+    tile_count: int,
+    tile_bits: int,
+    ends: Array,
+    c: tuple[Any, ...],
+) -> None:
+    terms = operands.terms
+    parts = (*operands.types, c[0].dtype, tile_bits, terms.has_values)
+    kernel = load("spgemm_dense.cu", "make_tiles", terms.spec, *parts)
+    kernel(
+        blocks(ends.size * WARP, TILE_WARPS * WARP),
+        TILE_WARPS * WARP,
+        *(rows, size(rows.size), size(tile_count), size(operands.b.ncols)),
+        *(*operands.arrays, ends, *c),
+    )
+
+
+# --- rows of many terms, by sorting -------------------------------------------------------------
+
+
+class _Runs(NamedTuple):
+    """Entries of some rows of C: row in the list * 2^bits + column, increasing, and values."""
+
+    rows: Array
+    column_bits: int
+    keys: Array
+    sums: Array
+
+
+def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
+    """The rows, in batches of SORTED terms."""
+    ends = xp.zeros(rows.size + 1, xp.int64)
+    xp.cumsum(of_rows[rows], out=ends[1:])
+    known = xp.asnumpy(ends)
+    runs, start = [], 0
+    while start < rows.size:
+        stop = int(np.searchsorted(known, known[start] + SORTED, side="right")) - 1
+        stop = max(stop, start + 1)
+        total = int(known[stop] - known[start])
+        part = ends[start : stop + 1]
+        runs.append(_sort_batch(operands, rows[start:stop], part, total, sizes))
+        start = stop
+    return runs
+
+
+def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, sizes: Array) -> _Runs:
+    terms = operands.terms
+    bits = max(operands.b.ncols - 1, 1).bit_length()
+    keys, values = xp.empty(total, xp.int64), terms.room(total)
+    kernel = load(
+        "spgemm_expand_sort.cu", "expand_rows", terms.spec, *operands.types, terms.has_values
+    )
+    kernel(
+        blocks(rows.size * BLOCK),
+        BLOCK,
+        *(rows, size(rows.size), starts, np.int32(bits), *operands.arrays, keys, values),
+    )
+    order: Any = NULL
+    if terms.has_values:
+        order = keys.argsort()
+        keys = keys[order]
+    else:
+        keys.sort()
+    ends = xp.empty(total, xp.int64)
+    kernel = load("spgemm_expand_sort.cu", "find_runs", NOTHING)
+    kernel(blocks(total), BLOCK, keys, size(total), ends)
+    add_up(ends)
+    count = number(ends[-1])
+    found = _Runs(rows, bits, xp.empty(count, xp.int64), terms.room(count))
+    kernel = load("spgemm_expand_sort.cu", "add_runs", terms.spec, terms.has_values)
+    kernel(
+        blocks(total),
+        BLOCK,
+        *(keys, order, values, size(total), ends, rows, np.int32(bits)),
+        *(found.keys, found.sums, sizes),
+    )
+    return found
+
+
+def _place_runs(operands: _Operands, runs: list[_Runs], c: tuple[Any, ...]) -> None:
+    terms = operands.terms
+    kernel = load(
+        "spgemm_expand_sort.cu", "place_runs", NOTHING, terms.dtype, c[0].dtype, terms.has_values
+    )
+    for each in runs:
+        count = each.keys.size
+        if count:
+            kernel(
+                blocks(count),
+                BLOCK,
+                *(each.keys, each.sums, size(count), each.rows, np.int32(each.column_bits), *c),
+            )

@@ -1,0 +1,208 @@
+"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u names.
+
+Kernels: spmspv.cu, matvec.cu. Terms are folded by atomics; where that could show in the bits, and
+`config.deterministic` asks, edges are sorted by output and folded in order.
+Waits: for the number of entries of a sparse result; deterministic, also for the number of edges.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends import Side
+from graphla.backends.cuda.convert import to_bitmap
+from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, blocks, counter, number, read, size
+from graphla.backends.cuda.matvec import (
+    HUGE,
+    Plan,
+    constant_of,
+    edge_ends,
+    few_blocks,
+    flags_of,
+    lets_none,
+    longest,
+    measured,
+    nothing,
+    plan_of,
+)
+from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.spmv import pull
+from graphla.backends.cuda.transpose import transpose
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, BitmapVector, Counted, Csr, FullVector, SparseVector, VectorMask
+from graphla.settings import config
+from semirings import binary
+from semirings.structures import Semiring, TypedMonoid, TypedSemiring
+
+SMALL = 1 << 12
+"""A matrix of so few entries is not asked for its longest row."""
+PUSHED = 256 * 8
+"""Edges of a tile of spmspv.cu."""
+SHORT, MODEST = 64, 1 << 17
+"""Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
+each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
+DENSE = 8
+"""Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
+CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in spmspv.cu
+
+
+def push(
+    columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    plan = plan_of(semiring, side)
+    n = columns.ncols
+    if not n or not columns.nvals or not u.nvals or (mask is not None and lets_none(mask)):
+        return nothing(n, plan.dtype)
+    constant = constant_of(plan, columns.values, u.values)
+    edges = _Edges(columns, u, plan, mask)
+    if not edges.most:
+        return nothing(n, plan.dtype)
+    if constant is not None:
+        indices, count = edges.claim(CLAIM_ALONE, NULL)
+        return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
+    if config.deterministic and not plan.is_exact:
+        return _push_in_order(edges, semiring)
+    if plan.is_any:
+        values = xp.empty(edges.room, plan.dtype)
+        indices, count = edges.claim(CLAIM, values)
+        return SparseVector(n, indices, _cut(values, count), False)
+    if edges.expected * DENSE >= n:
+        return _push_dense(edges, semiring.monoid)
+    if n > HUGE and edges.most * 16 < n:
+        return _push_in_order(edges, semiring)
+    whole, w = _cells(n, plan.dtype)
+    indices, count = edges.claim(CLAIM_IDENTITY, whole)
+    edges.run(FOLD, w=whole)
+    values = xp.empty(count, plan.dtype)
+    if count:
+        kernel = load("matvec.cu", "look_up", NOTHING, plan.dtype)
+        kernel(blocks(count), BLOCK, w, indices, size(count), values)
+    return SparseVector(n, indices, values, False)
+
+
+def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
+    """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
+    n, count = edges.n, counter()
+    whole, w = _cells(n, edges.plan.dtype)
+    whole.fill(monoid.identity)
+    present = xp.zeros(n, bool)
+    edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+    edges.run(FOLD_DENSE, w=whole, present=present, count=count)
+    return BitmapVector(n, present, w, Counted(count))
+
+
+def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
+    """Edges sorted by output, those of one output in the order of u; then pulled, run by run."""
+    total = edges.in_order()
+    if total >= INT32_END:  # places of terms are int32
+        rows, u = transpose(edges.columns), to_bitmap(edges.u)
+        return pull(rows, u, semiring, edges.plan.spec[2], edges.mask)
+    keys, terms = xp.empty(total, xp.int32), xp.empty(total, edges.plan.dtype)
+    if not total:
+        return nothing(edges.n, edges.plan.dtype)
+    edges.run(EXPAND, w=terms, indices=keys)
+    order = xp.argsort(keys)
+    keys = keys[order]
+    grid, last = blocks(total), np.int32(edges.n)
+    runs = xp.empty(total, xp.int64)
+    load("matvec.cu", "run_heads", NOTHING)(grid, BLOCK, keys, size(total), last, runs)
+    add_up(runs)
+    count = number(runs[-1])
+    if not count:
+        return nothing(edges.n, edges.plan.dtype)
+    indptr, outputs = xp.empty(count + 1, xp.int32), xp.empty(count, xp.int32)
+    load("matvec.cu", "run_rows", NOTHING)(
+        grid, BLOCK, keys, runs, size(total), last, indptr, outputs
+    )
+    by_run = Csr(count, total, indptr, order.astype(xp.int32), terms)
+    w = pull(by_run, FullVector(total, terms), _seconds(semiring.monoid), "mxv", None)
+    return SparseVector(edges.n, outputs, w.values)
+
+
+@lru_cache(maxsize=4096)
+def _seconds(monoid: TypedMonoid) -> TypedSemiring:
+    """⊕.second: what folds terms that are made already."""
+    return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
+
+
+class _Edges:
+    """The edges of a frontier: how many at most, how they are cut, and what runs over them."""
+
+    def __init__(self, columns: Csr, u: SparseVector, plan: Plan, mask: VectorMask | None) -> None:
+        self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
+        self.n = columns.ncols
+        nvals, entries = columns.nvals, u.nvals
+        self.longest = longest(columns) if nvals > SMALL else nvals
+        self.most = min(entries * self.longest, nvals)
+        self.expected = min(self.most, -(-entries * nvals // columns.nrows))
+        self.room = min(self.most, self.n)
+        self.flags, self.complement = NULL, np.bool_(False)
+        self.is_masked = mask is not None
+        if mask is not None:
+            self.flags, self.complement = flags_of(mask), np.bool_(mask.complement)
+        self.bits: Any = NULL
+        self.ends, total = measured.take(columns, u.indices)
+        if self.ends is not None:
+            self.most, self.expected, self.room = total, total, min(total, self.n)
+        elif self.most > (MODEST if self.longest <= SHORT else SMALL):
+            self.ends = edge_ends(columns, u.indices)
+
+    def in_order(self) -> int:
+        """Take u's entries in order, and count their edges."""
+        if not self.u.is_sorted:
+            order = self.u.indices.argsort()
+            values = self.u.values
+            values = values if values.strides[0] == 0 else values[order]
+            self.u = SparseVector(self.u.size, self.u.indices[order], values)
+        self.ends = edge_ends(self.columns, self.u.indices)
+        return number(self.ends[-1])
+
+    def claim(self, way: int, w: Any) -> tuple[Array, int]:
+        """The outputs that the edges reach, each once, in no order; and how many."""
+        self.bits = xp.zeros(-(-self.n // 32), xp.uint32)
+        indices, count = xp.empty(self.room, xp.int32), counter()
+        self.run(way, w=w, indices=indices, count=count)
+        found = number(count)
+        return _cut(indices, found), found
+
+    def run(
+        self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
+    ) -> None:
+        columns, u, plan = self.columns, self.u, self.plan
+        is_alone = way in (CLAIM_ALONE, CLAIM_IDENTITY)
+        a, a_type, a_kept = read(columns.values, plan.reads_a and not is_alone)
+        v, u_type, u_kept = read(u.values, plan.reads_u and not is_alone)
+        types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
+        out = (size(self.n), self.flags, self.complement, self.bits, present, indices, w, count)
+        matrix = (columns.indptr, columns.indices, a)
+        entries = size(u.nvals)
+        if self.ends is None:
+            threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+            kernel = load("spmspv.cu", "push_columns", plan.spec, *types)
+            grid = blocks(u.nvals * threads)
+            kernel(grid, BLOCK, entries, u.indices, v, np.int32(threads), *matrix, *out)
+        else:
+            grid = few_blocks(-(-self.most // PUSHED))
+            kernel = load("spmspv.cu", "push_tiles", plan.spec, *types)
+            kernel(grid, BLOCK, entries, u.indices, v, self.ends, *matrix, *out)
+
+
+def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """n cells to fold into, and as many as fill whole words, which atomics on small ones change."""
+    words = -(-n * dtype.itemsize // 4) * 4
+    whole = xp.empty(words // dtype.itemsize, dtype)
+    return whole, whole if whole.size == n else whole[:n]
+
+
+def _cut(array: Array, count: int) -> Array:
+    """The first `count`; in memory of their own where they are few."""
+    if count == array.size:
+        return array
+    return (
+        array[:count] if count * 8 >= array.size or array.size < 1 << 20 else array[:count].copy()
+    )

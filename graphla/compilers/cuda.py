@@ -1,0 +1,159 @@
+"""Specialise a kernel to its operators and dtypes, compile it once, keep it, and launch it.
+
+A kernel is a template in a `.cu` file of this folder. Its arguments are the struct `Op`, printed
+from typed operators (`graphla.compilers.cuda_ops`), then dtypes, numbers and flags. Machine code is
+kept on disk under a digest of every text it was made from, and in memory for each card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import cupy
+from cupy.cuda import driver
+from cupy.cuda import nvrtc as toolkit
+from cupy.cuda.function import Module
+
+from graphla.compilers import cuda_ops, nvrtc
+from graphla.compilers.cache import cache_folder
+from graphla.compilers.faults import culprit, seen
+from graphla.settings import config
+
+_loaded: dict[tuple[Any, ...], Kernel] = {}
+_lock = RLock()
+
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+
+NOTHING = (cuda_ops.nothing,)
+"""The spec of a kernel that looks at patterns alone."""
+
+
+class Kernel:
+    """One instance of a template, loaded on one card: call it with grid, block and arguments.
+
+    Arguments are CuPy arrays and NumPy scalars of just the types of the parameters.
+    """
+
+    __slots__ = ("_function", "_module", "_resident", "_shared", "what")
+
+    def __init__(self, module: Any, function: Any, what: str):
+        self._module = module  # unloaded with the last reference to it
+        self._function = function
+        self._resident: dict[tuple[int, int], int] = {}
+        self._shared = 0  # bytes that it may have
+        self.what = what
+
+    def __call__(
+        self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
+    ) -> None:
+        seen.launched = self.what
+        self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
+        if config.debug:
+            self._synchronise()
+
+    def resident(self, block: int, shared: int = 0) -> int:
+        """Blocks of so many threads that a multiprocessor holds at a time.
+
+        Lets the kernel have so much shared memory beside what it declares.
+        """
+        found = self._resident.get((block, shared))
+        if found is None:
+            if shared > self._shared:
+                driver.funcSetAttribute(self._function.ptr, DYNAMIC_SHARED, shared)
+                self._shared = shared
+            found = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                self._function.ptr, block, shared
+            )
+            self._resident[block, shared] = found
+        return found
+
+    def widen(self) -> None:
+        """Lets clusters of its blocks be of more than 8, where the card can."""
+        driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
+
+    def _synchronise(self) -> None:
+        """Waits for the kernel, so that a fault of it is known to be its own."""
+        try:
+            cupy.cuda.get_current_stream().synchronize()
+        except RuntimeError as error:
+            raise culprit(error, self.what) from error
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.what}>"
+
+
+def load(
+    file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
+) -> Kernel:
+    """The kernel `entry` of `file` for the operators of `spec` and further template arguments.
+
+    `spec` is a function of `graphla.compilers.cuda_ops` and its arguments, called for its text the
+    first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants` is a frozen
+    dataclass of ints, floats and bools, or a tuple of such values: where it is `BfsTuning()`, the
+    kernel reads its field `long_row` as `BfsTuning::long_row`.
+    """
+    key = (file, entry, spec, arguments, constants, cupy.cuda.runtime.getDevice())
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _lock:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                kernel = _loaded[key] = _make(file, entry, spec, arguments, constants)
+    return kernel
+
+
+def _make(
+    file: str, entry: str, spec: tuple[Any, ...], arguments: tuple[Any, ...], constants: Any
+) -> Kernel:
+    write, *operators = spec
+    text = nvrtc.program(file, write(*operators), constants)
+    expression = nvrtc.instance(entry, arguments)
+    types = ", ".join(map(nvrtc.written, arguments))
+    what = f"{entry} of {file} for {cuda_ops.describe(spec)}" + (f" with {types}" if types else "")
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    cubin, name = _machine_code(text, expression, architecture, what)
+    module = Module()
+    module.load(cubin)
+    return Kernel(module, module.get_function(name), what)
+
+
+# --- the cache on disk --------------------------------------------------------------------------
+
+
+def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
+    """From disk if it is there and whole, else compiled, and put there."""
+    version = ".".join(map(str, toolkit.getVersion()))
+    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    path = cache_folder() / f"{key}.cubin"
+    with suppress(OSError, ValueError):
+        seal, name, cubin = path.read_bytes().split(b"\n", 2)
+        if seal.decode() == _seal(name, cubin):
+            return cubin, name.decode()
+    cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
+    _write(path, name.encode(), cubin)
+    return cubin, name
+
+
+def _seal(name: bytes, cubin: bytes) -> str:
+    return hashlib.sha256(name + cubin).hexdigest()
+
+
+def _write(path: Path, name: bytes, cubin: bytes) -> None:
+    """The file whole or not at all; where it cannot be kept, the kernel works all the same."""
+    with suppress(OSError):
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_seal(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise

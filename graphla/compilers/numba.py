@@ -1,0 +1,177 @@
+"""Specialise a loop to its operators, compile it with Numba, and keep it on disk and in memory.
+
+A loop is a file of `graphla.backends.cpu.loops`. Its text, after the text of the typed operators it
+is asked for, makes a module of its own: written whole into the cache folder, named by a digest of
+all it depends on, entered in `sys.modules`, compiled for one signature. Numba keeps the machine
+code beside it, so that a later process only reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from graphla.compilers import numba_ops
+from graphla.compilers.cache import cache_folder, private_folder
+from graphla.formats import Array
+from semirings.exceptions import GraphblasException
+
+Loop = Callable[..., Any]
+
+_loaded: dict[tuple, Loop] = {}
+_lock = RLock()
+LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
+_dtype = attrgetter("dtype")
+
+
+@cache
+def installed() -> bool:
+    """Whether Numba can be imported; it is not imported to find out."""
+    return find_spec("numba") is not None
+
+
+def load(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
+    """The loop `name` ("file.function") for these operators and the dtypes of these arrays.
+
+    `spec` is a function of `graphla.compilers.numba_ops` and its arguments, called for their text
+    the first time only. Call the loop with the arrays, then its integers.
+    """
+    key = (name, spec, tuple(map(_dtype, arrays)))
+    loop = _loaded.get(key)
+    if loop is None:
+        with _lock:
+            loop = _loaded.get(key)
+            if loop is None:
+                loop = _loaded[key] = _specialise(name, spec, arrays)
+    return loop
+
+
+def _specialise(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
+    file, function = name.split(".")
+    text = _text(file, function, spec, arrays)
+    digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
+    try:
+        return getattr(_module(f"graphla_{file}_{digest}", text), function)
+    except Exception as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise GraphblasException(
+            f"Numba {version('numba')} could not compile the loop {name!r} for "
+            f"{numba_ops.describe(spec, arrays)}; `config.compiled = False` computes in NumPy"
+        ) from error
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether it began with Ctrl-C, which Numba turns into an error of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+# --- the text of a module ---------------------------------------------------------------------
+
+
+def _text(file: str, function: str, spec: tuple, arrays: Sequence[Array]) -> str:
+    """The operators' text, the loop's after it, and the lines that compile `function`."""
+    loop = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
+    lines = loop.splitlines()
+    endings = []
+    for node in ast.parse(loop).body:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "graphla.backends.cpu.loops.placeholder_ops"
+        ):
+            end = node.end_lineno or node.lineno
+            lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+        elif isinstance(node, ast.FunctionDef) and node.name != function:
+            endings.append(f"{node.name} = merged({node.name})")
+        elif isinstance(node, ast.FunctionDef):
+            parameters = [argument.arg for argument in node.args.args]
+            endings.append(f"{function} = compiled({_signature(parameters, arrays)})({function})")
+    write, *operators = spec
+    return "\n".join((numba_ops.head, write(*operators), *lines, "", *endings, ""))
+
+
+def _signature(parameters: Sequence[str], arrays: Sequence[Array]) -> str:
+    """The Numba types of the parameters: arrays first, those not written into read-only."""
+    kinds = [
+        f"types.Array(from_dtype(np.dtype('{array.dtype}')), {array.ndim}, 'C', "
+        f"readonly={not parameter.startswith(('out_', 'kept_'))})"
+        for parameter, array in zip(parameters, arrays, strict=False)
+    ]
+    kinds += ["types.int64"] * (len(parameters) - len(arrays))
+    return "(" + ", ".join(kinds) + ",)"
+
+
+def _versions() -> str:
+    return " ".join((version("numba"), np.__version__, platform.python_version()))
+
+
+# --- the cache folder -------------------------------------------------------------------------
+
+
+def _module(name: str, text: str) -> ModuleType:
+    """The module of this text, run from the cache folder.
+
+    Where something is wrong with what lies there (damaged, half-written, no room left), it is
+    thrown away and the text compiled afresh, at last in a folder of this process alone.
+    """
+    from numba.core.errors import NumbaError
+
+    for folder in (cache_folder(), cache_folder()):
+        try:
+            return _run(name, text, folder)
+        except NumbaError:
+            raise
+        except Exception:
+            for file in (folder / "__pycache__").glob(f"{name}.*"):
+                with suppress(OSError):
+                    file.unlink()
+    return _run(name, text, private_folder())
+
+
+def _run(name: str, text: str, folder: Path) -> ModuleType:
+    path = folder / f"{name}.py"
+    _write(path, text)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _write(path: Path, text: str) -> None:
+    """The file whole or not at all; its time is fixed, since Numba takes another for a change."""
+    data = text.encode()
+    with suppress(OSError):
+        if path.read_bytes() == data and path.stat().st_mtime == 0:
+            return
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.utime(temporary, (0, 0))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

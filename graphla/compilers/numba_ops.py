@@ -1,0 +1,229 @@
+"""The text of typed operators under the names that loops use (`loops.placeholder_ops`).
+
+Each public function but the last is the head of a `spec`: called with its rest, it returns text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from graphla.formats import Array
+from semirings import unary
+from semirings.dtypes import DataType
+from semirings.operators import TypedBinaryOp, TypedUnaryOp
+from semirings.overflow import overflowing
+from semirings.structures import TypedMonoid, TypedSemiring
+from semirings.trace import numba_prelude
+
+head = f"""\
+import numpy as np
+from numba import from_dtype, njit, types
+
+
+def inlined(function):
+    return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+
+
+def merged(function):
+    return njit(function, inline="always")  # a call that passes arrays would count references
+
+
+def compiled(signature):
+    return njit(signature, nogil=True, error_model="numpy", cache=True)
+
+
+{numba_prelude}
+"""
+
+
+def nothing() -> str:
+    """For a loop over patterns alone."""
+    return ""
+
+
+def searching(least: bool) -> str:
+    """For a search over a pattern, whose parents are the least there are, or any."""
+    return f"LEAST = {least}"
+
+
+def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
+    """`add`, and `term` with the operands in the order of `side`."""
+    op = semiring.binaryop
+    if side == "mxv":
+        call = "multiply(a, o, k, u, k, 0)" if op.is_positional else "multiply(a, u)"
+    else:
+        call = "multiply(u, 0, k, a, k, o)" if op.is_positional else "multiply(u, a)"
+    return _join(
+        f"U_FULL = {u_is_full}",
+        _monoid(semiring.monoid),
+        _operator(op, "multiply"),
+        _returning("term(a, u, o, k)", call, op.return_type, semiring.monoid.type),
+    )
+
+
+def closing(semiring: TypedSemiring) -> str:
+    """`add`, `term` and `overflows`, for values that are multiplied again."""
+    op = semiring.binaryop
+    fits_not = overflowing(op)
+    lost = "" if fits_not is None else _operator(fits_not, "lost")
+    return _join(
+        _operator(semiring.monoid.binaryop, "add"),
+        _operator(op, "multiply"),
+        _returning("term(a, u, o, k)", "multiply(u, a)", op.return_type, semiring.monoid.type),
+        lost,
+        _function(f"def overflows(a, u):\n    return {'lost(u, a)' if lost else 'False'}"),
+    )
+
+
+def near_far(semiring: TypedSemiring) -> str:
+    """As `closing`, and `beyond`, `wider` and `narrower`; (+) is min or max.
+
+    A delta is a difference, and of products of floats a part of the best.
+    """
+    dtype = semiring.monoid.type
+    is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
+    if dtype.kind == "b":
+        beyond, wider, narrower = "best", "delta", "delta"
+    elif dtype.kind == "f":
+        sign, most = "+" if is_min else "-", 1e30
+        beyond = f"{name}(best {sign} delta)"
+        if is_relative(semiring):
+            beyond, most = f"{name}(best * (1 {sign} delta))", 1e30 if is_min else MOST_RELATIVE
+        wider, narrower = f"{name}(min(delta * 2, {name}({most})))", f"{name}(delta / 2)"
+    else:
+        limits = np.iinfo(dtype.np_type)
+        low, high = f"{name}({limits.min})", f"{name}({limits.max})"
+        beyond = (
+            f"{high} if best > {high} - delta else {name}(best + delta)"
+            if is_min
+            else f"{low} if best < {low} + delta else {name}(best - delta)"
+        )
+        half = f"{name}({limits.max // 2})"
+        wider = f"{high} if delta > {half} else {name}(delta * {name}(2) + {name}(1))"
+        narrower = f"{name}(delta // {name}(2))"
+    return _join(
+        closing(semiring),
+        _function(f"def beyond(best, delta):\n    return {beyond}"),
+        _function(f"def wider(delta):\n    return {wider}"),
+        _function(f"def narrower(delta):\n    return {narrower}"),
+    )
+
+
+MOST_RELATIVE = 31 / 32
+"""The largest part of the best that a delta is, where the worst value is 0."""
+
+
+def is_relative(semiring: TypedSemiring) -> bool:
+    """Whether values of a closure shrink or grow by factors, so that a delta is a part of them."""
+    return semiring.binaryop.name == "times" and semiring.return_type.kind == "f"
+
+
+def matrix_matrix(semiring: TypedSemiring) -> str:
+    """`add` and `product`."""
+    op = semiring.binaryop
+    return _join(
+        _monoid(semiring.monoid),
+        _operator(op, "multiply"),
+        _returning(
+            "product(x, y, i, k, j)",
+            "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)",
+            op.return_type,
+            semiring.monoid.type,
+        ),
+    )
+
+
+def folding(monoid: TypedMonoid) -> str:
+    """`add`, and `lift` to the monoid's type."""
+    return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
+
+
+def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
+    """`combine`, and what becomes of an entry that one side alone has: cast, or met with a fill."""
+    call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
+    left = call.format("x", "fill") if fills_right else "cast(x)"
+    right = call.format("fill", "y") if fills_left else "cast(y)"
+    return _join(
+        f"IS_VECTOR = {is_vector}",
+        _operator(op, "multiply"),
+        _operator(unary.identity[op.return_type], "cast"),
+        _function(f"def combine(x, y, i, j):\n    return {call.format('x', 'y')}"),
+        _function(f"def left_alone(x, fill, i, j):\n    return {left}"),
+        _function(f"def right_alone(y, fill, i, j):\n    return {right}"),
+    )
+
+
+def comparing(op: TypedBinaryOp) -> str:
+    """`before(x, y)`: whether x goes before y; NaN goes after all else."""
+    call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
+    return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
+
+
+def accumulating(op: TypedBinaryOp | None, dtype: DataType) -> str:
+    """`lift` to a dtype, and `accumulate` where there is an operator."""
+    lift = _operator(unary.identity[dtype], "lift")
+    if op is None:
+        return _join("HAS_ACCUM = False", lift, "accumulate = None")
+    call = "multiply(c, i, 0, t, i, 0)" if op.is_positional else "multiply(c, t)"
+    return _join(
+        "HAS_ACCUM = True",
+        lift,
+        _operator(op, "multiply"),
+        _function(f"def accumulate(c, t, i):\n    return lift({call})"),
+    )
+
+
+def describe(spec: tuple, arrays: Sequence[Array]) -> str:
+    """The operators of a spec and the dtypes they meet, for an error message."""
+    operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "name")]
+    dtypes = ", ".join(str(array.dtype) for array in arrays)
+    return f"{' and '.join(operators) or 'patterns'} on arrays of {dtypes}"
+
+
+def _monoid(monoid: TypedMonoid) -> str:
+    dtype = monoid.type
+    identity = 0 if monoid.is_any else monoid.identity
+    terminal = identity if monoid.terminal is None else monoid.terminal
+    # A float seldom meets its terminal, and asking at every entry costs a third of an SpMV.
+    stops = monoid.terminal is not None and not monoid.is_any and dtype.kind != "f"
+    return _join(
+        f"IS_ANY = {monoid.is_any}",
+        f"HAS_TERMINAL = {stops}",
+        f"IDENTITY = {_constant(identity, dtype)}",
+        f"TERMINAL = {_constant(terminal, dtype)}",
+        _operator(monoid.binaryop, "add"),
+    )
+
+
+def _constant(value: Any, dtype: DataType) -> str:
+    if dtype.name == "BOOL":
+        return str(bool(value))
+    text = f"float('{float(value)!r}')" if dtype.name.startswith("FP") else f"{int(value)}"
+    return f"np.{dtype.np_type.name}({text})"
+
+
+def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
+    """`def head: return call`, cast if it is of another type than wanted."""
+    if dtype == wanted:
+        return _function(f"def {head}:\n    return {call}")
+    return _join(
+        _operator(unary.identity[wanted], "cast"),
+        _function(f"def {head}:\n    return cast({call})"),
+    )
+
+
+def _operator(op: TypedBinaryOp | TypedUnaryOp, name: str) -> str:
+    source = op.source_numba(name)
+    assert source is not None, "an operator without a Numba form is computed in NumPy"
+    return _function(source)
+
+
+def _function(source: str) -> str:
+    return f"\n\n@inlined\n{source.strip()}\n"
+
+
+def _join(*texts: str) -> str:
+    return "\n".join(texts)

@@ -1,0 +1,161 @@
+"""CUDA C++ text made into machine code by NVRTC, for any card, with or without one at hand."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+from semirings.exceptions import GraphblasException
+from semirings.trace import cuda_prelude
+
+OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
+"""Subnormals stay, and a product is rounded before it is added: as NumPy computes."""
+
+
+class CompilationFailed(GraphblasException):
+    """NVRTC refused a kernel: its file, operator, dtype and NVRTC's own words."""
+
+
+_folders: list[Path] = []
+
+
+def register(folder: Path) -> None:
+    """Let the files of a folder be compiled, and be included by their names."""
+    if folder not in _folders:
+        _folders.append(folder)
+        for function in (sources, _included_by, digest):
+            function.cache_clear()
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Return the text of every file of the registered folders, by its name."""
+    texts = {"prelude.cuh": cuda_prelude}
+    for path in (path for folder in _folders for path in sorted(folder.glob("*.cu*"))):
+        if path.name in texts:
+            raise ValueError(f"two folders of kernels have a file {path.name}")
+        texts[path.name] = f'#line 1 "{path.name}"\n{path.read_text()}'
+    return texts
+
+
+def included(text: str) -> dict[str, str]:
+    """Return the files that a text includes, directly or through other files."""
+    names = {inner for name in _includes(text) for inner in _included_by(name)}
+    return {name: sources()[name] for name in sorted(names)}
+
+
+@cache
+def _included_by(name: str) -> frozenset[str]:
+    """Return the name of a file and of all files that it includes, directly or not."""
+    inner = _includes(sources().get(name, ""))
+    return frozenset((name,)).union(*map(_included_by, inner)) & sources().keys()
+
+
+def _includes(text: str) -> list[str]:
+    return re.findall(r'^#include "([^"]*)"', text, re.MULTILINE)
+
+
+@cache
+def digest(text: str) -> str:
+    """Return a digest of a program's text and of all files that it includes."""
+    parts = (text, *(f"{name}\0{body}" for name, body in included(text).items()))
+    return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()
+
+
+def program(file: str, struct: str, constants: Any = None) -> str:
+    """Return the text of a program: constants, the struct of its operators, a kernel's file."""
+    values = () if constants is None else constants
+    values = values if isinstance(values, tuple) else (values,)
+    numbers = "".join(map(partial(_print_constants, file), values))
+    return (
+        f'namespace graphla {{\n#line 1 "constants of {file}"\n{numbers}}}\n'
+        '#include "atomics.cuh"\nnamespace graphla {\n'
+        f'#line 1 "operators of {file}"\n{struct}\n}}\n#include "{file}"\n'
+    )
+
+
+def _print_constants(file: str, values: Any) -> str:
+    """Return a frozen dataclass as a C++ struct: `T::x` in C++ is what `values.x` is in Python.
+
+    The struct has only the fields that the file, or a file that it includes, reads: another value
+    of a field that the host alone reads does not compile the kernel again.
+    """
+    kind = type(values).__name__
+    text = "".join(included(f'#include "{file}"').values())
+    read = sorted(set(re.findall(rf"\b{kind}::(\w+)", text)))
+    lines = [f"  static constexpr {_constant(name, getattr(values, name))};\n" for name in read]
+    return f"struct {kind} {{\n{''.join(lines)}}};\n" if lines else ""
+
+
+def _constant(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"bool {name} = {written(value)}"
+    if isinstance(value, int):
+        return f"{'int' if -(1 << 31) < value < 1 << 31 else 'long long'} {name} = {value}"
+    if isinstance(value, float):
+        return f"double {name} = {value!r}"
+    raise TypeError(f"the constant {name} is {value!r}, but a kernel reads ints, floats and bools")
+
+
+def compile_program(
+    text: str, expression: str, architecture: str, what: str, *options: str
+) -> tuple[bytes, str, str]:
+    """The machine code of a program for e.g. "sm_90", the name in it of a template's instance,
+    and the compiler's log.
+    """
+    from cupy.cuda import nvrtc
+
+    flags = (*OPTIONS, *options)
+    cubin, names, log = compile_instances(nvrtc, text, (expression,), architecture, what, flags)
+    return cubin, names[0], log
+
+
+def compile_instances(
+    toolkit: Any,
+    text: str,
+    expressions: Sequence[str],
+    architecture: str,
+    what: str,
+    options: Sequence[str] = OPTIONS,
+) -> tuple[bytes, list[str], str]:
+    """As `compile_program`, for several instances at a time and any NVRTC: `toolkit` stands for
+    `cupy.cuda.nvrtc`.
+    """
+    known = included(text)
+    texts = [each.encode() for each in known.values()]
+    handle = toolkit.createProgram(text, "graphla.cu", texts, [name.encode() for name in known])
+    try:
+        for expression in expressions:
+            toolkit.addNameExpression(handle, expression)
+        try:
+            toolkit.compileProgram(handle, [*options, f"-arch={architecture}"])
+        except toolkit.NVRTCError as error:
+            log = toolkit.getProgramLog(handle)
+            raise CompilationFailed(
+                f"{what} could not be compiled for {architecture}:\n{log}"
+            ) from error
+        names = [toolkit.getLoweredName(handle, expression) for expression in expressions]
+        return toolkit.getCUBIN(handle), names, toolkit.getProgramLog(handle)
+    finally:
+        toolkit.destroyProgram(handle)
+
+
+def instance(entry: str, arguments: tuple[Any, ...]) -> str:
+    """The template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
+    return f"graphla::{entry}<{', '.join(('graphla::Op', *map(written, arguments)))}>"
+
+
+def written(value: Any) -> str:
+    """A template's argument in C++: a NumPy dtype, an int, a flag, or text as it is."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, np.dtype):
+        return lookup_dtype(value).c_type
+    return str(value)

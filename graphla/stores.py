@@ -1,0 +1,701 @@
+"""What a matrix, vector or scalar holds: its forms, each made on first need and kept.
+
+Forms are frozen to everyone but `take`: a noun changes by holding other forms, so whoever holds
+these keeps seeing the same entries.
+
+On a GPU forms carry stamps (see `graphla.backends.cuda.streams`), which whoever reads a form waits
+for: so the stamp of a form is there before the form is, and a form is read before the stamps.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import cache
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphla.backends import backend, streams
+from graphla.formats import (
+    BitmapVector,
+    Counted,
+    Csr,
+    FullVector,
+    MatrixMask,
+    SparseVector,
+    VectorMask,
+    bytes_of,
+    is_iso,
+    known,
+)
+from graphla.plans import PlanReport, Plans
+from semirings import monoid
+from semirings.dtypes import BOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphla.formats import AnyVector, DenseVector, Plan
+    from semirings.dtypes import DataType
+
+HUGE = 1 << 27
+"""A size from which nothing as long is made for the sake of a few entries."""
+
+
+class VectorForms:
+    """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
+
+    __slots__ = (
+        "_abroad",
+        "_bitmap",
+        "_counted",
+        "_full",
+        "_lock",
+        "_merged",
+        "_sparse",
+        "device",
+        "dtype",
+        "size",
+        "stamps",
+    )
+
+    def __init__(self, device: str, dtype: DataType, storage: AnyVector) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.size = storage.size
+        self._sparse = storage if isinstance(storage, SparseVector) else None
+        self._bitmap = storage if isinstance(storage, BitmapVector) else None
+        self._full = storage if isinstance(storage, FullVector) else None
+        self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
+        self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
+        self._lock = RLock()
+        self.stamps = _stamps(device)
+        self._abroad: tuple[Any, ...] = ()
+
+    @classmethod
+    def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
+        """No entries."""
+        xp = backend(device).xp
+        none = SparseVector(size, xp.empty(0, xp.int32), xp.empty(0, dtype.np_type))
+        return cls(device, dtype, none)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.at_hand.nvals
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of memory that all forms take."""
+        v, w, u = self._sparse, self._bitmap, self._full
+        parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
+        return bytes_of(*parts, v and v.indices, w and w.present)
+
+    @property
+    def known_nvals(self) -> int | None:
+        """Number of entries, or None where the host would have to wait for the device."""
+        v = self.at_hand
+        return known(v.count) if isinstance(v, BitmapVector) else v.nvals
+
+    @property
+    def at_hand(self) -> AnyVector:
+        """A form that is there already: full before bitmap before sparse."""
+        # Again if none was seen: another thread was in the midst of `full`.
+        v = self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
+        return self._ready(v)
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether `dense` costs nothing."""
+        return self._bitmap is not None or self._full is not None
+
+    @property
+    def has_sparse(self) -> bool:
+        """Whether `sparse(sorted=False)` costs nothing."""
+        return self._sparse is not None
+
+    def sparse(self, sorted: bool = True) -> SparseVector:
+        """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
+        v = self._sparse
+        if v is not None and (v.is_sorted or not sorted):
+            return self._ready(v)
+        v = self._full
+        if v is not None:
+            return backend(self.device).to_sparse(self._ready(v))
+        with self._lock:
+            v = self._sparse
+            if v is None:
+                v = backend(self.device).to_sparse(self.at_hand)
+            if sorted and not v.is_sorted:
+                v = backend(self.device).sort(self._ready(v))
+            if v is not self._sparse:
+                self._stamp()
+            self._sparse = v
+        return self._ready(v)
+
+    def bitmap(self) -> BitmapVector:
+        """Which indices have an entry, and a value for each index."""
+        v = self._bitmap
+        if v is not None and self._counted:
+            return self._ready(v)
+        v = self._full
+        if v is not None:
+            return backend(self.device).to_bitmap(self._ready(v))
+        with self._lock:
+            v = self._bitmap
+            if v is None:
+                v = backend(self.device).to_bitmap(self.at_hand)
+                self._stamp()
+            elif not self._counted:
+                self._ready(v)
+                v = BitmapVector(v.size, v.present, v.values, Counted(v.present.sum()))
+                self._stamp()
+            self._bitmap, self._counted = v, True
+        return self._ready(v)
+
+    def full(self) -> FullVector | None:
+        """A value for each index; None where some index is not known to have an entry.
+
+        A device that has counted the entries is not waited for.
+        """
+        if self._full is None and self.known_nvals == self.size:
+            values = self.bitmap().values
+            with self._lock:
+                # The others can be had from it at no cost but a range, and would share its values.
+                self._full = FullVector(values.size, values)
+                self._bitmap = self._sparse = None
+        return self._full and self._ready(self._full)
+
+    def dense(self) -> DenseVector:
+        """Full where every index is known to have an entry, else the bitmap."""
+        return self.full() or self.bitmap()
+
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether it is huge and nearly empty, so that `dense` would cost more than it is worth."""
+        return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
+
+    def mask(self, structural: bool, complement: bool) -> VectorMask | None:
+        """Where the entries are (`structural`), or the true entries; None where that is all."""
+        v = self.dense() if self.has_dense else self.sparse(sorted=False)
+        if structural:
+            return self._structural_mask(v, complement)
+        if is_iso(v.values):
+            if bool(v.values[0]):
+                return self._structural_mask(v, complement)
+            return _mask_of_none(v, complement)
+        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy would flush subnormals
+        if isinstance(v, SparseVector):
+            indices = v.indices[true]
+            return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
+        if isinstance(v, BitmapVector):
+            true = true & v.present
+        return VectorMask(v.size, true, None, complement)
+
+    def _structural_mask(self, v: AnyVector, complement: bool) -> VectorMask | None:
+        if isinstance(v, FullVector):
+            return _mask_of_none(v, False) if complement else None
+        if isinstance(v, SparseVector):
+            return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+        w = self._sparse
+        if w is None:
+            return VectorMask(v.size, v.present, None, complement, True, v.count)
+        return VectorMask(
+            v.size, v.present, self._ready(w).indices, complement, w.is_sorted, v.count
+        )
+
+    def base_for_write(self, entries: int) -> AnyVector:
+        """The form to merge `entries` new entries into: dense once merging has cost that much.
+
+        On a device where each merge has a price however small it is, that is sooner.
+
+        A sparse merge rewrites all entries; going dense costs O(size) once, after which `take`
+        lets a write cost O(entries). So, as one who rents until the rent paid reaches the price,
+        we go dense when the entries rewritten so far reach a fraction of the size. Huge, nearly
+        empty vectors stay sparse.
+        """
+        if not self.has_dense:
+            self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
+            if self._merged * 4 >= self.size and not self.stays_sparse:
+                self.dense()
+        return self.at_hand
+
+    def _ready(self, form: Any) -> Any:
+        """One of the forms, once it is made as far as the current stream can see.
+
+        One that another stream than its own reads is kept as long as these are, even if they come
+        to do without it: its memory may be freed when its stream has been told to wait, not sooner.
+        """
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            with self._lock:
+                if all(form is not each for each in self._abroad):
+                    self._abroad = (*self._abroad, form)
+        return form
+
+    def _stamp(self) -> None:
+        """A form has been made just now."""
+        if self.stamps:
+            self.stamps = streams(self.device).added(self.stamps)
+
+    def owe_to(self, stamps: tuple[Any, ...]) -> None:
+        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        if stamps:
+            self.stamps = streams(self.device).joined(self.stamps, stamps)
+
+    def successor(self, storage: AnyVector) -> VectorForms:
+        """The forms of a vector that was these and now holds `storage`."""
+        forms = VectorForms(self.device, self.dtype, storage)
+        forms._merged = self._merged
+        return forms
+
+
+class MatrixForms:
+    """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
+
+    The two are one object if the matrix is known to be symmetric. If only its pattern is known to
+    be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
+    """
+
+    __slots__ = ("_flipped", "_pair", "device", "dtype")
+
+    def __init__(
+        self, device: str, dtype: DataType, csr: Csr | None = None, csc: Csr | None = None
+    ) -> None:
+        self.device = device
+        self.dtype = dtype
+        self._pair = _Pair(device, csr, csc)
+        self._pair.stamps = _stamps(device)
+        self._flipped = False
+
+    @classmethod
+    def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
+        """No entries."""
+        xp = backend(device).xp
+        indptr, indices = xp.zeros(nrows + 1, xp.int32), xp.empty(0, xp.int32)
+        return cls(device, dtype, Csr(nrows, ncols, indptr, indices, xp.empty(0, dtype.np_type)))
+
+    @property
+    def csr(self) -> Csr:
+        """The entries by rows."""
+        return self._form(self._flipped)
+
+    @property
+    def csc(self) -> Csr:
+        """The entries by columns: the Csr of the transpose."""
+        return self._form(not self._flipped)
+
+    def _form(self, by_columns: bool) -> Csr:
+        pair = self._pair
+        form = pair.form(by_columns) or pair.make(by_columns)
+        pair.arrive_at(form)
+        return form
+
+    def find_symmetry(self) -> bool:
+        """Return whether the pattern equals its transpose, regardless of the values.
+
+        The first call takes one pass over the entries, which ends early if the patterns differ;
+        the result is cached. If the values are symmetric as well, CSR and CSC become one object,
+        and the memory of the other copy is freed.
+        """
+        found = self._pair.has_symmetric_pattern
+        return self._pair.find_symmetry() if found is None else found
+
+    def patterns(self) -> tuple[Csr, Csr | None]:
+        """Return CSR and CSC, for callers that read only the pattern.
+
+        Both are one object if the pattern is known to be symmetric. Otherwise the second is None if
+        CSC has not been made.
+        """
+        pair = self._pair
+        if pair.has_symmetric_pattern:
+            form = pair.by_rows or pair.by_columns
+            pair.arrive_at(form)
+            return form, form  # pyright: ignore[reportReturnType]
+        return self.csr, self.csc if self.has_csc else None
+
+    @property
+    def stamps(self) -> tuple[Any, ...]:
+        """When the forms were made, and on which streams."""
+        return self._pair.stamps
+
+    def owe_to(self, stamps: tuple[Any, ...]) -> None:
+        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        if stamps:
+            self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
+
+    @property
+    def has_csr(self) -> bool:
+        """Whether `csr` costs nothing."""
+        return self._pair.form(self._flipped) is not None
+
+    @property
+    def has_csc(self) -> bool:
+        """Whether `csc` costs nothing."""
+        return self._pair.form(not self._flipped) is not None
+
+    @property
+    def nrows(self) -> int:
+        """Number of rows."""
+        csr = self._pair.form(self._flipped)
+        return csr.nrows if csr is not None else self.csc.ncols
+
+    @property
+    def ncols(self) -> int:
+        """Number of columns."""
+        csr = self._pair.form(self._flipped)
+        return csr.ncols if csr is not None else self.csc.nrows
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return (self._pair.by_rows or self._pair.by_columns).indices.size  # pyright: ignore[reportOptionalMemberAccess]
+
+    known_nvals = nvals
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of memory that both forms take."""
+        forms = [form for form in (self._pair.by_rows, self._pair.by_columns) if form is not None]
+        return bytes_of(*(part for f in forms for part in (f.indptr, f.indices, f.values)))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is known to equal its transpose, its forms being one object."""
+        return self._pair.by_rows is self._pair.by_columns
+
+    def owe(self, amount: float) -> float:
+        """Add to what operations have lost for want of the form that is missing; all of it.
+
+        Whoever chooses makes the missing form once this has reached its price.
+        """
+        self._pair.owed += amount
+        return self._pair.owed
+
+    @property
+    def T(self) -> MatrixForms:
+        """The transpose: the same forms, swapped; what either makes, both have."""
+        forms = object.__new__(MatrixForms)
+        forms.device, forms.dtype = self.device, self.dtype
+        forms._pair, forms._flipped = self._pair, not self._flipped
+        return forms
+
+    def extent(self, dtype: DataType) -> tuple[Any, Any]:
+        """The least and the greatest value, cast to `dtype`: found at the first call, and kept.
+
+        NaN where a value is NaN; there is an entry.
+        """
+        facts = self._pair.facts
+        known = facts.get(dtype)
+        if known is None:
+            values, do = (self.csr if self.has_csr else self.csc).values, backend(self.device)
+            known = do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
+            facts[dtype] = known
+        return known
+
+    def fact(self, name: str, find: Callable[[], Any]) -> Any:
+        """What find() says of the matrix under that name: found at the first call, and kept."""
+        key, facts = (name, self._flipped and not self.is_symmetric), self._pair.facts
+        if key not in facts:
+            facts[key] = find()
+        return facts[key]
+
+    # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
+
+    def plan_now(self) -> Plan | None:
+        """Return the plan for a traversal that begins.
+
+        The plan is light at first, and full once the time of earlier traversals justifies its cost.
+        Return None if a form is missing and the pattern is not symmetric: this method makes no
+        form, and a pull needs both.
+        """
+        pair, way = self._pair, int(self._flipped)
+        is_symmetric = self.find_symmetry()
+        if not is_symmetric and (pair.by_rows is None or pair.by_columns is None):
+            return None
+        plans, plan = pair.plans, pair.plans.ways[way]
+        if plan is None or not plans.is_settled:
+            wants_full = plans.seconds[0] > 0 and plans.wants_full(self._price())
+            if plan is None or wants_full:
+                plan = pair.make_plan(way, wants_full)
+        return self._arrived(plan)
+
+    def make_full_plan(self) -> None:
+        """The full plan, and the form that is missing; light where it would not fit or pay."""
+        self.find_symmetry()
+        self._form(False), self._form(True)
+        if not self._pair.plans.is_full:
+            self._pair.plans.is_settled = False  # memory may be less short by now
+        self._pair.make_plan(int(self._flipped), True)
+
+    @property
+    def report(self) -> PlanReport | None:
+        """Of the plan that is there."""
+        plan = self._pair.plans.ways[self._flipped]
+        return None if plan is None else self._pair.plans.report(plan, self._price())
+
+    def spend(self, seconds: float) -> None:
+        """A traversal of this matrix took so long."""
+        self._pair.plans.spend(seconds)
+
+    def _price(self) -> float:
+        """Seconds that a full plan would take; infinite where there is to be none."""
+        return backend(self.device).price_of_plan(*self.patterns())  # pyright: ignore[reportArgumentType]
+
+    def _arrived(self, plan: Plan) -> Plan:
+        if self._pair.stamps:
+            streams(self.device).arrive(self._pair.stamps)
+        return plan
+
+    def mask(self, structural: bool, complement: bool) -> MatrixMask:
+        """Where the entries are (`structural`), or the true entries."""
+        pattern = self.csr
+        if not structural:
+            values = pattern.values
+            if not is_iso(values) or not bool(values[0]):
+                do = backend(self.device)
+                pattern = do.keep(pattern, do.cast(pattern, BOOL.np_type).values)
+        return MatrixMask(pattern, complement)
+
+
+class ScalarForms:
+    """One value, or none."""
+
+    __slots__ = ("device", "dtype", "value")
+
+    def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.value = value  # on the host, whatever the device
+
+    stamps: tuple[Any, ...] = ()
+
+    @property
+    def nvals(self) -> int:
+        """One, or zero."""
+        return 0 if self.value is None else 1
+
+    known_nvals = nvals
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of the value."""
+        return 0 if self.value is None else self.value.nbytes
+
+
+class _Pair:
+    """The two forms of a matrix and of its transpose."""
+
+    __slots__ = (
+        "abroad",
+        "by_columns",
+        "by_rows",
+        "device",
+        "facts",
+        "has_symmetric_pattern",
+        "lock",
+        "owed",
+        "plans",
+        "stamps",
+    )
+
+    def __init__(self, device: str, by_rows: Csr | None, by_columns: Csr | None) -> None:
+        if by_rows is None and by_columns is None:
+            raise ValueError("a matrix needs its csr or its csc")
+        self.by_rows = by_rows
+        self.by_columns = by_columns
+        self.device = device
+        self.plans = Plans(device)
+        self.facts: dict[Any, Any] = {}
+        self.owed = 0.0
+        self.lock = RLock()
+        self.stamps: tuple[Any, ...] = ()
+        self.abroad: tuple[Csr, ...] = ()
+        # None until `find_symmetry` has compared the forms
+        self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
+
+    def arrive_at(self, form: Any) -> None:
+        """Make the current stream wait until the form has been computed.
+
+        If the current stream is not the stream that made the form, keep the form as long as the
+        matrix, even if the matrix no longer needs it: the stream that made the form may reuse its
+        memory before the current stream has read it.
+        """
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            with self.lock:
+                if all(form is not each for each in self.abroad):
+                    self.abroad = (*self.abroad, form)
+
+    def find_symmetry(self) -> bool:
+        """Compare the matrix with its transpose once, and let both forms share equal arrays."""
+        with self.lock:
+            if self.has_symmetric_pattern is not None:
+                return self.has_symmetric_pattern
+            form: Any = self.by_rows or self.by_columns
+            other = self.by_columns if form is self.by_rows else None
+            if form.nrows != form.ncols:
+                self.has_symmetric_pattern = False
+                return False
+            if self.stamps:
+                streams(self.device).arrive(self.stamps)
+            found = backend(self.device).find_symmetry(form)
+            if found.of_values:
+                self.by_rows = self.by_columns = form
+            elif found.of_pattern and other is not None:
+                self.by_columns = replace(other, indptr=form.indptr, indices=form.indices)
+            self.has_symmetric_pattern = found.of_pattern
+            return found.of_pattern
+
+    def form(self, by_columns: bool) -> Csr | None:
+        return self.by_columns if by_columns else self.by_rows
+
+    def make(self, by_columns: bool) -> Csr:
+        with self.lock:
+            made = self.form(by_columns)
+            if made is None:
+                other = self.form(not by_columns)
+                if self.stamps:  # none on the CPU, which knows no streams
+                    streams(self.device).arrive(self.stamps)
+                made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
+                if self.has_symmetric_pattern:
+                    made = replace(made, indptr=other.indptr, indices=other.indices)  # pyright: ignore[reportOptionalMemberAccess]
+                if self.stamps:
+                    self.stamps = streams(self.device).added(self.stamps)
+                if by_columns:
+                    self.by_columns = made
+                else:
+                    self.by_rows = made
+        return made
+
+    def make_plan(self, way: int, full: bool) -> Plan:
+        """Return the plan of the matrix (way 0) or of its transpose (way 1).
+
+        The plan is full if `full` is True and there is enough memory. Both forms must exist, unless
+        the pattern is symmetric.
+        """
+        plans: Plans = self.plans
+        forms: Any = (self.by_rows, self.by_columns)
+        if self.has_symmetric_pattern:
+            forms = (self.by_rows or self.by_columns,) * 2
+        out, into = forms[way], forms[1 - way]
+        with self.lock:
+            plan, other = plans.ways[way], plans.ways[1 - way]
+            lacks_full = full and not plans.is_settled
+            if plan is not None and not lacks_full:
+                return plan
+            if self.stamps:
+                streams(self.device).arrive(self.stamps)
+            do = backend(self.device)
+            if lacks_full or other is None:
+                plan = do.plan(out, into, lacks_full, plan)
+            else:
+                plan = do.turned(other, out, into)
+            if self.stamps:
+                self.stamps = streams(self.device).added(self.stamps)
+            if lacks_full:  # that of the other way round is to be turned from this one
+                plans.is_settled, plans.ways[1 - way] = True, None
+            for each in {way, 1 - way} if out is into else {way}:
+                plans.keep(plan, each)
+        return plan
+
+
+def _share_pattern(a: Csr | None, b: Csr | None) -> bool:
+    if a is None or b is None:
+        return False
+    return a is b or (a.indptr is b.indptr and a.indices is b.indices)
+
+
+def _stamps(device: str) -> tuple[Any, ...]:
+    return () if device == "cpu" else (streams(device).stamp(),)
+
+
+def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
+    none = v.values[:0].astype("int32")
+    return VectorMask(v.size, None, none, complement, nvals=0)
+
+
+class Owner(Protocol):
+    """A noun that holds vector forms under this name."""
+
+    _forms: VectorForms
+
+
+def take(owner: Owner) -> BitmapVector | FullVector | None:
+    """The dense storage of `owner`, to write into; None where someone else could see the writing.
+
+    A vector may be written in place only if its forms are held by it alone, the storage by the
+    forms alone, and the arrays by the storage alone, each array owning its memory. CPython counts
+    references, so all of it can be read off: a second noun (`dup`), an expression, a mask, an
+    exported array or a view of it, an imported array its giver still holds, or another thread's
+    local variable, each adds one. The counts to expect are measured once, on forms known to be
+    alone, so that nothing rests on how a Python version counts a local variable. Where there is
+    no such count (a build without the GIL, another Python), nothing is ever taken.
+    See docs/decisions/003-writing-in-place.md.
+
+    Between this call and the moment the owner is given its new forms, the old ones stay valid:
+    they have forgotten their sparse form and count their entries anew if asked, so that a write
+    which stops midway leaves a vector as consistent as a NumPy array half assigned to.
+    """
+    if not owner._forms.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
+        return None
+    forms = owner._forms
+    if forms._full is not None:
+        return forms._full
+    storage = forms.bitmap()
+    forms._sparse, forms._counted = None, False
+    return storage
+
+
+def _is_alone(owner: Owner) -> bool:
+    counts = _references(owner)
+    return counts == _references_when_alone(len(counts)) and _owns_arrays(owner)
+
+
+def _is_of_other_streams(owner: Owner) -> bool:
+    """Whether some of the forms were made on another stream: their memory is in its order."""
+    device = owner._forms.device
+    return device != "cpu" and bool(streams(device).foreign((owner._forms,)))
+
+
+def _references(owner: Owner) -> tuple[int, ...]:
+    """References to the forms of owner, to their dense storage, and to each of its arrays."""
+    forms = owner._forms
+    storage = forms._full or forms._bitmap
+    values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
+    if isinstance(storage, FullVector):
+        return _count(forms), _count(storage), _count(values)
+    present = storage.present  # pyright: ignore[reportOptionalMemberAccess]
+    return _count(forms), _count(storage), _count(values), _count(present)
+
+
+@cache
+def _references_when_alone(kinds: int) -> tuple[int, ...]:
+    """What `_references` gives for a vector, full (3) or bitmap (4), that nobody else can see."""
+    if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return ()
+    return _references(_Lone(_lone_full() if kinds == 3 else _lone_bitmap()))
+
+
+class _Lone:
+    def __init__(self, forms: VectorForms) -> None:
+        self._forms = forms
+
+
+def _lone_full() -> VectorForms:
+    return VectorForms("cpu", BOOL, FullVector(1, backend("cpu").xp.zeros(1, bool)))
+
+
+def _lone_bitmap() -> VectorForms:
+    xp = backend("cpu").xp
+    return VectorForms("cpu", BOOL, BitmapVector(1, xp.zeros(1, bool), xp.zeros(1, bool), 0))
+
+
+def _owns_arrays(owner: Owner) -> bool:
+    """Whether the dense arrays own memory that may be written."""
+    forms = owner._forms
+    storage, owns = forms._full or forms._bitmap, backend(forms.device).owns
+    if isinstance(storage, FullVector):
+        return owns(storage.values)
+    return owns(storage.values) and owns(storage.present)  # pyright: ignore[reportOptionalMemberAccess]
+
+
+_count = getattr(sys, "getrefcount", lambda _: 0)

@@ -1,0 +1,217 @@
+"""How kernels are found, what their programs include, and the constants that they are given."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+from devices import has_card
+
+import graphla as gl
+import graphla.backends.cuda  # registers its kernels
+from graphla.compilers import nvrtc
+from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct, enumeration, fields
+
+SHARED = """
+#include "device.cuh"
+namespace graphla {
+DEVICE int doubled(int x) { return 2 * x; }
+}
+"""
+SCALE = """
+#include "shared_by_tests.cuh"
+namespace graphla {
+template <class Op, class T> __global__ void scale(T *x) {
+  x[threadIdx.x] = Numbers::is_doubled ? doubled(x[threadIdx.x]) : x[threadIdx.x] * Numbers::factor;
+}
+}
+"""
+ALONE = """
+#include "device.cuh"
+namespace graphla {
+template <class Op> __global__ void alone(int *x) { x[0] = 1; }
+}
+"""
+SHIFT = """
+#include "device.cuh"
+namespace graphla {
+template <class T> struct Pair {
+  const T *__restrict__ x;  // two of them; and more
+  i8 k;
+  T shift = 0;
+  static constexpr int COUNT = 2;
+  DEVICE T sum() const { return x[k] + shift; }
+};
+/* struct Work { int wrong; }; */
+template <class T> struct Work {
+  typedef T Value;
+  Pair<T> pair;
+  bool is_shifted;
+  T *out, *unused;
+};
+template <class Op, class T> __global__ void shift(Work<T> work, int n) {
+  if (int(threadIdx.x) < n) work.out[threadIdx.x] = work.is_shifted ? work.pair.sum() : T(n);
+}
+template <class Op, class T> __global__ void numbers(Pair<T> pair, T *out) { out[0] = pair.sum(); }
+}
+"""
+STEPS = """
+enum Step { FIRST, SECOND = 4, THIRD, /* 9 */ LAST = SECOND };  // = 4
+enum class Mask : unsigned { NONE = 0, ALL = 0xffffffffu, };
+"""
+PAIR, WORK = Struct("shift.cu", "Pair"), Struct("shift.cu", "Work")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """`limit` is read by no kernel."""
+
+    factor: float = 0.5
+    is_doubled: bool = False
+    limit: int = 1 << 40
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A registered folder with two kernels, of which one includes the header."""
+    texts = {
+        "shared_by_tests.cuh": SHARED,
+        "scale.cu": SCALE,
+        "alone.cu": ALONE,
+        "shift.cu": SHIFT,
+        "steps.cuh": STEPS,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    with monkeypatch.context() as patch, gl.config.set(device="cuda"):
+        patch.setattr(nvrtc, "_folders", list(nvrtc._folders))
+        nvrtc.register(tmp_path)
+        yield tmp_path
+    _forget()
+
+
+def _forget() -> None:
+    for function in (nvrtc.sources, nvrtc._included_by, nvrtc.digest):
+        function.cache_clear()
+
+
+def scaled(constants: Any) -> list[float]:
+    x = cupy.arange(4, dtype=np.float64)
+    load("scale.cu", "scale", NOTHING, x.dtype, constants=constants)(1, 4, x)
+    return x.tolist()
+
+
+def test_a_kernel_reads_the_constants_that_it_is_loaded_with():
+    assert scaled(Numbers()) == [0, 0.5, 1, 1.5]
+    assert scaled(Numbers(factor=3)) == [0, 3, 6, 9]
+    assert scaled((Numbers(is_doubled=True),)) == [0, 2, 4, 6]
+
+
+def test_constants_that_no_kernel_reads_are_not_in_its_program():
+    texts = {
+        nvrtc.program("scale.cu", "struct Op {};", Numbers(limit=limit))
+        for limit in (1, 2, 1 << 40)
+    }
+    assert len(texts) == 1 and "limit" not in texts.pop()
+    assert nvrtc.program("alone.cu", "", Numbers()) == nvrtc.program("alone.cu", "")
+
+
+def test_a_constant_is_an_int_a_float_or_a_bool():
+    with pytest.raises(TypeError, match="constant factor is 'half'"):
+        nvrtc.program("scale.cu", "", Numbers(factor="half"))  # pyright: ignore[reportArgumentType]
+
+
+def test_an_edit_of_a_file_concerns_the_kernels_that_include_it_and_no_others(folder: Path):
+    files = ("scale.cu", "alone.cu", "spmspv.cu")
+    before = [nvrtc.digest(nvrtc.program(file, "", Numbers())) for file in files]
+    (folder / "shared_by_tests.cuh").write_text(SHARED.replace("2 * x", "x + x"))
+    _forget()
+    after = [nvrtc.digest(nvrtc.program(file, "", Numbers())) for file in files]
+    assert [x != y for x, y in zip(before, after, strict=True)] == [True, False, False]
+
+
+def test_a_program_includes_what_its_includes_include():
+    names = nvrtc.included('#include "scale.cu"\n').keys()
+    assert names == {"scale.cu", "shared_by_tests.cuh", "device.cuh", "prelude.cuh"}
+
+
+def test_two_files_of_one_name_are_refused(folder: Path):
+    (folder / "spmspv.cu").write_text(ALONE)
+    _forget()
+    with pytest.raises(ValueError, match=r"two folders of kernels have a file spmspv\.cu"):
+        nvrtc.sources()
+
+
+def pair(x: Any, k: Any = 1, shift: Any = 0) -> Any:
+    return PAIR(x=x, k=k, shift=x.dtype.type(shift))
+
+
+def work(x: Any, out: Any, is_shifted: bool = True) -> Any:
+    return WORK(pair=pair(x, 1, 10), is_shifted=is_shifted, out=out, unused=None)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "f8", "u8"])
+def test_a_kernel_takes_structs_by_value(dtype: str):
+    x, out = cupy.array([3, 5], dtype), cupy.zeros(3, dtype)
+    shift, numbers = (load("shift.cu", name, NOTHING, x.dtype) for name in ("shift", "numbers"))
+    given = work(x, out)
+    shift(1, 32, given, np.int32(2))
+    assert out.tolist() == [15, 15, 0]
+    shift(1, 32, given, np.int32(3))  # once more with what was packed
+    assert out.tolist() == [15, 15, 15]
+    shift(1, 32, work(x, out, False), np.int32(1))
+    assert out.tolist() == [1, 15, 15]
+    numbers(1, 1, pair(x, 0), out)
+    assert out.tolist() == [3, 15, 15]
+
+
+def test_the_fields_of_a_struct_are_read_from_its_source():
+    assert fields(SHIFT, "Pair") == {"x": "P", "k": "b", "shift": ""}
+    assert fields(SHIFT, "Work") == {"pair": "", "is_shifted": "?", "out": "P", "unused": "P"}
+    with pytest.raises(LookupError, match="no struct Task"):
+        fields(SHIFT, "Task")
+    with pytest.raises(ValueError, match=r"field that the host cannot read: int x\[3\]"):
+        fields("struct Few { int x[3]; };", "Few")
+
+
+def test_an_enumeration_is_read_from_its_source():
+    steps, mask = enumeration("steps.cuh", "Step"), enumeration("steps.cuh", "Mask")
+    assert dict(steps.__members__) == {"FIRST": 0, "SECOND": 4, "THIRD": 5, "LAST": 4}
+    assert mask.ALL == 0xFFFFFFFF and nvrtc.written(steps.THIRD) == "5"
+    with pytest.raises(LookupError, match=r"steps\.cuh has no enum Steps"):
+        enumeration("steps.cuh", "Steps")
+
+
+def test_values_that_are_not_the_fields_of_a_struct_are_refused():
+    x = cupy.zeros(2)
+    with pytest.raises(TypeError, match=r"Pair of shift\.cu has no y, lacks k, lacks x"):
+        PAIR(y=x, shift=x.dtype.type(0))
+    with pytest.raises(TypeError, match="array of the host"):
+        pair(np.zeros(2))
+    with pytest.raises(struct.error, match="byte format requires"):
+        pair(x, 128)
+
+
+@pytest.mark.skipif(has_card(), reason="only the simulator compares arguments with parameters")
+def test_the_simulator_refuses_structs_that_a_kernel_would_misread():
+    from simulator import SimulatorFault
+
+    x = cupy.zeros(2)
+    numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
+    with pytest.raises(SimulatorFault, match=r"field 0 of argument 0 .* is an array of int32"):
+        numbers(1, 1, PAIR(x=cupy.zeros(2, np.int32), k=1, shift=x.dtype.type(0)), x)
+    with pytest.raises(
+        SimulatorFault, match=r"argument 0 .* has 16 bytes, but the parameter has 24"
+    ):
+        numbers(1, 1, PAIR(x=x, k=1, shift=np.int32(1)), x)
+    with pytest.raises(SimulatorFault, match=r"field 0 of argument 0 .* with strides \(16,\)"):
+        numbers(1, 1, pair(cupy.zeros(4)[::2]), x)
+    with pytest.raises(SimulatorFault, match=r"argument 0 .* has 48 bytes"):
+        numbers(1, 1, work(x, x), x)

@@ -1,0 +1,48 @@
+"""Tuning values are replaced for the length of a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Thread
+
+import pytest
+
+from graphla.backends.tuning import current, using
+
+
+@dataclass(frozen=True)
+class Left:
+    limit: int = 64
+
+
+@dataclass(frozen=True)
+class Right:
+    limit: int = 8
+
+
+DEFAULT = Left()
+
+
+def test_the_default_is_in_force_unless_it_is_replaced():
+    assert current(DEFAULT) is DEFAULT
+    with using(Left(2), Right(3)):
+        assert current(DEFAULT) == Left(2) and current(Right()) == Right(3)
+        with using(Left(5)):
+            assert current(DEFAULT) == Left(5) and current(Right()) == Right(3)
+        assert current(DEFAULT) == Left(2)
+    assert current(DEFAULT) is DEFAULT
+
+
+def test_an_error_ends_the_replacement():
+    with pytest.raises(KeyError), using(Left(2)):
+        raise KeyError
+    assert current(DEFAULT) is DEFAULT
+
+
+def test_other_threads_see_the_replacement():
+    seen = []
+    with using(Left(2)):
+        thread = Thread(target=lambda: seen.append(current(DEFAULT)))
+        thread.start()
+        thread.join()
+    assert seen == [Left(2)]
