@@ -38,10 +38,10 @@ gpu-test: gpu-ready
 	$(MAKE) gpu-record
 
 gpu-record:
-	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
+	$(GPU_PYTHON) tests/records.py write gpu out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
 
 gpu-ready:
-	$(GPU_PYTHON) tests/gpu/verified.py ready
+	$(GPU_PYTHON) tests/records.py ready gpu
 
 gpu-families:
 	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
@@ -58,7 +58,7 @@ gpu-sanitizers:
 
 # Fails unless a card has run just these kernels.
 release-check:
-	$(PYTHON) tests/gpu/verified.py check
+	$(PYTHON) tests/records.py check
 
 # What each kernel may take of registers, stack and shared memory, as it takes it now.
 resources: $(VENV)/test.stamp

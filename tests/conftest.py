@@ -13,10 +13,10 @@ from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
-from gpu.verified import digest, keep, staleness
 from hypothesis import HealthCheck, settings
 from hypothesis.control import current_build_context
 from hypothesis.strategies import booleans
+from records import RECORDS, digests, keep
 
 import graphla as gl
 
@@ -96,7 +96,7 @@ def schedule(request: pytest.FixtureRequest) -> None:
         machine.seed = crc32(request.node.nodeid.encode())
 
 
-# --- what ran, for verified.json -----------------------------------------------------------------
+# --- what ran, for the records ------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,7 +115,7 @@ class _Outcomes:
     def __init__(self, file: Path):
         self.file = file
         self.found: dict[str, str] = {}
-        self.sources = digest()
+        self.sources = digests()
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         says = report.when == "call" or report.outcome != "passed"
@@ -127,7 +127,6 @@ class _Outcomes:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One line where the kernels are not those that a card has run."""
-    stale = staleness()
-    if stale:
+    """Report in one line if the GPU suite has not run on these sources."""
+    if stale := RECORDS["gpu"].staleness():
         terminalreporter.write_line(stale)

@@ -90,8 +90,10 @@ class Record:
 RECORDS = {
     "gpu": Record(
         "tests/gpu/verified.json",
-        ("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores.py")
-        + ("graphla/ladder", "semirings"),
+        (
+            *("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores.py"),
+            *("graphla/ladder", "semirings"),
+        ),
         "make gpu-test",
         "the GPU suite",
     ),
