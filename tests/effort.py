@@ -17,6 +17,8 @@ EXAMPLES = {
     "gpu/test_rungs.py": 12,
     "ladder/": 20,
     "simulator/": 50,
+    "test_operations.py::test_a_matrix_is_written_by_the_rule": 100,
+    "test_operations.py::test_a_vector_is_written_by_the_rule": 100,
     "test_symmetry.py::test_results_are_the_same_before_and_after": 8,
     "traversal/": 25,
     "traversal/test_closure.py": 20,
