@@ -42,7 +42,7 @@ settings.register_profile(
     "card", max_examples=40, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
-    "simulated", max_examples=12, deadline=None, derandomize=True, suppress_health_check=slow
+    "simulated", max_examples=8, deadline=None, derandomize=True, suppress_health_check=slow
 )
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
