@@ -64,7 +64,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "indices[found.indices], found.values)",
             "found.indices, found.values)",
-            "tests/test_larger.py tests/test_operations.py",
+            "tests/test_larger.py -k bitmap_meets",
         ),
         Mutant(
             "ewise: a positional union is symmetric",
@@ -650,9 +650,9 @@ def _kernels() -> list[Mutant]:
         one(
             "collectives.cuh",
             "a binary search ends one place early",
-            "swapped comparison",
-            "if (is_before(middle)) begin = middle + 1;",
-            "if (is_before(middle)) begin = middle;",
+            "off by one",
+            "while (begin < end) {\n    const Place middle = begin",
+            "while (begin + 1 < end) {\n    const Place middle = begin",
             "collectives products",
         ),
         one(

@@ -1,6 +1,7 @@
 """Run the tests on small faults, and write which command kills each: docs/testing.md.
 
-    python tests/mutation/run.py judge [WORD...]   # judge the mutants whose names hold a word
+    python tests/mutation/run.py judge [WORD...]   # judge those of the mutants without a result
+    python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
     python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
     python tests/mutation/run.py check             # do all patches still apply?
     python tests/mutation/run.py table             # write the table into docs/testing.md
@@ -35,9 +36,11 @@ PAGE = ROOT / "docs" / "testing.md"
 BEGIN, END = "<!-- mutants: begin -->", "<!-- mutants: end -->"
 COPIED = ("graphla", "semirings", "tests", "examples", "docs", "benchmarks")
 COPIED_FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
-PATIENCE = 600
-"""Seconds after which a run counts as endless, which kills the mutant."""
+PATIENCE = 300
+"""Seconds after which a run ends: as `make test` runs them, tests that take so long have no end,
+which kills the mutant; as `make test-full` runs them, they have found nothing so far."""
 
+ENDLESS = f"no end after {PATIENCE} s"
 TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"
 FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
 
@@ -105,7 +108,7 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return f"no end after {PATIENCE} s"
+        return ENDLESS
     if process.returncode == 0:
         return None
     if process.returncode == 5:
@@ -121,7 +124,8 @@ def judge(mutant: Mutant) -> dict[str, str]:
         if killer := run_tests(root, mutant.tests, profile, "not full and not gpu"):
             return {"killed by": TEST, "test": killer}
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
-        if killer := run_tests(root, mutant.tests, profile, "not gpu"):
+        killer = run_tests(root, mutant.tests, profile, "not gpu")
+        if killer and killer != ENDLESS:
             return {"killed by": FULL, "test": killer}
     return {"killed by": "", "test": ""}
 
@@ -156,9 +160,14 @@ def table(results: dict[str, dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
+def kept_results() -> dict[str, dict[str, str]]:
+    """Return the results so far; other processes may add theirs."""
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+
+
 def main(command: str, *words: str) -> None:
     """Run one of the commands above."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results = kept_results()
     chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
     if command == "check":
         wrong = []
@@ -175,14 +184,14 @@ def main(command: str, *words: str) -> None:
         PAGE.write_text(f"{before}{BEGIN}\n{table(results)}\n{END}{after}")
         return
     for mutant in chosen:
-        if command == "judge" and (words or mutant.name not in results):
+        if command == "again" or (command == "judge" and mutant.name not in kept_results()):
             found = judge(mutant)
         elif command == "whole" and results[mutant.name]["killed by"] in ("", FULL):
             found = judge_whole(mutant, results[mutant.name])
         else:
             continue
         print(f"{mutant.name}: {found['killed by'] or 'survives'} {found['test']}", flush=True)
-        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        kept = kept_results()
         order = {known.name: k for k, known in enumerate(MUTANTS)}
         kept = {name: one for name, one in (kept | {mutant.name: found}).items() if name in order}
         kept = dict(sorted(kept.items(), key=lambda item: order[item[0]]))
