@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.folding import fold_runs, reduce
-from graphla.backends.cpu.arrays.layout import cast, ranges, sort_order, to_bitmap
-from graphla.backends.cpu.arrays.terms import multiply
 from graphla.backends.cpu.arrays.traversals import allowed_vertices
 from graphla.backends.cpu.bfs import FOREVER
+from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.folding import fold_runs
+from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
 from graphla.backends.cpu.operands import allowed_by, values_of
+from graphla.backends.cpu.reduce import reduce_numpy
+from graphla.backends.cpu.terms import multiply
 from graphla.backends.requests import Closure, ClosureResult, EarlyStop
 from graphla.backends.traversals import Level
 from graphla.backends.tuning import current
@@ -72,7 +74,7 @@ class _Numba:
     def __init__(self, request: Closure) -> None:
         out, semiring = request.out, request.semiring
         self.request, self.n, self.dtype = request, out.nrows, semiring.return_type.np_type
-        given = to_bitmap(np, request.x)
+        given = to_bitmap(request.x)
         self.present, self.values = given.present.copy(), np.array(given.values, self.dtype)
         starts = self.present.nonzero()[0]
         weights, step = values_of(
@@ -173,7 +175,7 @@ def _is_final(
     enough: EarlyStop, present: Array, values: Array, waiting: Array, semiring: TypedSemiring
 ) -> bool:
     monoid = semiring.monoid
-    best = reduce(np, waiting, monoid)
+    best = reduce_numpy(waiting, monoid)
     target, most = enough.target, enough.most
     if target is not None:
         return bool(present[target]) and monoid(values[target], best) == values[target]
@@ -218,9 +220,9 @@ def _closure_numpy(request: Closure) -> ClosureResult:
     """
     out, semiring, tuning = request.out, request.semiring, current(TUNING)
     n, monoid = out.nrows, semiring.monoid
-    start = to_bitmap(np, request.x)
+    start = to_bitmap(request.x)
     present = start.present.copy()
-    values = cast(start.values, monoid.type.np_type).copy()
+    values = cast_values(start.values, monoid.type.np_type).copy()
     parent = np.arange(n, dtype=np.int32)
     open_to = None if request.mask is None else allowed_vertices(request.mask)
     pending = present.nonzero()[0].astype(np.int32)
@@ -243,7 +245,7 @@ def _closure_numpy(request: Closure) -> ClosureResult:
         edges, found, total, by, over = _product(out, frontier, values, semiring, open_to)
         overflowed |= over
         was = present[found]
-        both = cast(monoid.binaryop.numpy(values[found], total), values.dtype)
+        both = cast_values(monoid.binaryop.numpy(values[found], total), values.dtype)
         total = np.where(was, both, total)
         changed = ~was | ~_same(total, values[found])
         found = found[changed]
@@ -269,17 +271,16 @@ def _product(
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
     edges = int(counts.sum())
-    places = ranges(np, starts, counts, edges)
+    places = ranges(starts, counts, edges)
     outputs = out.indices[places]
     k = frontier.repeat(counts)
     if open_to is not None:
         kept = open_to[outputs]
         outputs, places, k = outputs[kept], places[kept], k[kept]
-    keys, order = sort_order(np, outputs, out.ncols)
+    keys, order = sort_order(outputs, out.ncols)
     places, k = places[order], k[order]
     u, a = values[k], out.values[places]
     terms = multiply(
-        np,
         semiring,
         k.size,
         (u, lambda: u),
@@ -292,7 +293,7 @@ def _product(
     over = False
     if fits_not is not None and k.size:
         op = semiring.binaryop
-        operands = cast(u, op.type.np_type), cast(a, op.type2.np_type)
+        operands = cast_values(u, op.type.np_type), cast_values(a, op.type2.np_type)
         lost = np.broadcast_to(fits_not.numpy(*operands), k.shape)
         over = bool(lost.any())
         if over:
@@ -302,7 +303,7 @@ def _product(
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
-    folded = fold_runs(np, terms, runs, semiring.monoid)
+    folded = fold_runs(terms, runs, semiring.monoid)
     # Written from last to first, so that the first that fits is what stays.
     by = k[runs]
     run = np.cumsum(first) - 1
@@ -327,7 +328,7 @@ def _same(a: Array, b: Array) -> Array:
 def _near(values: Array, monoid: Any, delta: float) -> Array:
     """Return which values lie within delta of the best one, which ⊕ selects."""
     with np.errstate(all="ignore"):
-        best = reduce(np, values, monoid)
+        best = reduce_numpy(values, monoid)
         near = np.abs(values.astype(np.float64) - float(best)) <= delta
     near |= _same(values, values.dtype.type(best))
     return near if near.any() else np.ones(values.size, bool)

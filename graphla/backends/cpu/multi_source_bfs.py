@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu import operands
 from graphla.backends.cpu.arrays import traversals as in_numpy
 from graphla.backends.cpu.arrays.traversals import BYTE_LEVELS, allowed_vertices, check_level
 from graphla.backends.cpu.bfs import FOREVER, bfs
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
-from graphla.backends.cpu.operands import GRAIN
 from graphla.backends.requests import MultiSearch, MultiSearchResult, Reach
 from graphla.backends.traversals import Tree
 from graphla.backends.tuning import current
@@ -95,7 +95,7 @@ def _reach_of(tree: Tree) -> tuple[int, int, int]:
 def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
     """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
     table = np.empty((rows, columns), levels)
-    step = max(1, GRAIN // max(columns, 1))
+    step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):
         table[first : first + step] = UNREACHED[levels.itemsize]
     return table

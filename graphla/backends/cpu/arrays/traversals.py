@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphla.backends.cpu.arrays import products
-from graphla.backends.cpu.arrays.writing import presence
+from graphla.backends.cpu.masks import presence
+from graphla.backends.cpu.spmspv import push
+from graphla.backends.cpu.spmv import pull
 from graphla.backends.traversals import Level, Tree
 from graphla.formats import Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
 from semirings.semiring import any_secondi, min_secondi
@@ -68,10 +69,10 @@ def bfs(
             at = np.zeros(n, bool)
             at[frontier] = True
             u: Any = BitmapVector(n, at, closed, expanded)
-            found = products.pull(np, into, u, semiring, "vxm", hidden)
+            found = pull(into, u, semiring, "vxm", hidden)
         else:
             u = SparseVector(n, frontier, frontier)
-            found = products.push(np, out, u, semiring, "vxm", hidden)
+            found = push(out, u, semiring, "vxm", hidden)
         frontier, values = sorted_entries(found)
         closed[frontier] = present[frontier] = True
         if parent is not None:
@@ -106,7 +107,7 @@ def check_level(level: int, dtype: np.dtype[Any]) -> None:
 
 def allowed_vertices(mask: VectorMask) -> Array:
     """Whether each vertex may be reached."""
-    there = presence(np, mask)
+    there = presence(mask)
     return ~there if mask.complement else there
 
 
