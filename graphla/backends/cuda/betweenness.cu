@@ -17,7 +17,7 @@
 // with too many parts or edges. The backward pass treats each level as the forward pass did: levels that
 // one block walked alone are summed by that block alone.
 // Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
-#include "multi_source_bfs.cuh"
+#include "collectives.cuh"
 #include "persistent.cuh"
 
 namespace graphla {

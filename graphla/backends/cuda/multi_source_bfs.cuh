@@ -97,14 +97,5 @@ DEVICE u32 transposed(u32 x) {
   return x;
 }
 
-/// Returns the row that contains edge `edge` of a warp's rows, where each lane's row ends at `end`.
-DEVICE int row_of_edge(u32 end, u32 edge) {
-  int row = 0;
-  for (int step = WARP / 2; step; step /= 2) {
-    if (__shfl_sync(ALL_LANES, end, row + step - 1) <= edge) row += step;
-  }
-  return row;
-}
-
 }  // namespace graphla
 #endif
