@@ -25,6 +25,7 @@ from semirings.dtypes import ALL, DataType
 
 use_cuda()
 
+from graphla.backends.cuda.betweenness import BetweennessTuning  # noqa: E402
 from graphla.backends.cuda.closure import ClosureTuning  # noqa: E402
 from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning  # noqa: E402
 
@@ -485,6 +486,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
+    "betweenness.cu": BetweennessTuning(),
     "closure.cu": ClosureTuning(),
     "multi_source_bfs.cu": MultiSearchTuning(),
 }

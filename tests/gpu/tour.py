@@ -420,7 +420,7 @@ def centrality() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(A, 3, endpoints=True)
         algorithms.betweenness(A, sources=[0])
         algorithms.edge_betweenness(A, 3)
@@ -431,7 +431,7 @@ def centrality_by_lengths() -> None:
     from graphla import algorithms
 
     mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(mesh, 2, weight=True)
         algorithms.edge_betweenness(mesh, 1, weight=True)
 
