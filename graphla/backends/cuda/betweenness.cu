@@ -474,15 +474,17 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   u32 *queued;  // the team's length of the queue
   u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd levels
   u64 *stops;   // the end of each level in the queue; the first is 0
-  bool leads;   // whether this is the first thread of the team
 
   i32 source = 0;
   i32 depth = 0;           // levels so far
   u64 begin = 0, end = 0;  // of the level in the queue
 
+  /// Whether this is the first thread of the team.
+  DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
+
   /// Takes the next source: its place among the sources, or `count` if there is none.
   DEVICE u64 next_turn(u64 *control, StopFlag &flag, i64 count) {
-    if (leads) {
+    if (leads()) {
       const bool stops_here = flag.is_up();
       if (stops_here) store_relaxed(&control[IS_STOPPED], u64(1));
       const u64 next = stops_here ? u64(count) : atomicAdd(&control[NEXT_SOURCE], u64(1));
@@ -500,7 +502,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
       team.meet();
       count_edges(paths, team, load_relaxed(queued));
       team.meet();
-      if (leads) store_relaxed(queued, 0u);
+      if (leads()) store_relaxed(queued, 0u);
       team.meet();
     }
     if (team.warp() == 0) {
@@ -522,7 +524,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   /// Counts the paths to the next level. Returns whether the same blocks take that level, too.
   DEVICE bool take_level(bool is_alone) {
-    if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
+    if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
     paths.edges = edges;
     if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
@@ -548,7 +550,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   /// The first block has worked alone, and tells the team how far it came.
   DEVICE void rejoin() {
     team.blocks = team_size, paths.queued = queued, paths.is_small = false;
-    if (leads) {
+    if (leads()) {
       store_relaxed(queued, u32(end));
       store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
       store_relaxed(&team.word[TEAM_DEPTH], u64(depth));
@@ -601,7 +603,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
       }
       if (is_alone) {
         team.blocks = team_size, paths.is_small = false;
-        if (leads) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
+        if (leads()) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
         team.meet();
         level = i32(i64(load_relaxed(&team.word[TEAM_LEVEL])));
       }
@@ -631,24 +633,24 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<
                       memory.levels + mine, memory.sigmas + mine, memory.shares + mine,
                       memory.queues + i64(team.number) * memory.room, queued, nullptr, false};
   u64 *stops = memory.level_ends + i64(team.number) * (vertices + 2);
-  const bool leads = team.rank == 0 && threadIdx.x == 0;
   Course<Offset, TOLD, SUMMED> course{network, small, limits, sums, memory.team_size, team, paths, queued, alone,
-                                      stops, leads};
+                                      stops};
   StopFlag flag(host, patience);
   for (;;) {
     const u64 turn = course.next_turn(control, flag, sources.count);
     if (turn >= u64(sources.count)) break;
     const i32 given = sources.sources[turn];
     course.source = sources.renumbered ? sources.renumbered[given] : given;
-    if (course.source < vertices) {
-      course.start();
-      course.count_all();
-      course.sum_all();
-      forget(paths, team, course.end, (u64 *)&sums.counts[turn]);
-    } else if (leads) {
-      sums.counts[turn] = 1;  // the source has no edge
+    if (course.source >= vertices) {  // it has no edge
+      if (course.leads()) sums.counts[turn] = 1;
+      team.meet();  // all have read the turn
+      continue;
     }
-    team.meet();  // all have read the turn
+    course.start();
+    course.count_all();
+    course.sum_all();
+    forget(paths, team, course.end, (u64 *)&sums.counts[turn]);
+    team.meet();
   }
   if (is_last_block(grid) && threadIdx.x == 0) {
     tell_host(host, launch, HOST_STATUS, load_relaxed(&control[IS_STOPPED]) ? STOPPED : FINISHED);
