@@ -16,6 +16,7 @@ import graphla as gl
 from graphla.backends.cpu import backend as cpu
 from graphla.backends.cpu import bfs, closure, multi_source_bfs
 from graphla.backends.cpu.arrays import traversals as by_numpy
+from graphla.backends.requests import Search
 from graphla.compilers import threads
 from graphla.formats import Csr, Plan, SparseVector, VectorMask
 from graphla.settings import config
@@ -117,15 +118,15 @@ def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any
         options: Any = {
             "mask": a_mask(rng, out.nrows),
             "limit": int(rng.choice([0, 1, 3, FOREVER])),
-            "levels": [None, np.int32, np.uint8][rng.integers(3)],
+            "levels": [None, np.dtype(np.int32), np.dtype(np.uint8)][rng.integers(3)],
             "parents": parents,
             "direction": direction,
             "plan": plan,
             "traced": bool(rng.random() < 0.5),
         }
         columns = None if plan is None and rng.random() < 0.5 else into
-        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o))
-        for tree in compiled(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o)):
+        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o)))
+        for tree in compiled(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o))):
             same_tree(tree, expected, parents, out, starts)
             if options["traced"] and options["limit"]:
                 assert not tree.trace or tree.trace[0].frontier == starts.size
@@ -158,12 +159,11 @@ def path(n: int) -> Csr:
 
 
 def test_levels_of_one_byte_go_up_to_254() -> None:
-    options: Any = {"mask": None, "limit": FOREVER, "levels": np.uint8}
-    search: Any = {"parents": None, "direction": "auto", "plan": None, "traced": False}
+    options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
     def levels_of(n: int) -> Any:
-        return cpu.bfs(path(n), None, start, **options, **search).levels
+        return cpu.bfs(Search(path(n), None, start, **options)).levels
 
     for setting in (True, False):
         with config.set(compiled=setting):

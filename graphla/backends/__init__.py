@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 from graphla import cards
 from graphla.backends.components import Components
 from graphla.backends.groups import Groups
-from graphla.backends.traversals import Closed, Enough, Lengths, Level, Reach, Traversals, Tree
+from graphla.backends.requests import BfsResult, Level, Search
+from graphla.backends.traversals import Closed, Enough, Lengths, Reach, Traversals
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "BfsResult",
     "Closed",
     "Components",
     "Costs",
@@ -50,10 +52,10 @@ __all__ = [
     "Lengths",
     "Level",
     "Reach",
+    "Search",
     "Side",
     "Streams",
     "Traversals",
-    "Tree",
     "backend",
     "here",
     "placed",

@@ -12,15 +12,14 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Literal
 
-from graphla.backends import Level, Tree, backend
-from graphla.backends.traversals import Meanwhile
+from graphla.backends import backend
+from graphla.backends.requests import FOREVER, BfsResult, Level, Meanwhile, Search
 from graphla.formats import Array, Csr, VectorMask
 from graphla.settings import Event, config, forced_direction, record, recorders
 from graphla.stores import MatrixForms
 
 Parents = Literal[None, "any", "least"]
 
-FOREVER = 2**31 - 1
 SHALLOW = 64
 """Levels up to which a search is thought to meet most vertices at once, where pull pays."""
 SPARED = 0.75
@@ -37,7 +36,7 @@ def search(
     parents: Parents,
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
-) -> Tree:
+) -> BfsResult:
     """The levels and parents of all that edges lead to from `starts`, of which there is one."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
@@ -47,17 +46,19 @@ def search(
         parents = "least"
     begin = perf_counter()
     tree = do.bfs(
-        out,
-        into,
-        starts,
-        mask=mask,
-        limit=FOREVER if limit is None else min(limit, FOREVER),
-        levels=levels,
-        parents=parents,
-        direction=towards,
-        plan=plan,
-        traced=bool(recorders()),
-        meanwhile=meanwhile,
+        Search(
+            out,
+            into,
+            starts,
+            mask=mask,
+            limit=FOREVER if limit is None else min(limit, FOREVER),
+            levels=levels,
+            parents=parents,
+            direction=towards,
+            plan=plan,
+            traced=bool(recorders()),
+            meanwhile=meanwhile,
+        )
     )
     seconds = perf_counter() - begin
     if plan is not None:

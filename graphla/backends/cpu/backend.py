@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -66,16 +66,14 @@ from semirings.structures import TypedMonoid, TypedSemiring
 if TYPE_CHECKING:
     from graphla.backends import Side
     from graphla.backends.groups import Rounds
+    from graphla.backends.requests import BfsResult, Search
     from graphla.backends.traversals import (
         Closed,
         Dependencies,
         Enough,
         How,
-        Meanwhile,
         Ranks,
         Symmetry,
-        Towards,
-        Tree,
     )
 
 V = TypeVar("V", SparseVector, Csr)
@@ -336,33 +334,21 @@ def find_symmetry(a: Csr) -> Symmetry:
     return symmetry_in_numpy.find_symmetry(a)
 
 
-def bfs(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: Any,
-    parents: Literal[None, "any", "least"],
-    direction: Towards,
-    plan: Plan | None,
-    traced: bool,
-    meanwhile: Meanwhile | None = None,
-) -> Tree:
+def bfs(request: Search) -> BfsResult:
     """How many edges away from the nearest start each vertex is, and by which edge."""
+    r = request
     options: Any = {
-        "mask": mask,
-        "limit": limit,
-        "levels": None if levels is None else np.dtype(levels),
-        "parents": parents,
-        "direction": direction,
-        "traced": traced,
+        "mask": r.mask,
+        "limit": r.limit,
+        "levels": None if r.levels is None else np.dtype(r.levels),
+        "parents": r.parents,
+        "direction": r.direction,
+        "traced": r.traced,
     }
-    key = ("bfs", out.indptr.dtype, (into or out).indptr.dtype, options["levels"], parents)
-    if _searches(out.nvals, out.nrows, *key):
-        return searches.bfs(out, into, starts, plan=plan, threads=config.threads, **options)
-    return traversals.bfs(out, into, starts, **options)
+    key = ("bfs", r.out.indptr.dtype, (r.into or r.out).indptr.dtype, options["levels"], r.parents)
+    if _searches(r.out.nvals, r.out.nrows, *key):
+        return searches.bfs(r.out, r.into, r.starts, plan=r.plan, threads=config.threads, **options)
+    return traversals.bfs(r.out, r.into, r.starts, **options)
 
 
 def closure(

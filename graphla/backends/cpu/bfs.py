@@ -22,7 +22,7 @@ from graphla.backends.cpu.arrays.traversals import (
 from graphla.backends.cpu.loops import bfs as constants
 from graphla.backends.cpu.operands import between, row_parts, spread
 from graphla.backends.cpu.spmv import first_of_rows
-from graphla.backends.traversals import Level, Towards, Tree
+from graphla.backends.requests import BfsResult, Level, Towards
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
@@ -72,7 +72,7 @@ def bfs(
     traced: bool,
     threads: int,
     stop: Array | None = None,
-) -> Tree:
+) -> BfsResult:
     """How many edges away from the nearest start each vertex is, and by which edge.
 
     With `stop`, a flag of the caller's, it is the caller who waits apart.
@@ -123,7 +123,7 @@ def bfs(
     ready.add(("bfs", out.indptr.dtype, pulled.indptr.dtype, levels, parents))
     if levels is not None:
         check_level(int(state[constants.DEPTH]), levels)
-    return Tree(
+    return BfsResult(
         level if levels is not None else None,
         parent if parents else None,
         unpacked(seen if mask is not None else done ^ barred, n),

@@ -21,7 +21,7 @@ from graphla.backends.cpu.arrays.traversals import (
 from graphla.backends.cpu.bfs import FOREVER, bfs, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP
 from graphla.backends.cpu.operands import GRAIN
-from graphla.backends.traversals import Tree
+from graphla.backends.requests import BfsResult
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
@@ -129,7 +129,7 @@ class _Many:
         n, k = self.out.nrows, self.starts.size
         return (k, n) if self.is_deep else (n, k)
 
-    def alone(self, k: int, levels: np.dtype[Any] | None) -> Tree:
+    def alone(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """The search from start k."""
         return bfs(
             self.out,

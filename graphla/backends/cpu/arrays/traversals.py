@@ -16,7 +16,8 @@ from graphla.backends.cpu.arrays.folding import fold_runs, reduce
 from graphla.backends.cpu.arrays.layout import cast, ranges, sort_order, to_bitmap
 from graphla.backends.cpu.arrays.terms import multiply
 from graphla.backends.cpu.arrays.writing import presence
-from graphla.backends.traversals import Closed, How, Level, Tree
+from graphla.backends.requests import BfsResult, Level
+from graphla.backends.traversals import Closed, How
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
 from semirings.overflow import overflowing
 from semirings.semiring import any_secondi, min_secondi
@@ -52,7 +53,7 @@ def bfs(
     parents: Literal["any", "least"] | None,
     direction: str,
     traced: bool,
-) -> Tree:
+) -> BfsResult:
     """f⟨¬p, r⟩ = f any.secondi A until f is empty: the levels and parents of what is reached."""
     n = out.nrows
     frontier = np.sort(starts).astype(np.int32)
@@ -94,7 +95,7 @@ def bfs(
         depth += frontier.size > 0
         if traced:
             trace.append(Level(towards, expanded, edges, perf_counter() - begin))
-    return Tree(level, parent, present, reached, depth, trace)
+    return BfsResult(level, parent, present, reached, depth, trace)
 
 
 def direction_of(wanted: str, edges: int, left: int, nvals: int, into: Csr | None) -> str:
