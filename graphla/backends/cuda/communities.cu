@@ -15,6 +15,7 @@
 // A table has at least two slots per entry, so that probe sequences are short and always terminate.
 // Race: whatever differs (from the older label, or from v's own community) stores the same 1 in
 // `differs`.
+#include "collectives.cuh"
 #include "hashed_random.cuh"
 
 namespace graphla {

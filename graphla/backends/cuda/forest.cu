@@ -5,7 +5,7 @@
 // Edges are entries of an upper triangle: the row of each, and its place, which says its column and
 // weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r] is
 // the least key at root r, ~0 where none was met.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

@@ -5,7 +5,7 @@
 // where `fallen`, the ranks of dangling vertices (share 0) a round ago, is the sum of what the
 // blocks found then. A thread takes every so many-th vertex; sums are joined in an order of their
 // own, so that a round gives the same bits run by run.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 
