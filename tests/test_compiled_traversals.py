@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Thread, Timer
 from time import sleep
 from typing import Any
@@ -14,9 +14,11 @@ import pytest
 
 import graphla as gl
 from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import bfs, closure, multi_source_bfs
+from graphla.backends.cpu import closure, multi_source_bfs
 from graphla.backends.cpu.arrays import traversals as by_numpy
-from graphla.backends.requests import Search
+from graphla.backends.cpu.bfs import BfsTuning
+from graphla.backends.requests import FOREVER, Search
+from graphla.backends.tuning import using
 from graphla.compilers import threads
 from graphla.formats import Csr, Plan, SparseVector, VectorMask
 from graphla.settings import config
@@ -25,18 +27,17 @@ from semirings import binary, monoid, semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 
-FOREVER = 2**31 - 1
 SEEDS = range(12)
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
-    monkeypatch.setattr(bfs, "WIDE", 20)
-    monkeypatch.setattr(bfs, "APART", 50)
     monkeypatch.setattr(closure, "SMALL", 30)
     monkeypatch.setattr(closure, "CHECK", 3)
     monkeypatch.setattr(multi_source_bfs, "TOGETHER", 20)
+    with using(BfsTuning(wide=20, apart=50)):
+        yield
 
 
 # --- graphs -------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ class Traversals(Protocol):
         """About how many seconds a full plan would take; infinite where there is to be none."""
         ...
 
-    def turned(self, plan: Plan, out: Csr, into: Csr) -> Plan:
+    def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
         """The plan of the transpose of a matrix with this plan; the forms are the transpose's."""
         ...
 

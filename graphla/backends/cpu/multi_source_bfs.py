@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.traversals import (
-    BYTE_LEVELS,
-    UNREACHED,
-    allowed_vertices,
-    check_level,
-)
-from graphla.backends.cpu.bfs import FOREVER, bfs, ready
+from graphla.backends.cpu import operands
+from graphla.backends.cpu.arrays.traversals import UNREACHED
+from graphla.backends.cpu.bfs import BYTE_LEVELS, FOREVER, bfs_numba, check_level, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP
-from graphla.backends.cpu.operands import GRAIN
-from graphla.backends.requests import BfsResult
+from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.requests import BfsResult, Search
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
@@ -95,7 +92,7 @@ def reach_of_many(
 def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
     """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
     table = np.empty((rows, columns), levels)
-    step = max(1, GRAIN // max(columns, 1))
+    step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):
         table[first : first + step] = UNREACHED[levels.itemsize]
     return table
@@ -131,20 +128,16 @@ class _Many:
 
     def alone(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """The search from start k."""
-        return bfs(
+        search = Search(
             self.out,
             self.into,
             self.starts[k : k + 1],
             mask=self.mask,
             limit=self.limit,
             levels=levels,
-            parents=None,
-            direction="auto",
             plan=self.plan,
-            traced=False,
-            threads=1,
-            stop=self.stop,
         )
+        return bfs_numba(search, 1, self.stop)
 
     def one_by_one(self, row: Callable[[int], None]) -> None:
         """row(k) for each start, by all threads."""
