@@ -412,16 +412,9 @@ OPERATORS_OF = {
     "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
     "apply.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "assign.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
-<<<<<<< HEAD
     "spmv.cu": dict.fromkeys(("pull_rows", "pull_chunks", "join_chunks"), "matrix_vector"),
     "matvec.cu": {"constant_term": "matrix_vector"},
-    "spmspv.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
-=======
-    "spmv.cu": dict.fromkeys(
-        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
-    ),
     "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
->>>>>>> main
     "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
     "closure.cu": {"close_over": "closing"},

@@ -80,22 +80,15 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-<<<<<<< HEAD
-/// Each column by `threads` threads, a power of two.
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(256)
-push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+/// Pushes all edges; `threads` threads, a power of two, take a column.
+template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
+DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
+                       const Outputs<Op, WAY, MASKED> &outputs) {
   const Values<typename Op::A, A, KEPT_A> a(columns.values);
   const Values<typename Op::U, U, KEPT_U> u(frontier.values);
   const Offset *__restrict__ indptr = columns.indptr;
   const i32 *__restrict__ rows = columns.indices, *__restrict__ u_indices = frontier.indices;
   const i64 entries = frontier.entries;
-=======
-/// Pushes all edges; `threads` threads take a column.
-template <class Op, int WAY, bool MASKED, class U, class Offset, class A>
-DEVICE void push_edges(const Outputs<Op, WAY, MASKED> &outputs, i64 entries, const i32 *__restrict__ u_indices, U u,
-                       int threads, const Offset *__restrict__ indptr, const i32 *__restrict__ rows, A a) {
->>>>>>> main
   const int mine = int(threadIdx.x) & (threads - 1);
   const i64 step = threads_in_grid() / threads;
   for (i64 at = thread_in_grid() / threads; at < entries; at += step) {
@@ -113,41 +106,29 @@ DEVICE void push_edges(const Outputs<Op, WAY, MASKED> &outputs, i64 entries, con
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(256)
-push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
-             const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-             i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
-             i32 *indices, typename Op::Z *w, u64 *count) {
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+  push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-constexpr int ALONE_WORDS = 512;  // as in spmspv.py
-
-/// As push_columns for few edges and at most ALONE_WORDS * WARP outputs, by one block: it prepares
-/// the outputs itself, and stores in *count how many it has claimed.
+/// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The block
+/// prepares the outputs, and stores in *count how many it has claimed.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(1024)
-push_alone(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
-           const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-           i64 size, const bool *flags, bool complement, bool *present, i32 *indices,
-           typename Op::Z *w, u64 *count) {
-  SHARED(u32, claimed, ALONE_WORDS);
+push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+  SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
   SHARED(u64, total, 1);
-  for (i64 o = threadIdx.x; o < size; o += blockDim.x) {
+  for (i64 o = threadIdx.x; o < outputs.size; o += blockDim.x) {
     if (o % WARP == 0) claimed[o / WARP] = 0;
     if constexpr (WAY == FOLD_DENSE) {
-      present[o] = false;
-      w[o] = Op::identity();
+      outputs.present[o] = false;
+      outputs.w[o] = Op::identity();
     }
   }
   if (threadIdx.x == 0) total[0] = 0;
   __syncthreads();
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, total};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+  u64 *const count = outputs.count;
+  outputs.claimed = claimed, outputs.count = total;
+  push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
   __syncthreads();
   if (threadIdx.x == 0) *count = total[0];
 }

@@ -17,21 +17,17 @@ import numpy as np
 from graphla.backends import Side
 from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
-<<<<<<< HEAD
-from graphla.backends.cuda.launch import BLOCK, INT32_END, blocks, counter, csr, number, read, size
-=======
 from graphla.backends.cuda.launch import (
     BLOCK,
     INT32_END,
-    NULL,
     Answer,
     blocks,
     counter,
+    csr,
     number,
     read,
     size,
 )
->>>>>>> main
 from graphla.backends.cuda.matvec import (
     Plan,
     constant_of,
@@ -55,7 +51,6 @@ from graphla.settings import config
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
-<<<<<<< HEAD
 
 @dataclass(frozen=True)
 class SpmspvTuning:
@@ -71,26 +66,16 @@ class SpmspvTuning:
     each: tiles take more launches, and so do single claims of many outputs."""
     dense: int = 8
     """Terms from size / dense are folded into an array of all outputs, which becomes the result."""
+    alone_edges: int = 1 << 13
+    """Most edges that one block pushes alone."""
+    alone_outputs: int = 32 * 512
+    """Most outputs that such a block has room for; spmspv.cu reads it."""
 
 
 TUNING = SpmspvTuning()
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
-=======
-SMALL = 1 << 12
-"""A matrix of so few entries is not asked for its longest row."""
-PUSHED = 256 * 8
-"""Edges of a tile of spmspv.cu."""
-SHORT, MODEST = 64, 1 << 17
-"""Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
-each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
-ALONE, ALONE_OUTPUTS = 1 << 13, 32 * 512
-"""Most edges that one block pushes alone, and most outputs that it has room for (spmspv.cu)."""
-DENSE = 8
-"""Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
-CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in spmspv.cu
->>>>>>> main
 
 
 def push(
@@ -119,14 +104,9 @@ def push(
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
-<<<<<<< HEAD
+    edges.is_alone = False  # the bits are read again
     indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
     edges.run(Way.FOLD, w=whole)
-=======
-    edges.is_alone = False  # the bits are read again
-    indices, count = edges.claim(CLAIM_IDENTITY, whole)
-    edges.run(FOLD, w=whole)
->>>>>>> main
     values = xp.empty(count, plan.dtype)
     if count:
         kernel = load("matvec.cu", "look_up", NOTHING, plan.dtype)
@@ -138,20 +118,13 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
-<<<<<<< HEAD
-    whole.fill(monoid.identity)
-    present = xp.zeros(n, bool)
-    edges.bits = xp.zeros(-(-n // 32), xp.uint32)
-    edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
-=======
     if edges.is_alone:
         present = xp.empty(n, bool)
     else:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
         edges.bits = xp.zeros(-(-n // 32), xp.uint32)
-    edges.run(FOLD_DENSE, w=whole, present=present, count=count)
->>>>>>> main
+    edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
 
@@ -210,7 +183,9 @@ class _Edges:
             self.most, self.expected, self.room = total, total, min(total, self.n)
         elif self.most > (tuning.modest if self.longest <= tuning.short else tuning.small):
             self.ends = edge_ends(columns, u.indices)
-        self.is_alone = self.ends is None and self.most <= ALONE and self.n <= ALONE_OUTPUTS
+        self.is_alone = (
+            self.ends is None and self.most <= tuning.alone_edges and self.n <= tuning.alone_outputs
+        )
 
     def in_order(self) -> int:
         """Take u's entries in order, and count their edges."""
@@ -239,10 +214,9 @@ class _Edges:
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
-<<<<<<< HEAD
-        is_alone = way in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a, a_type, a_kept = read(columns.values, plan.reads_a and not is_alone)
-        v, u_type, u_kept = read(u.values, plan.reads_u and not is_alone)
+        has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
+        a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
+        v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
         frontier = FRONTIER(entries=u.nvals, indices=u.indices, values=v, ends=self.ends)
         outputs = OUTPUTS(
@@ -256,39 +230,16 @@ class _Edges:
             count=count,
         )
         tuning = current(TUNING)
-        if self.ends is None:
-            threads = min(32, 1 << max(0, self.longest // 2).bit_length())
-            kernel = load("spmspv.cu", "push_columns", plan.spec, *types, constants=tuning)
-            grid = blocks(u.nvals * threads)
-            kernel(grid, BLOCK, frontier, np.int32(threads), csr(columns, a), outputs)
-        else:
+        if self.ends is not None:
             grid = few_blocks(-(-self.most // tuning.tile))
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
             kernel(grid, BLOCK, frontier, csr(columns, a), outputs)
-=======
-        has_terms = way not in (CLAIM_ALONE, CLAIM_IDENTITY)
-        a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
-        v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
-        types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
-        mask, outputs = (size(self.n), self.flags, self.complement), (present, indices, w, count)
-        matrix = (columns.indptr, columns.indices, a)
-        entries = size(u.nvals)
-        if self.ends is None:
-            threads = min(32, 1 << max(0, self.longest // 2).bit_length())
-            columns = (entries, u.indices, v, np.int32(threads), *matrix, *mask)
-            if self.is_alone:
-                kernel = load("spmspv.cu", "push_alone", plan.spec, *types)
-                kernel(1, WIDEST_BLOCK, *columns, *outputs)
-                return
-            kernel = load("spmspv.cu", "push_columns", plan.spec, *types)
-            grid = blocks(u.nvals * threads)
-            kernel(grid, BLOCK, *columns, self.bits, *outputs)
-        else:
-            grid = few_blocks(-(-self.most // PUSHED))
-            kernel = load("spmspv.cu", "push_tiles", plan.spec, *types)
-            tiles = (entries, u.indices, v, self.ends, *matrix, *mask)
-            kernel(grid, BLOCK, *tiles, self.bits, *outputs)
->>>>>>> main
+            return
+        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        name = "push_alone" if self.is_alone else "push_columns"
+        shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(u.nvals * threads), BLOCK)
+        kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
+        kernel(*shape, frontier, np.int32(threads), csr(columns, a), outputs)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
