@@ -99,7 +99,7 @@ DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offse
       const auto term = [&] { return Op::term(a[p], u[at], o, k); };
       if (!outputs.is_open(o) || !outputs.meet(o, term)) continue;
       const u64 place = claim(outputs.count, true);
-      if constexpr (outputs.LISTS) outputs.list(place, o, term);
+      if constexpr (Outputs<Op, WAY, MASKED>::LISTS) outputs.list(place, o, term);
     }
   }
 }
