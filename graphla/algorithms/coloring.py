@@ -101,4 +101,4 @@ def _numbers(a: MatrixForms, by_degree: bool, seed: int) -> Array:
 
 
 def _coloured(a: MatrixForms, numbers: Array) -> Array | None:
-    return backend(a.device).coloured(a.csr, numbers)
+    return backend(a.device).color(a.csr, numbers)

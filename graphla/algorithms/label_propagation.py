@@ -94,4 +94,4 @@ def _start(a: MatrixForms, seed: Any) -> tuple[Array, Array]:
 
 
 def _propagated(w: MatrixForms, labels: Array, rounds: int) -> Array | None:
-    return backend(w.device).propagated(w.csr, labels, rounds)
+    return backend(w.device).propagate_labels(w.csr, labels, rounds)

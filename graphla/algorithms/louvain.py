@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from graphla import agg
 from graphla.algorithms import arguments, chance, weights
 from graphla.algorithms.modularity import membership
 from graphla.backends import backend
-from graphla.backends.groups import Gains, Rounds
+from graphla.backends.requests import CommunityMoves, Gains, Rounds
 from graphla.formats import Array
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -216,8 +217,9 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
     do = backend(l.device)
-    words = chance.words(do.xp, l.nrows, seed)
-    return do.moved(l.csr, *degrees, factor, words, _rounds(seed))
+    words = partial(chance.words, do.xp, l.nrows, seed)
+    request = CommunityMoves(l.csr, *degrees, factor, MARGIN, words, _rounds(seed))
+    return do.move_communities(request)
 
 
 def _rounds(seed: int) -> Rounds:

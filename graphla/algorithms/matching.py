@@ -94,7 +94,7 @@ def _places(a: MatrixForms, is_weighted: bool, seed: int) -> tuple[Array, Array,
 def _matched(a: MatrixForms, is_weighted: bool, seed: int) -> Array | None:
     do = backend(a.device)
     csr = a.csr if is_weighted else _unweighted(do.xp, a.csr)
-    return do.matched(csr, chance.words(do.xp, a.nrows, seed))
+    return do.match(csr, chance.words(do.xp, a.nrows, seed))
 
 
 def _unweighted(xp: Any, a: Csr) -> Csr:

@@ -21,6 +21,7 @@ import numpy as np
 from graphla.algorithms import arguments, iterations
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.backends import backend
+from graphla.backends.requests import PageRank
 from graphla.formats import FullVector
 from graphla.graph.labels import called
 from graphla.operations.operation import Running
@@ -103,7 +104,7 @@ def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
     vectors, a = (walk.share, rank, walk.jump, walk.fall), walk.A._read()
     with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
         into, begin = a.csc, perf_counter()
-        found = backend(a.device).ranked(
+        request = PageRank(
             into,
             *(x._forms.dense().values for x in vectors),
             alpha=walk.alpha,
@@ -112,6 +113,7 @@ def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
             is_weighted=walk.is_weighted,
             plan=None if a.device == "cpu" else a.plan_now(),
         )
+        found = backend(a.device).pagerank(request)
         if found is not None:
             a.spend(perf_counter() - begin)
         if found is not None and found.change < least:

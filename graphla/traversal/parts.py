@@ -52,7 +52,7 @@ def least_forest(U: Matrix, greatest: bool) -> Matrix | None:
 
     def found(u: MatrixForms) -> MatrixForms | None:
         do = backend(u.device)
-        flags = do.least_forest(u.csr, greatest)
+        flags = do.forest(u.csr, greatest)
         return None if flags is None else MatrixForms(u.device, u.dtype, do.keep(u.csr, flags))
 
     forms = perform("least_forest", found, U._read())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
@@ -14,10 +13,7 @@ from graphla import memory
 from graphla.backends import Costs, Lengths, Reach
 from graphla.backends.cpu import (
     assign,
-    coloring,
-    communities,
     counting,
-    csgraph,
     ewise,
     multi_source_bfs,
     spgemm,
@@ -25,8 +21,6 @@ from graphla.backends.cpu import (
 from graphla.backends.cpu import betweenness as brandes
 from graphla.backends.cpu import bfs as searches
 from graphla.backends.cpu import closure as closures
-from graphla.backends.cpu import components as parts_of_graphs
-from graphla.backends.cpu import pagerank as rounds_of_ranks
 from graphla.backends.cpu import reduce as reductions
 from graphla.backends.cpu import sort as sorts
 from graphla.backends.cpu import spmv as loops
@@ -42,9 +36,17 @@ from graphla.backends.cpu.arrays import (
     traversals,
     writing,
 )
-from graphla.backends.cpu.arrays import communities as moves
 from graphla.backends.cpu.arrays import mxm as products_of_matrices
 from graphla.backends.cpu.arrays import symmetry as symmetry_in_numpy
+from graphla.backends.cpu.coloring import color as color
+from graphla.backends.cpu.communities import move_communities as move_communities
+from graphla.backends.cpu.communities import propagate_labels as propagate_labels
+from graphla.backends.cpu.components import components as components
+from graphla.backends.cpu.cores import cores as cores
+from graphla.backends.cpu.forest import forest as forest
+from graphla.backends.cpu.matching import match as match
+from graphla.backends.cpu.pagerank import pagerank as pagerank
+from graphla.backends.cpu.strong_components import strong_components as strong_components
 from graphla.compilers.numba import installed
 from graphla.formats import (
     AnyVector,
@@ -65,14 +67,12 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 if TYPE_CHECKING:
     from graphla.backends import Side
-    from graphla.backends.groups import Rounds
     from graphla.backends.traversals import (
         Closed,
         Dependencies,
         Enough,
         How,
         Meanwhile,
-        Ranks,
         Symmetry,
         Towards,
         Tree,
@@ -478,69 +478,6 @@ def _planned(out: Csr, into: Csr, full: bool) -> Plan:
     return replace(searches.plan(out, into, full, config.threads), is_full=full)
 
 
-# --- the parts of a graph -----------------------------------------------------------------------
-
-
-def components(out: Csr, into: Csr | None) -> Array:
-    """The least vertex of each one's weak component."""
-    if _compiles(out.nvals, size=out.nrows):
-        return parts_of_graphs.components(out, into)
-    return csgraph.components(out, "weak")
-
-
-def strong_components(out: Csr, _into: Callable[[], Csr]) -> Array:
-    """Return, for each vertex, the least vertex of its strong component."""
-    if _compiles(out.nvals, size=out.nrows):
-        return parts_of_graphs.strong_components(out)
-    return csgraph.components(out, "strong")
-
-
-def cores(out: Csr, into: Csr | None) -> Array | None:
-    """The core number of each vertex; None without a compiled loop."""
-    return parts_of_graphs.cores(out, into) if _compiles(out.nvals, size=out.nrows) else None
-
-
-def least_forest(upper: Csr, greatest: bool) -> Array | None:
-    """The entries of a spanning forest; None without a compiled loop."""
-    if _compiles(upper.nvals, size=upper.nrows):
-        return parts_of_graphs.least_forest(upper, greatest)
-    return None
-
-
-# --- communities and sets; None says that the algorithm's definition is to serve ------------------
-
-
-def propagated(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Labels after so many rounds of label propagation."""
-    if _compiles(links.nvals, size=links.nrows):
-        return communities.propagated(links, labels, rounds, config.threads)
-    return None
-
-
-def moved(
-    links: Csr,
-    out: Array,
-    into: Array,
-    factor: float,
-    words: Array,
-    rounds: Rounds,
-) -> Array:
-    """Return the community of each vertex after moves of single vertices, one after another."""
-    if _compiles(links.nvals, size=links.nrows):
-        return communities.moved(links, out, into, factor, words)
-    return moves.moved(links, out, into, factor, words)
-
-
-def coloured(a: Csr, numbers: Array) -> Array | None:
-    """The least colour that no neighbour of a greater number has, int32."""
-    return coloring.coloured(a, numbers) if _compiles(a.nvals, size=a.nrows) else None
-
-
-def matched(a: Csr, words: Array) -> Array | None:
-    """The mate of each vertex, int32, or -1."""
-    return coloring.matched(a, words) if _compiles(a.nvals, size=a.nrows) else None
-
-
 # --- centrality ---------------------------------------------------------------------------------
 
 
@@ -558,24 +495,3 @@ def dependencies(
         return None
     options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
     return brandes.dependencies(out, sources, threads=config.threads, **options)
-
-
-def ranked(
-    into: Csr,
-    share: Array,
-    rank: Array,
-    jump: Array,
-    fall: Array,
-    *,
-    alpha: float,
-    least: float,
-    rounds: int,
-    is_weighted: bool,
-    plan: Plan | None,
-) -> Ranks | None:
-    """Rounds of PageRank; None where no loop is compiled."""
-    if not _compiles(into.nvals, size=into.nrows):
-        return None
-    options: Any = {"alpha": alpha, "least": least, "rounds": rounds, "is_weighted": is_weighted}
-    operands = (into, share, rank, jump, fall)
-    return rounds_of_ranks.ranked(*operands, threads=config.threads, **options)

@@ -1,0 +1,54 @@
+"""Strong components, in one launch. Kernel: strong_components.cu. Waits: for the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.launch import INT32_END, size
+from graphla.backends.tuning import current
+from graphla.compilers.cuda import NOTHING, load
+from graphla.formats import Array, Csr
+
+
+@dataclass(frozen=True, slots=True)
+class StrongComponentsTuning:
+    """The shape of the launch."""
+
+    block: int = 1024  # threads of a block
+    alone_edges: int = 4096  # a round with at most this many entries is done by one block
+
+
+TUNING = StrongComponentsTuning()
+
+
+def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
+    """Return, for each vertex, the least vertex of its strong component, as int64[n].
+
+    Return None if the matrix has too many entries.
+    """
+    n, tuning = out.nrows, current(TUNING)
+    if out.nvals >= INT32_END - 1024:
+        return None
+    labels = xp.empty(n, np.int64)
+    if not n:
+        return labels
+    into = columns()
+    keys, queue = xp.empty(n, np.uint64), xp.empty(4 * n, np.uint64)
+    ahead, stamps = xp.empty(2 * n, np.uint32), xp.empty(2 * n, np.uint32)
+    owners, lists = xp.empty(n, np.int32), xp.empty(2 * n, np.int32)
+    kernel = load("strong_components.cu", "find_strong", NOTHING, out.indptr.dtype)
+    wanted = max(out.nvals, n) // (8 * tuning.block)
+    persistent.run(
+        kernel,
+        min(persistent.grid(kernel, tuning.block, each=1), max(wanted, 1)),
+        tuning.block,
+        *(size(n), out.indptr, out.indices, into.indptr, into.indices),
+        *(keys, ahead, stamps, owners, lists, queue, labels, np.uint32(tuning.alone_edges)),
+        results=1,
+    )
+    return labels
