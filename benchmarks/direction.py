@@ -36,8 +36,9 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
     sparse, dense = u.sparse(), u.dense()
     push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask), TRIALS)
     pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask), TRIALS)
-    reached = direction._pushed(do, m, u)
-    expected = do.costs.push_entry * reached / direction._pulled(do, m, reached, semiring, mask)
+    reached, stops = direction._count_pushed(do, m, u), direction._stops_early(semiring)
+    pull_price = direction._price_of_pull(do, do.costs, m, reached, stops, mask)
+    expected = do.costs.push_entry * reached / pull_price
     wrong = "  <- disagree" if (push > pull) != (expected > 1) else ""
     print(
         f"{name:12} u {density:<6} visited {visited or 0:<4} push {push:9.3f} ms  "

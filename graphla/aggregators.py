@@ -241,7 +241,7 @@ def _joined(finalize: Any, count: int) -> Callable[..., Any]:
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
     """Return an operand: the vector with these values at all indices."""
     forms = VectorForms(device, dtype, FullVector(values.size, values))
-    return expression(1, _given, (forms,), (values.size,), dtype)
+    return expression(_given, (forms,), (values.size,), dtype)
 
 
 def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:

@@ -19,8 +19,10 @@ from graphla.operations import assignment
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import on_host
 from graphla.operations.operation import (
+    MemoryFreed,
     Operation,
     Running,
+    compute,
     device_of,
     note,
     perform,
@@ -55,17 +57,14 @@ replace = Replace()
 class Operand:
     """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_forms")
     ndim: ClassVar[int]
+    _forms: Any  # of a noun; None in an expression that is not computed
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
     def _read(self) -> Any:
         """The forms; frozen, so whoever holds them sees no later change."""
-        raise NotImplementedError
-
-    def _under(self, mask: Any) -> tuple[Any, bool]:
-        """The forms, and whether every entry in them is one that `mask` lets through."""
-        return self._read(), mask is None
+        return self._forms
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -93,7 +92,6 @@ class Expression(Operand):
         "_operation",
         "_origin",
         "_region",
-        "_result",
         "_scalar",
         "_shape",
     )
@@ -109,19 +107,22 @@ class Expression(Operand):
         shape: tuple[int, ...],
         dtype: DataType | None,
         region: tuple[Any, tuple[Axis, ...]] | None = None,
+        device: str | None = None,
     ):
         self._operation = operation
         self._args = args
         self._shape = shape
         self._dtype = dtype
         self._region = region
-        self._result: Any = None
-        self._device = device_of(args)
+        self._forms: Any = None
+        self._device = device_of(args) if device is None else device
 
     @property
     def device(self) -> str:
         """Where the result will be: with the operands."""
-        return self._resolve()._device
+        if self._operation is None:
+            self._resolve()
+        return self._device
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -179,38 +180,28 @@ class Expression(Operand):
             return self.noun(*args, name=name)
 
     def _read(self) -> Any:
-        result = self._result
-        if result is None:
+        forms = self._forms
+        if forms is None:
             if not config.autocompute:
                 raise TypeError(
                     f"{self._described()}; write .new() to compute it, as config.autocompute is "
                     "False"
                 )
-            result = self._compute()
-        return result
+            forms = self._compute()
+        return forms
 
     def _compute(self) -> Any:
         """Return the forms, computed at the first call, even if `config.autocompute` is False."""
-        result = self._result
-        if result is None:
+        forms = self._forms
+        if forms is None:
             operation = self._operation or self._resolve()._operation
-            result = self._result = run(operation, self._args, None, self._device)  # pyright: ignore[reportArgumentType]
+            forms = self._forms = run(operation, self._args, self._device)  # pyright: ignore[reportArgumentType]
             self._args = ()
-        return result
-
-    def _under(self, mask: Any) -> tuple[Any, bool]:
-        if self._result is not None or mask is None:
-            return self._compute(), mask is None
-        operation = self._operation
-        if operation is None:
-            return self._resolve()._under(mask)
-        if operation.honours_mask:
-            return run(operation, self._args, mask, self._device), True
-        return self._compute(), False
+        return forms
 
     @property
     def _is_computed(self) -> bool:
-        return self._result is not None
+        return self._forms is not None
 
     def _described(self) -> str:
         """What it will be: `VectorExpression of size 3, INT64: mxv, not yet computed`."""
@@ -246,7 +237,7 @@ class Expression(Operand):
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
             )
         target, axes = self._region
-        self._args, self._result = (), None  # so that the target may be written in place
+        self._args, self._forms = (), None  # so that the target may be written in place
         self._operation = _gone
         assign(target, axes, x, None, None, False)
 
@@ -262,24 +253,24 @@ def _refuse_gone(*_: Any) -> NoReturn:
 
 _gone = Operation("gone", _refuse_gone)
 
-_classes: list[type[Expression]] = []
+classes: list[Any] = []
+"""The expressions, and so the nouns, of results of 0, 1 and 2 dimensions."""
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
-    """Say which expressions, and so which nouns, results of 0, 1 and 2 dimensions are."""
-    _classes[:] = [scalar, vector, matrix]
+    """Set `classes`."""
+    classes[:] = [scalar, vector, matrix]
 
 
 def expression(
-    ndim: int,
-    operation: Operation | None,
+    operation: Operation,
     args: tuple[Any, ...],
     shape: tuple[int, ...],
-    dtype: DataType | None,
+    dtype: DataType,
     region: tuple[Any, tuple[Axis, ...]] | None = None,
 ) -> Any:
-    """The expression of an operation whose result has `ndim` dimensions."""
-    return _classes[ndim](operation, args, shape, dtype, region)
+    """Return the expression of an operation whose result has this shape."""
+    return classes[len(shape)](operation, args, shape, dtype, region)
 
 
 class Updater:
@@ -377,27 +368,48 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    lowered = None
-    device = target.device
+    pending = x if isinstance(x, Expression) and x._forms is None else None
     if ndim:
-        if x.shape != target.shape:
+        shape = x._forms.shape if pending is None else pending._shape
+        if shape != target._forms.shape:
             raise DimensionMismatch(
-                f"the output has {describe(target.shape)}, "
-                f"but the expression has {describe(x.shape)}"
+                f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        if x.device != device:
-            refuse_mixed(device, x.device, "the output and the expression")
-        if mask is not None:
-            lowered = mask._lower(target.shape, device)
-    t, honours_mask = x._under(lowered)
-    if device == "cpu":
-        write[ndim](target, t, lowered, accum, replace, honours_mask)
+        device = x._forms.device if pending is None else pending.device
+        if device != target._forms.device:
+            refuse_mixed(target.device, device, "the output and the expression")
+    try:
+        _update(target, x, mask, accum, replace)
         return
-    with Running("write", (t,), device) as running:
+    except MemoryFreed:
+        pass  # what the error holds is released before the next try
+    _update(target, x, mask, accum, replace)
+
+
+def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
+    """Compute x under the mask, and write it.
+
+    Neither a local name nor `running` holds the forms of the target when these are written, so
+    that they may be overwritten in place.
+    """
+    t, lowered, device = x._forms, None, target._forms.device
+    operation = None if t is not None else x._operation or x._resolve()._operation
+    name, operands = ("write", (t,)) if operation is None else (operation.name, x._args)
+    if mask is not None:
+        operands = (*operands, mask.parent._forms or mask.parent._read())
+    with Running(name, operands, device) as running:
+        del operands
         if mask is not None:
-            running.reads(mask.parent._read())
-        running.changes(target)
-        write[ndim](target, t, lowered, accum, replace, honours_mask)
+            lowered = mask._read(target._forms.shape, device)
+        honours_mask = lowered is None
+        if operation is not None:
+            if lowered is not None and operation.honours_mask:
+                t, honours_mask = compute(operation, x._args, lowered), True
+            else:
+                t = x._forms = compute(operation, x._args)
+                x._args = ()
+        running.writes(target, t)
+        write[target.ndim](target, t, lowered, accum, replace, honours_mask)
 
 
 def assign(
@@ -411,24 +423,20 @@ def assign(
     submask: bool = False,
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
-    axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
-    shape = target.shape
-    pairs = zip(axes, shape, strict=True)
-    sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
+    shape, device, sizes = target._forms.shape, target._forms.device, target._forms.shape
+    if sizes and not (axes[0] is None and axes[-1] is None):
+        axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
+        pairs = zip(axes, shape, strict=True)
+        sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
     value = _value(target, x, sizes)
-    device = target.device
     if value.device != device:
         refuse_mixed(device, value.device, "the output and what is assigned to it")
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
         if place is not None and not isinstance(place, int):
             _refuse_duplicates(place, name)
     start = perf_counter() if recorders() else None
-    lowered = None
-    if mask is not None:
-        if submask and not sizes:
-            raise TypeError("an assign to one element takes no submask: write C(mask)[i, j] << s")
-        lowered = mask._lower(_mask_shape(axes, shape, sizes, mask, submask), device)
-    submask = submask and lowered is not None
+    if mask is not None and submask and not sizes:
+        raise TypeError("an assign to one element takes no submask: write C(mask)[i, j] << s")
     if target.ndim == 0:
         how = _assign_scalar
     elif target.ndim == 1:
@@ -437,11 +445,13 @@ def assign(
         how = _assign_line
     else:
         how = _assign_matrix
-    with Running("assign", (value,), device) as running:
-        if mask is not None and device != "cpu":
-            running.reads(mask.parent._read())
-        running.changes(target)
-        how(target, axes, value, lowered, accum, replace, submask)
+    operands = (value,) if mask is None else (value, mask.parent._read())
+    with Running("assign", operands, device) as running:
+        lowered = None
+        if mask is not None:
+            lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)
+        running.writes(target)
+        how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
     if start is not None:
         note("assign", (value, accum), target._forms.nvals, perf_counter() - start)
 
@@ -522,7 +532,7 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
             )
     elif sizes and (isinstance(x, (list, tuple, range, np.ndarray)) or is_on_card(x)):
         with config.set(device=target.device):
-            x = _classes[len(sizes)].noun.from_dense(x)  # pyright: ignore[reportAttributeAccessIssue]
+            x = classes[len(sizes)].noun.from_dense(x)
     else:
         raise TypeError(
             f"cannot assign {type(x).__name__} to {_region(sizes)}: a scalar or {_fitting(sizes)} "

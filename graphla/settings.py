@@ -74,7 +74,7 @@ class Config:
     @property
     def device(self) -> str:
         """Where new matrices and vectors live."""
-        return _current().device or _default_device()
+        return current().device or _default_device()
 
     @device.setter
     def device(self, value: str) -> None:
@@ -83,7 +83,7 @@ class Config:
     @property
     def compiled(self) -> bool | Literal["auto"]:
         """Whether hot loops run compiled: "auto", True or False."""
-        return _current().compiled
+        return current().compiled
 
     @compiled.setter
     def compiled(self, value: bool | Literal["auto"]) -> None:
@@ -92,7 +92,7 @@ class Config:
     @property
     def compile_threshold(self) -> int:
         """The entries among the operands from which "auto" compiles."""
-        return _current().compile_threshold
+        return current().compile_threshold
 
     @compile_threshold.setter
     def compile_threshold(self, value: int) -> None:
@@ -101,7 +101,7 @@ class Config:
     @property
     def threads(self) -> int:
         """How many threads a compiled loop may use."""
-        return _current().threads
+        return current().threads
 
     @threads.setter
     def threads(self, value: int) -> None:
@@ -110,7 +110,7 @@ class Config:
     @property
     def push_cost(self) -> float | None:
         """What one entry scattered costs, in entries gathered; None: as measured."""
-        return _current().push_cost
+        return current().push_cost
 
     @push_cost.setter
     def push_cost(self, value: float | None) -> None:
@@ -119,7 +119,7 @@ class Config:
     @property
     def debug(self) -> bool:
         """Whether each kernel is waited for, so that a fault names the one that made it."""
-        return _current().debug
+        return current().debug
 
     @debug.setter
     def debug(self, value: bool) -> None:
@@ -128,7 +128,7 @@ class Config:
     @property
     def deterministic(self) -> bool:
         """Whether results are the same to the last bit, run by run."""
-        return _current().deterministic
+        return current().deterministic
 
     @deterministic.setter
     def deterministic(self, value: bool) -> None:
@@ -137,7 +137,7 @@ class Config:
     @property
     def progress(self) -> bool:
         """Whether long work shows a progress bar with the time left."""
-        return _current().progress
+        return current().progress
 
     @progress.setter
     def progress(self, value: bool) -> None:
@@ -146,7 +146,7 @@ class Config:
     @property
     def autocompute(self) -> bool:
         """Whether an expression computes itself when its entries are needed."""
-        return _current().autocompute
+        return current().autocompute
 
     @autocompute.setter
     def autocompute(self, value: bool) -> None:
@@ -163,14 +163,14 @@ class Config:
     @contextmanager
     def set(self, **options: Any) -> Iterator[Config]:
         """Settings that hold inside a `with` block: `with config.set(compiled=False): ...`."""
-        token = _override.set(_current().but(**options))
+        token = _override.set(current().but(**options))
         try:
             yield self
         finally:
             _override.reset(token)
 
     def __repr__(self) -> str:
-        now = _current()
+        now = current()
         shown = replace(now, device=self.device)
         return "config(" + ", ".join(f"{name}={getattr(shown, name)!r}" for name in _checks) + ")"
 
@@ -179,7 +179,8 @@ _process = _Settings()
 _override: ContextVar[_Settings | None] = ContextVar("graphla_settings", default=None)
 
 
-def _current() -> _Settings:
+def current() -> _Settings:
+    """Return the settings in force here, all at once: for code that reads several of them."""
     return _override.get() or _process
 
 

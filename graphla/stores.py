@@ -10,9 +10,9 @@ for: so the stamp of a form is there before the form is, and a form is read befo
 from __future__ import annotations
 
 import sys
+from _thread import RLock  # `threading.RLock` is a Python function around this class
 from dataclasses import replace
 from functools import cache
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphla.backends import backend, streams
@@ -55,6 +55,7 @@ class VectorForms:
         "_sparse",
         "device",
         "dtype",
+        "shape",
         "size",
         "stamps",
     )
@@ -63,13 +64,14 @@ class VectorForms:
         self.device = device
         self.dtype = dtype
         self.size = storage.size
+        self.shape = (storage.size,)
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
         self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
-        self.stamps = _stamps(device)
+        self.stamps = () if device == "cpu" else (streams(device).stamp(),)
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
@@ -82,7 +84,8 @@ class VectorForms:
     @property
     def nvals(self) -> int:
         """Number of entries."""
-        return self.at_hand.nvals
+        v = self._sparse
+        return self.at_hand.nvals if v is None else v.indices.size
 
     @property
     def nbytes(self) -> int:
@@ -94,15 +97,17 @@ class VectorForms:
     @property
     def known_nvals(self) -> int | None:
         """Number of entries, or None where the host would have to wait for the device."""
-        v = self.at_hand
+        v = self._sparse or self.at_hand
         return known(v.count) if isinstance(v, BitmapVector) else v.nvals
 
     @property
     def at_hand(self) -> AnyVector:
         """A form that is there already: full before bitmap before sparse."""
+        if self._bitmap is not None and not self._counted:
+            return self.bitmap()
         # Again if none was seen: another thread was in the midst of `full`.
-        v = self._full or (self._bitmap and self.bitmap()) or self._sparse or self.at_hand
-        return self._ready(v)
+        v = self._full or self._bitmap or self._sparse or self.at_hand
+        return self._ready(v) if self.stamps else v
 
     @property
     def has_dense(self) -> bool:
@@ -118,7 +123,7 @@ class VectorForms:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            return self._ready(v)
+            return self._ready(v) if self.stamps else v
         v = self._full
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
@@ -137,7 +142,7 @@ class VectorForms:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            return self._ready(v)
+            return self._ready(v) if self.stamps else v
         v = self._full
         if v is not None:
             return backend(self.device).to_bitmap(self._ready(v))
@@ -168,7 +173,10 @@ class VectorForms:
 
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
-        return self.full() or self.bitmap()
+        v = None if self._full is not None else self.bitmap()
+        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
+            return self.full()  # pyright: ignore[reportReturnType]
+        return v
 
     @property
     def stays_sparse(self) -> bool:
@@ -177,7 +185,8 @@ class VectorForms:
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
-        v = self.dense() if self.has_dense else self.sparse(sorted=False)
+        has_dense = self._bitmap is not None or self._full is not None
+        v = self.dense() if has_dense else self.sparse(sorted=False)
         if structural:
             return self._structural_mask(v, complement)
         if is_iso(v.values):
@@ -256,7 +265,7 @@ class MatrixForms:
     be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
-    __slots__ = ("_flipped", "_pair", "device", "dtype")
+    __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "nvals", "shape")
 
     def __init__(
         self, device: str, dtype: DataType, csr: Csr | None = None, csc: Csr | None = None
@@ -264,8 +273,14 @@ class MatrixForms:
         self.device = device
         self.dtype = dtype
         self._pair = _Pair(device, csr, csc)
-        self._pair.stamps = _stamps(device)
+        self._pair.stamps = () if device == "cpu" else (streams(device).stamp(),)
         self._flipped = False
+        if csr is not None:
+            self.nrows, self.ncols = csr.nrows, csr.ncols
+        elif csc is not None:
+            self.nrows, self.ncols = csc.ncols, csc.nrows
+        self.shape = (self.nrows, self.ncols)
+        self.nvals = (csr or csc).indices.size  # pyright: ignore[reportOptionalMemberAccess]
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
@@ -277,17 +292,23 @@ class MatrixForms:
     @property
     def csr(self) -> Csr:
         """The entries by rows."""
-        return self._form(self._flipped)
+        pair = self._pair
+        form = pair.by_columns if self._flipped else pair.by_rows
+        if form is None:
+            form = pair.make(self._flipped)
+        if pair.stamps:
+            pair.arrive_at(form)
+        return form
 
     @property
     def csc(self) -> Csr:
         """The entries by columns: the Csr of the transpose."""
-        return self._form(not self._flipped)
-
-    def _form(self, by_columns: bool) -> Csr:
         pair = self._pair
-        form = pair.form(by_columns) or pair.make(by_columns)
-        pair.arrive_at(form)
+        form = pair.by_rows if self._flipped else pair.by_columns
+        if form is None:
+            form = pair.make(not self._flipped)
+        if pair.stamps:
+            pair.arrive_at(form)
         return form
 
     def find_symmetry(self) -> bool:
@@ -326,31 +347,17 @@ class MatrixForms:
     @property
     def has_csr(self) -> bool:
         """Whether `csr` costs nothing."""
-        return self._pair.form(self._flipped) is not None
+        return (self._pair.by_columns if self._flipped else self._pair.by_rows) is not None
 
     @property
     def has_csc(self) -> bool:
         """Whether `csc` costs nothing."""
-        return self._pair.form(not self._flipped) is not None
+        return (self._pair.by_rows if self._flipped else self._pair.by_columns) is not None
 
     @property
-    def nrows(self) -> int:
-        """Number of rows."""
-        csr = self._pair.form(self._flipped)
-        return csr.nrows if csr is not None else self.csc.ncols
-
-    @property
-    def ncols(self) -> int:
-        """Number of columns."""
-        csr = self._pair.form(self._flipped)
-        return csr.ncols if csr is not None else self.csc.nrows
-
-    @property
-    def nvals(self) -> int:
+    def known_nvals(self) -> int:
         """Number of entries."""
-        return (self._pair.by_rows or self._pair.by_columns).indices.size  # pyright: ignore[reportOptionalMemberAccess]
-
-    known_nvals = nvals
+        return self.nvals
 
     @property
     def nbytes(self) -> int:
@@ -376,6 +383,8 @@ class MatrixForms:
         """The transpose: the same forms, swapped; what either makes, both have."""
         forms = object.__new__(MatrixForms)
         forms.device, forms.dtype = self.device, self.dtype
+        forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
+        forms.nvals = self.nvals
         forms._pair, forms._flipped = self._pair, not self._flipped
         return forms
 
@@ -422,7 +431,7 @@ class MatrixForms:
     def make_full_plan(self) -> None:
         """The full plan, and the form that is missing; light where it would not fit or pay."""
         self.find_symmetry()
-        self._form(False), self._form(True)
+        self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
             self._pair.plans.is_settled = False  # memory may be less short by now
         self._pair.make_plan(int(self._flipped), True)
@@ -461,6 +470,7 @@ class ScalarForms:
     """One value, or none."""
 
     __slots__ = ("device", "dtype", "value")
+    shape = ()
 
     def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
         self.device = device
@@ -602,10 +612,6 @@ def _share_pattern(a: Csr | None, b: Csr | None) -> bool:
     if a is None or b is None:
         return False
     return a is b or (a.indptr is b.indptr and a.indices is b.indices)
-
-
-def _stamps(device: str) -> tuple[Any, ...]:
-    return () if device == "cpu" else (streams(device).stamp(),)
 
 
 def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:

@@ -713,7 +713,7 @@ def test_an_algorithm_of_paths_needs_the_weight_of_one_edge(name):
 
 def test_every_algorithm_that_reads_lengths_is_known_to_need_one_edge():
     for name in algorithms.__all__:
-        told = getattr(getattr(algorithms, name), "of_graph", None)
+        told = getattr(getattr(algorithms, name), "graph_options", None)
         assert (told is not None and bool(told.lengths)) == (name in PATHS_NEED), name
 
 

@@ -1,5 +1,6 @@
 """Algorithms told as algebra: a loop of a few statements each, one file an algorithm."""
 
+from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
@@ -11,16 +12,15 @@ from graphla.algorithms.components import component_count, connected_components,
 from graphla.algorithms.cores import core_numbers, k_core
 from graphla.algorithms.degree import degree, in_degree, out_degree
 from graphla.algorithms.diameter import center, diameter, periphery, radius
+from graphla.algorithms.distances import all_pairs_lengths, bfs_levels
 from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.independent_set import maximal_independent_set
-from graphla.algorithms.iterations import ConvergenceError
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
-from graphla.algorithms.lengths import all_pairs_lengths, bfs_levels
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import minimax_path
@@ -33,7 +33,7 @@ from graphla.algorithms.reliable import most_reliable_path
 from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
 from graphla.algorithms.similarity import cosine, jaccard, overlap
 from graphla.algorithms.spanning_forest import spanning_forest
-from graphla.algorithms.squares import square_clustering
+from graphla.algorithms.square_clustering import square_clustering
 from graphla.algorithms.sssp import sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
 from graphla.algorithms.triangles import triangle_count, triangles

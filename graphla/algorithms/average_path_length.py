@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.diameter import connected
 from graphla.algorithms.sssp import lengths_of, sssp
@@ -16,7 +17,7 @@ from semirings.exceptions import InvalidValue
 METHODS = ("unweighted", "dijkstra", "bellman-ford")
 
 
-@arguments.of_graph(lengths="weight")
+@graph_algorithm(lengths="weight")
 def average_path_length(
     A: Matrix, weight: bool | str | None = None, method: str | None = None
 ) -> float:
@@ -35,7 +36,7 @@ def average_path_length(
     """
     n = A.nrows
     if method is None:
-        method = "dijkstra" if arguments.weighs("weight", weight) else "unweighted"
+        method = "dijkstra" if validation.weighs("weight", weight) else "unweighted"
     if method not in METHODS:
         raise InvalidValue(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if n == 0:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import lengths_of
 from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
@@ -20,7 +21,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_plus
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",), lengths="weight")
+@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
 def bellman_ford(
     A: Matrix,
     source: Any,
@@ -42,7 +43,7 @@ def bellman_ford(
     """
     A, dtype = lengths_of(A, weight)
     # d(s) = 0
-    start = arguments.starts(source, A, 0, dtype)
+    start = validation.starts(source, A, 0, dtype)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
         return solve(start, A, min_plus[dtype], mask=mask, parents=parents)
@@ -50,7 +51,7 @@ def bellman_ford(
         raise no_solution(error, ", which the source reaches") from error
 
 
-@arguments.of_graph(vertices=("source",), lengths="A")
+@graph_algorithm(vertices=("source",), lengths="A")
 def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     """d = d min (d min.+ A) has no solution: a cycle of negative weight, or None.
 
@@ -70,7 +71,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
         # d = 0 everywhere: a path may begin at any vertex
         start = Vector.from_scalar(0, A.nrows, dtype)
     else:
-        start = arguments.starts(source, A, 0, dtype)
+        start = validation.starts(source, A, 0, dtype)
     try:
         solve(start, A, min_plus[dtype])
     except EndlessCycle as error:

@@ -1,26 +1,38 @@
 """Betweenness: how much of the shortest paths between others leads over a vertex, or along an edge.
 
 L. Freeman, *A Set of Measures of Centrality Based on Betweenness*, 1977; of edges, M. Girvan and
-M. Newman, 2002. What one source's paths add is `brandes.carry`.
+M. Newman, 2002. What the paths from one source add are Brandes' dependencies: U. Brandes, *A Faster
+Algorithm for Betweenness Centrality*, 2001, and, of edges and samples, *On Variants of
+Shortest-Path Betweenness Centrality and their Generic Computation*, 2008. `definition` is LAGraph's
+loop, which takes many sources at once, one row each.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, chance, iterations
-from graphla.algorithms.brandes import carry, refuse_lost
-from graphla.backends import backend
+from graphla.algorithms._shared import hashed_random, power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms.sssp import sssp
+from graphla.graph.cached_properties import extent, values_differ
+from graphla.graph.labels import called
+from graphla.operations.accelerate import Dependencies, DependencySums, accelerated
+from graphla.operations.accelerate.batches import batches
 from graphla.sparse import Matrix, Vector
-from semirings import binary
-from semirings.dtypes import FP64
+from semirings import binary, monoid, select, unary
+from semirings.dtypes import FP64, INT64
 from semirings.exceptions import InvalidValue
+from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
+
+BATCH = 64
+"""Number of sources that the definition takes together."""
 
 
-@arguments.of_graph(vertices=("sources",), lengths="weight")
+@graph_algorithm(vertices=("sources",), lengths="weight")
 def betweenness(
     A: Matrix,
     k: int | None = None,
@@ -48,13 +60,13 @@ def betweenness(
     {0: 0.0, 1: 1.0, 2: 0.0}
     """
     n = A.nrows
-    chosen, is_sample = _chosen(n, k, seed, sources)
-    carried = carry(A, chosen, is_weighted=_weighs(A, weight, chosen), reach=endpoints)
-    b = carried.totals
+    chosen, is_sample = _choose_sources(n, k, seed, sources)
+    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), reach=endpoints)
+    b = sums.totals
     if endpoints:
         # b = b + how many sources reach v; at a source, + how many it reaches, too
-        b(binary.plus) << carried.reached
-        own = np.asarray(backend(A.device).to_host(carried.counts), float) - 1
+        b(binary.plus) << sums.reached
+        own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
     pairs = n if endpoints else n - 1  # of sources, for a vertex between
     if pairs < 2 or not chosen.size:
@@ -62,15 +74,15 @@ def betweenness(
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
-        return _times(b, whole / (chosen.size if is_sample else pairs))
+        return _scale(b, whole / (chosen.size if is_sample else pairs))
     # a source is no vertex between on its own paths: one source less
-    scaled = _times(b, whole / chosen.size)
+    scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
-    scaled(at.S) << _times(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
+    scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
     return scaled
 
 
-@arguments.of_graph(vertices=("sources",), lengths="weight")
+@graph_algorithm(vertices=("sources",), lengths="weight")
 def edge_betweenness(
     A: Matrix,
     k: int | None = None,
@@ -92,9 +104,9 @@ def edge_betweenness(
     0.667
     """
     n = A.nrows
-    chosen, _ = _chosen(n, k, seed, sources)
-    carried = carry(A, chosen, is_weighted=_weighs(A, weight, chosen), of_edges=True)
-    B = carried.edges
+    chosen, _ = _choose_sources(n, k, seed, sources)
+    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), of_edges=True)
+    B = sums.edges
     is_directed = _is_directed(A, directed)
     if not is_directed:
         # B = B + Bᵀ
@@ -106,37 +118,189 @@ def edge_betweenness(
     return B.apply(binary.times, right=whole / chosen.size).new()
 
 
-def _chosen(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
+def sum_dependencies(
+    A: Matrix,
+    sources: np.ndarray,
+    *,
+    is_weighted: bool = False,
+    of_edges: bool = False,
+    reach: bool = False,
+) -> DependencySums:
+    """Return what vertices, and edges if `of_edges`, carry of the shortest paths from `sources`."""
+    define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
+    if is_weighted and not validation.is_floating(A) and not _fits(A):
+        return define()
+    return accelerated(Dependencies(A, sources, is_weighted, of_edges, reach), define)
+
+
+def definition(
+    A: Matrix, sources: np.ndarray, *, is_weighted: bool = False, of_edges: bool = False
+) -> DependencySums:
+    """Return the sums, computed by products: with weights one source at a time, else in batches."""
+    n = A.nrows
+    totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
+    edges, counts = None, np.zeros(sources.size, np.int64)
+    if of_edges:
+        # E = 0 on the pattern of A
+        edges = A.apply(unary.one).new(FP64).apply(binary.times, right=0.0).new()
+    for part in batches(A, sources.size, "betweenness", 1 if is_weighted else BATCH):
+        some = sources[part]
+        if not some.size:
+            break
+        if is_weighted:
+            paths, shares, carried = _along_weights(A, int(some[0]), edges)
+        else:
+            paths, shares, carried = _level_by_level(A, some, edges)
+        own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
+        # δ = σ ∘ s, but at the sources
+        each = binary.times(paths & shares).new(mask=~own.S)
+        totals(binary.plus) << each.reduce_columnwise(monoid.plus)
+        others = paths.apply(unary.one).new(INT64, mask=~own.S)
+        reached(binary.plus) << others.reduce_columnwise(monoid.plus)
+        counted = others.reduce_rowwise(monoid.plus).new()
+        counts[part] = 1 + counted.to("cpu").to_dense(0)
+        if edges is not None and carried is not None:
+            edges(binary.plus) << carried
+    return DependencySums(totals, edges, reached, counts)
+
+
+def _level_by_level(
+    A: Matrix, sources: np.ndarray, edges: Matrix | None
+) -> tuple[Matrix, Matrix, Matrix | None]:
+    """For each source (a row): the number of paths to v, and Σ of what each such path carries on.
+
+    Invariants: after round d, P has the vertices at most d edges away, and levels[d], of their
+    pattern, those d away; in the second loop W(v) is what each path to v carries, 1 for v itself.
+    """
+    rows, n = sources.size, A.nrows
+    P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
+    frontier, levels = P.dup(), []
+    while frontier.nvals:
+        levels.append(frontier)
+        # F⟨¬P, r⟩ = F plus.first A
+        following = plus_first["FP64"](frontier @ A).new(mask=~P.S)
+        # P = P + F
+        P(binary.plus) << following
+        frontier = following
+    # shares = 0 on the pattern of P; one path = 1 / P
+    shares, one = P.apply(binary.times, right=0.0).new(), P.apply(unary.minv).new()
+    carried = None
+    for nearer, farther in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        # W⟨levels[d]⟩ = 1 / P + shares
+        W = binary.plus(one & shares).new(mask=farther.S)
+        # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
+        shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
+        if edges is not None:
+            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W: levels[d - 1] has the paths as its values
+            along = plus_times(nearer.T @ W).new(mask=edges.S)
+            carried = along if carried is None else binary.plus(carried | along).new()
+    return P, shares, carried
+
+
+def _along_weights(
+    A: Matrix, source: int, edges: Matrix | None
+) -> tuple[Matrix, Matrix, Matrix | None]:
+    """The same for one source, by T: the edges u → v that a shortest path ends with."""
+    n = A.nrows
+    tight, nearer = _tight(A, sssp(A, source))
+    T = tight.dup(mask=nearer.S)
+    # σ = s + sT + sT² ...
+    term = Vector.from_coo([source], 1.0, FP64, size=n)
+    sigma = term.dup()
+    while term.nvals:
+        term = plus_first["FP64"](term @ T).new()
+        sigma(binary.plus) << term
+    # share = Tc + T²c ..., where c = 1 / σ
+    one = sigma.apply(unary.minv).new()
+    share, term = sigma.apply(binary.times, right=0.0).new(), one
+    while term.nvals:
+        term = plus_second["FP64"](T @ term).new()
+        share(binary.plus) << term
+    carried = None
+    if edges is not None:
+        # E(u, v) = σ(u) (1 / σ(v) + share(v)) on T
+        left = plus_first["FP64"](sigma.diag() @ T).new()
+        carried = plus_times(left @ binary.plus(one & share).new().diag()).new()
+    return _row(sigma), _row(share), carried
+
+
+def _tight(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
+    """Return two Boolean matrices: where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
+    D, dtype = d.diag(), d.dtype
+    # S(u, v) = d(u) + A(u, v)
+    begin, end = any_first[dtype](D @ A).new(), any_second[dtype](A @ D).new()
+    S = any_plus[dtype](D @ A).new()
+    nearer = select.valueeq(binary.lt(begin & end).new(), True).new()
+    tight = select.valueeq(binary.eq(S & end).new(), True).new()
+    return tight, nearer
+
+
+def _row(x: Vector) -> Matrix:
+    indices, values = x.to_coo()
+    return Matrix.from_coo(np.zeros(x.nvals, int), indices, values, nrows=1, ncols=x.size)
+
+
+def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
     """The sources, and whether they are a sample."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
-        return arguments.distinct("sources", sources, n), True
+        return validation.distinct("sources", sources, n), True
     if k is None:
         return np.arange(n), False
-    k = arguments.count("k", k, least=1)
+    k = validation.count("k", k, least=1)
     if k > n:
         raise InvalidValue(f"k is {k}, but there are {n} vertices")
-    drawn = np.random.default_rng(chance.seeded(seed)).choice(n, k, replace=False)
+    drawn = np.random.default_rng(hashed_random.seed_number(seed)).choice(n, k, replace=False)
     return np.sort(drawn), k < n
 
 
 def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
     """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
-    if not arguments.weighs("weight", weight):
+    if not validation.weighs("weight", weight):
         return False
-    arguments.positive(A)
-    if not iterations.values_differ(A):
+    validation.positive(A)
+    if not values_differ(A):
         return False
-    refuse_lost(A, chosen)
+    _refuse_lost_edges(A, chosen)
     return True
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
     if directed is not None:
         return bool(directed)
-    return not arguments.is_symmetric(A)
+    return not validation.is_symmetric(A)
 
 
-def _times(x: Vector, factor: float) -> Vector:
+def _scale(x: Vector, factor: float) -> Vector:
     return x.apply(binary.times, right=factor).new()
+
+
+def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
+    """Refuse an edge u -> v of floating-point weight w > 0 with d(u) + w = d(u) = d(v).
+
+    Such an edge lies on shortest paths, but both of its ends have the same distance. An edge of
+    this kind and its opposite would form a cycle of shortest paths.
+    """
+    if not validation.is_floating(A) or not A.nvals:
+        return
+    least, greatest = extent(A)
+    # No edge can be lost if the least weight exceeds twice the spacing of numbers at the longest
+    # distance.
+    if float(least) > A.nrows * float(greatest) * 2.0**-52:
+        return
+    for source in sources.tolist():
+        tight, nearer = _tight(A, sssp(A, source))
+        lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
+        if lost.nvals:
+            i, j = validation.first_entry(lost)
+            raise InvalidValue(
+                f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, too small to "
+                f"change the distance from {called(source)} that it is added to, so that the "
+                "number of shortest paths is not defined"
+            )
+
+
+def _fits(A: Matrix) -> bool:
+    """Return whether FP64 holds the integer lengths of all paths exactly."""
+    return not A.nvals or A.nrows * int(extent(A)[1]) <= 2**53

@@ -1,27 +1,29 @@
 """Breadth-first search: how many edges away each vertex is, and from which vertex it was reached.
 
-As algebra it is a loop, in which each round multiplies the frontier by A under a mask that hides
-what is reached already (`graphla.traversal.definition.search`, `examples/bfs_as_algebra.py`):
+As algebra it is the loop of `definition`, in which each round multiplies the frontier by A under a
+mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-It runs as one operation for all its levels, each by push or by pull, whichever reads less (Beamer,
+A device runs all levels as one operation, each by push or by pull, whichever reads less (Beamer,
 Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from graphla.algorithms import arguments
-from graphla.formats import Array, BitmapVector
-from graphla.operations.operation import Running
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.expression import replace
+from graphla.operations.accelerate import Search, accelerated
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
-from graphla.stores import MatrixForms, VectorForms
-from graphla.traversal.searching import Parents, lower, search
+from semirings import indexunary
 from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
+from semirings.semiring import any_secondi
 
 
 class Traversal(NamedTuple):
@@ -31,7 +33,7 @@ class Traversal(NamedTuple):
     parents: Vector | None
 
 
-@arguments.of_graph(vertices=("source",), gives=("parents",))
+@graph_algorithm(vertices=("source",), gives=("parents",))
 def bfs(
     A: Matrix,
     source: Any,
@@ -62,54 +64,41 @@ def bfs(
     >>> bfs(A, [1, 4], parents="least").parents.to_dict()
     {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
     """
-    n, forms = A.nrows, A._forms
-    starts, given = arguments.sources(source, A)
-    cutoff = None if cutoff is None else arguments.count("cutoff", cutoff, least=0)
+    starts = validation.sources(source, A)
+    cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     dtype = _dtype_of_levels(levels)
     if parents is not True and parents is not False and parents != "least":
         raise InvalidValue(f'parents must be True, "least" or False, not {parents!r}')
-    kept: Parents = None if parents is False else "least" if parents == "least" else "any"
-    read, lowered = (forms, *given), None
-    if mask is not None:
-        mask = as_mask(mask)
-        lowered = lower(mask, n, forms.device)
-        read = (*read, mask.parent._read())
-    with Running("bfs", read) as running:
-        if not starts.size:
-            return _nothing(forms, dtype, kept)
-        reached, made = _Count(), []
-
-        def make(depths: Array | None, before: Array | None, present: Array) -> None:
-            def vector(values: Array | None, dtype: DataType) -> Any:
-                if values is None:
-                    return None
-                found = BitmapVector(n, present, values, reached)
-                return Vector._of(running.gives(VectorForms(forms.device, dtype, found)))
-
-            made.append(Traversal(vector(depths, dtype or INT32), vector(before, INT32)))
-
-        tree = search(
-            forms,
-            starts,
-            mask=lowered,
-            limit=cutoff,
-            levels=None if dtype is None else dtype.np_type,
-            parents=kept,
-            meanwhile=make,
-        )
-        if not made:
-            make(tree.levels, tree.parents, tree.present)
-        reached.value = tree.reached
-        return made[-1]
+    which = None if parents is False else "least" if parents == "least" else "any"
+    mask = None if mask is None else as_mask(mask)
+    request = Search(A, starts, dtype, which, cutoff, mask)
+    return Traversal(*accelerated(request, partial(definition, A, starts, mask=mask, limit=cutoff)))
 
 
-class _Count:
-    """How many vertices are reached: told once the search is over."""
+def definition(
+    A: Matrix, source: Any, *, mask: Any = None, limit: int | None = None
+) -> tuple[Any, Any]:
+    """Return the levels and the parents, computed by the loop of LAGraph.
 
-    __slots__ = ("value",)
-
-    def __int__(self) -> int:
-        return self.value
+    At the head of each round `levels` and `parents` have entries at the vertices that are fewer
+    than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away;
+    each holds a neighbor that is one edge nearer, and a source holds itself.
+    """
+    n = A.nrows
+    levels, parents, depth = Vector(int, n), Vector(int, n), 0
+    frontier = indexunary.index(validation.starts(source, A, True, bool)).new()
+    while frontier.nvals:
+        # p⟨f⟩ = f
+        parents(frontier.S) << frontier
+        # l⟨f⟩ = depth
+        levels(frontier.S) << depth
+        if depth == limit:
+            break
+        # f⟨¬p ∧ m, r⟩ = f any.secondi A
+        allowed = ~parents.S if mask is None else ~parents.S & mask
+        frontier(allowed, replace) << any_secondi(frontier @ A)
+        depth += 1
+    return levels, parents
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
@@ -124,10 +113,3 @@ def _dtype_of_levels(levels: Any) -> DataType | None:
     if dtype not in (INT32, UINT8):
         raise InvalidValue(f"levels must be INT32, UINT8 or None, not {dtype or repr(levels)}")
     return dtype
-
-
-def _nothing(a: MatrixForms, dtype: DataType | None, parents: Parents) -> Traversal:
-    def empty(dtype: DataType) -> Vector:
-        return Vector._of(VectorForms.empty(a.device, dtype, a.nrows))
-
-    return Traversal(dtype and empty(dtype), empty(INT32) if parents else None)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
-from graphla.algorithms.lengths import all_pairs_lengths
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms.distances import all_pairs_lengths
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
 from semirings import monoid, unary
@@ -20,7 +21,7 @@ BATCH = 64
 """Vertices whose distances, where edges have lengths, are there at a time."""
 
 
-@arguments.of_graph(vertices=("u",), lengths="distance")
+@graph_algorithm(vertices=("u",), lengths="distance")
 def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 
@@ -37,9 +38,9 @@ def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool 
     """
     n = A.nrows
     is_one = u is not None and np.ndim(u) == 0
-    chosen = arguments.distinct("u", [arguments.vertex(u, n, "u")] if is_one else u, n)
-    if arguments.weighs("distance", distance):
-        arguments.nonnegative(A)
+    chosen = validation.distinct("u", [validation.vertex(u, n, "u")] if is_one else u, n)
+    if validation.weighs("distance", distance):
+        validation.nonnegative(A)
         count, total = _lengths(A.dup(FP64).T.new(), chosen)
     else:
         found = many.reach(A.T.new(), chosen, "closeness")

@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, wedges
-from graphla.graph import facts
+from graphla.algorithms._shared import common_neighbors, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph.cached_properties import is_symmetric
 from graphla.sparse import Matrix
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
 
 
-@arguments.of_graph(vertices=("nodes",))
+@graph_algorithm(vertices=("nodes",))
 def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
     """c = t / (total (total - 1) - 2 mutual): the share of a vertex's neighbours that are joined.
 
@@ -40,31 +41,33 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
     >>> clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
     [1.0, 1.0, 0.33, 0.0]
     """
-    chosen = wedges.chosen(nodes, A)
-    N = wedges.loopless(A)
-    degree, is_weighted = wedges.degrees(N), arguments.weighs("weight", weight)
-    if facts.is_symmetric(N) and not is_weighted:
-        t = 2 * wedges.at_corners(wedges.pattern(N, symmetric=True), chosen)
+    chosen = common_neighbors.vertex_list(nodes, A)
+    N = common_neighbors.drop_loops(A)
+    degree, is_weighted = common_neighbors.degrees(N), validation.weighs("weight", weight)
+    if is_symmetric(N) and not is_weighted:
+        t = 2 * common_neighbors.triangles_per_vertex(
+            common_neighbors.pattern(N, symmetric=True), chosen
+        )
         pairs = degree * (degree - 1)
     else:
         # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
         greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
-        W = _roots(N, greatest) if is_weighted else wedges.pattern(N)
+        W = _roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()
-        S = wedges.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
-        t = wedges.at_corners(S, chosen, weighted=True)
+        S = common_neighbors.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
+        t = common_neighbors.triangles_per_vertex(S, chosen, weighted=True)
         if greatest == 0 and (t != 0).any():
             raise InvalidValue("A has no weight above 0, but weights are divided by the greatest")
-        total = degree + wedges.degrees(N.T.new())
-        mutual = wedges.degrees(binary.pair(N & N.T).new())
+        total = degree + common_neighbors.degrees(N.T.new())
+        mutual = common_neighbors.degrees(binary.pair(N & N.T).new())
         pairs = total * (total - 1) - 2 * mutual
     if chosen is not None:
         pairs = pairs[chosen]
     c = t / np.where(t == 0, 1, pairs)
-    return wedges.answer(c, chosen, nodes, A.nrows)
+    return common_neighbors.as_answer(c, chosen, nodes, A.nrows)
 
 
-@arguments.of_graph(vertices=("nodes",))
+@graph_algorithm(vertices=("nodes",))
 def average_clustering(
     A: Matrix, nodes: Any = None, weight: Any = None, count_zeros: bool = True
 ) -> float:
@@ -92,7 +95,7 @@ def average_clustering(
     return c.reduce(monoid.plus).get(0) / c.nvals
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def transitivity(A: Matrix) -> float:
     """Σ (N plus.pair Nᵀ)⟨N⟩ / Σ degree (degree - 1): the share of all wedges that are closed.
 
@@ -106,9 +109,9 @@ def transitivity(A: Matrix) -> float:
     >>> transitivity(binary.any(A | A.T))
     0.6
     """
-    N = wedges.pattern(wedges.loopless(A))
-    degree = wedges.degrees(N)
-    F = wedges.hub_first(N, degree)
+    N = common_neighbors.pattern(common_neighbors.drop_loops(A))
+    degree = common_neighbors.degrees(N)
+    F = common_neighbors.hub_first(N, degree)
     # T⟨F⟩ = F ∘ (N plus.pair Nᵀ): for each edge, as often as F has it
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)

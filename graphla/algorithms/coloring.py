@@ -1,27 +1,28 @@
-"""Greedy colouring: a number for each vertex, so that no edge joins two of one colour.
+"""Greedy coloring: a number for each vertex, so that no edge joins two vertices of one color.
 
-M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993: each vertex takes the
-least colour that none of its neighbours before it has, "before" in an order of all vertices. So the
-colours are those of the greedy loop over that order, but whoever has no neighbour before it that
-still waits may take its colour now.
+M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993: in an order of all
+vertices, each vertex takes the least color that no earlier neighbor has. The colors are those of
+the greedy loop over that order, but a vertex may take its color as soon as all earlier neighbors
+have theirs.
 
 Invariants of `definition`, at the head of each round:
-- waiting has the vertices without a colour, each with its number; the greater comes before;
-- a vertex of colour c has bit c mod 64 of bits[c div 64], and no entry in the others.
+- waiting has the vertices without a color, each with its number; the greater number comes first;
+- a vertex of color c has bit c mod 64 of bits[c div 64], and no entry in the others.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, chance
-from graphla.backends import backend
-from graphla.formats import Array
-from graphla.operations.operation import perform
+from graphla.algorithms._shared import hashed_random
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import rank_entries
+from graphla.graph.cached_properties import degrees
+from graphla.operations.accelerate import GreedyColoring, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
 from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import bor_second, max_second
@@ -29,7 +30,7 @@ from semirings.semiring import bor_second, max_second
 STRATEGIES = ("largest_first", "random_sequential")
 
 
-@arguments.of_graph(undirected=True)
+@graph_algorithm(undirected=True)
 def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
     """c(i) = the least colour that no neighbour j before i has: a colour 0, 1, ... per vertex.
 
@@ -46,20 +47,26 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
     """
     if strategy not in STRATEGIES:
         raise InvalidValue(f"strategy is {strategy!r}, but must be {' or '.join(STRATEGIES)}")
-    drawn = chance.seeded(seed)
-    numbers = perform("order", _numbers, A._forms, strategy == "largest_first", drawn)
-    colours = perform("colour", _coloured, A._forms, numbers)
-    if colours is None:
-        return definition(A, Vector.from_dense(numbers, copy=False))
-    return Vector.from_dense(colours, dtype="INT64", copy=False)
+    numbers = order_vertices(A, strategy, hashed_random.seed_number(seed))
+    return accelerated(GreedyColoring(A, numbers), partial(definition, A, numbers))
+
+
+def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
+    """Return distinct INT64 numbers; a vertex with a greater number comes earlier."""
+    numbers = hashed_random.priorities(A, seed)
+    if strategy != "largest_first":
+        return numbers
+    # 31 bits of the degree, then 32 of the position in the random order
+    by_degree = binary.times(degrees(A), 1 << 32).new()
+    return binary.plus(by_degree & rank_entries(numbers)).new()
 
 
 def definition(A: Matrix, numbers: Vector) -> Vector:
-    """The same by masked products, round by round."""
+    """Return the colors, computed by rounds of masked products."""
     n = A.nrows
     waiting, bits = numbers.dup(), [Vector("UINT64", n)]
     while waiting.nvals:
-        # ready = w⟨w ≥ A max.second w⟩: whoever has no neighbour before it that waits
+        # ready = w⟨w ≥ A max.second w⟩: the vertices without an earlier neighbor that waits
         greatest = max_second(A @ waiting).new(mask=waiting.S)
         held = binary.gt(greatest & waiting).new()
         ready = waiting.dup(mask=~held.V)
@@ -68,7 +75,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: of 64 colours, those that neighbours have
+            # used⟨ready⟩ = A bor.second b: of 64 colors, those that neighbors have
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -79,26 +86,9 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             bits[word](some.S) << some
             ready(~some.S, replace=True) << ready
             word += 1
-    colours = Vector(int, n)
+    colors = Vector(int, n)
     for word, set_ in enumerate(bits):
         # c⟨b⟩ = 64·word + log₂ b, to the nearest: on a card log₂ 8 is somewhat less than 3
         place = unary.round(unary.log2["FP64"](set_).new()).new()
-        colours(set_.S) << binary.plus(place, 64 * word)
-    return colours
-
-
-def _numbers(a: MatrixForms, by_degree: bool, seed: int) -> Array:
-    """Of two vertices the one with the greater number comes before; int64, no two alike."""
-    xp, n = backend(a.device).xp, a.nrows
-    numbers = chance.ranks(xp, n, seed)
-    if by_degree:
-        # 31 bits of the degree, then 32 of the place that chance gives
-        order = xp.argsort(numbers)
-        places = xp.empty(n, xp.int64)
-        places[order] = xp.arange(n, dtype=xp.int64)
-        numbers = (xp.diff(a.csr.indptr).astype(xp.int64) << 32) + places
-    return numbers
-
-
-def _coloured(a: MatrixForms, numbers: Array) -> Array | None:
-    return backend(a.device).color(a.csr, numbers)
+        colors(set_.S) << binary.plus(place, 64 * word)
+    return colors

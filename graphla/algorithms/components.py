@@ -16,17 +16,20 @@ With no grandparent changed by a round, each vertex points at the least vertex o
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import lookup, selection
+from graphla.operations.accelerate import Components, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import parts
 from semirings import binary, indexunary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def connected_components(A: Matrix) -> Vector:
     """f(i) = the least j that some path joins with i: a label per vertex, one per component.
 
@@ -39,11 +42,10 @@ def connected_components(A: Matrix) -> Vector:
     >>> connected_components(A).to_dense().tolist()
     [0, 1, 2, 1, 1]
     """
-    found = parts.components(A)
-    return definition(A) if found is None else found
+    return accelerated(Components(A), partial(definition, A))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def component_count(A: Matrix) -> int:
     """|{i : f(i) = i}|: how many components there are, weak ones for a directed graph.
 
@@ -55,7 +57,7 @@ def component_count(A: Matrix) -> int:
     return roots(connected_components(A))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def is_connected(A: Matrix) -> bool:
     """|{i : f(i) = i}| = 1: whether a path joins any two vertices, whatever its edges' direction.
 
@@ -71,12 +73,12 @@ def is_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix) -> Vector:
-    """The same, by rounds of products."""
+    """Return the labels, computed by rounds of products."""
     n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
-    settled = n == 0
-    while not settled:
+    is_stable = n == 0
+    while not is_stable:
         # u = A min.second g ⊕ g min.first A: the least grandparent among the neighbours
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
@@ -87,15 +89,9 @@ def definition(A: Matrix) -> Vector:
         parent(binary.min) << grandparent
         # g = f(f)
         before = grandparent.dup()
-        grandparent << parent[parent.to_dense()]
-        settled = grandparent.isequal(before)
+        grandparent << lookup(parent, parent)
+        is_stable = grandparent.isequal(before)
     return parent
-
-
-def selection(parent: Vector) -> Matrix:
-    """P with P(i, parent(i)) = 1 alone: uP scatters u along the parents."""
-    n = parent.size
-    return Matrix.from_csr(np.arange(n + 1), parent.to_dense(), True, ncols=n)
 
 
 def roots(labels: Vector) -> int:

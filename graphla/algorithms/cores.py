@@ -12,20 +12,22 @@ Invariants, at the head of each round:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
-from graphla.graph import facts
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph.cached_properties import is_symmetric, loops, self_loops
 from graphla.graph.labels import called
+from graphla.operations.accelerate import CoreNumbers, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import parts
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     """c(i) = the greatest k such that i is in a part of the graph with degrees of at least k in it.
 
@@ -39,12 +41,11 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     >>> core_numbers(binary.any(A | A.T)).to_dense().tolist()
     [2, 2, 2, 1, 0]
     """
-    directed = _checked(A, directed)
-    found = parts.cores(A, directed)
-    return definition(A, directed=directed) if found is None else found
+    directed = _check_directed(A, directed)
+    return accelerated(CoreNumbers(A, directed), partial(definition, A, directed=directed))
 
 
-@arguments.of_graph(keyed=("core_number",))
+@graph_algorithm(keyed=("core_number",))
 def k_core(
     A: Matrix,
     k: int | None = None,
@@ -67,11 +68,11 @@ def k_core(
     if core_number is None:
         numbers = core_numbers(A, directed=directed)
     else:
-        numbers = iterations.given("core_number", core_number, A.nrows, "INT64")
+        numbers = power_iteration.as_vector("core_number", core_number, A.nrows, "INT64")
     if k is None:
         k = int(numbers.reduce(monoid.max).get(0)) if numbers.nvals else 0
     else:
-        k = arguments.count("k", k, least=0)
+        k = validation.count("k", k, least=0)
     # v = c⟨c >= k⟩
     v = numbers.select(">=", k).new()
     # C(i, j) = A(i, j), where v(i) and v(j) are
@@ -79,8 +80,8 @@ def k_core(
 
 
 def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
-    """The core numbers, by rounds of products."""
-    directed = _checked(A, directed)
+    """Return the core numbers, computed by rounds of products."""
+    directed = _check_directed(A, directed)
     n, k = A.nrows, 0
     core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
     # d = A plus.pair 1, ⊕ 1 plus.pair A
@@ -102,15 +103,15 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     return core
 
 
-def _checked(A: Matrix, directed: bool | None) -> bool:
-    """Whether edges have a direction, of a graph without self-loops."""
-    if facts.self_loops(A):
-        i = int(facts.loops(A).to_coo()[0][0])
+def _check_directed(A: Matrix, directed: bool | None) -> bool:
+    """Return whether edges have a direction; refuse a graph with self-loops."""
+    if self_loops(A):
+        i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(
             f"A has a self-loop at vertex {called(i)}, but cores are of graphs without: "
             f"select.offdiag(A) leaves them out"
         )
-    symmetric = facts.is_symmetric(A)
+    symmetric = is_symmetric(A)
     if directed is False and not symmetric:
-        arguments.symmetric(A)
+        validation.symmetric(A)
     return not symmetric if directed is None else bool(directed)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-import numpy as np
-
-from graphla.algorithms import arguments, iterations
-from graphla.backends import backend
-from graphla.formats import FullVector
-from graphla.operations.operation import perform
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.power_iteration import full
+from graphla.graph.cached_properties import is_symmetric
+from graphla.operations.accelerate import Degrees, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms, VectorForms
 from semirings import binary, unary
 from semirings.dtypes import FP64
+from semirings.semiring import plus_pair
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     """c(v) = deg(v) / (n - 1): edges in and out; of an undirected graph, which A is if symmetric,
     each edge once, but a self-loop twice.
@@ -31,16 +29,16 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     {0: 0.5, 1: 1.0, 2: 0.5}
     """
     ends = edges_out(A)
-    if not arguments.is_symmetric(A) if directed is None else directed:
+    if not is_symmetric(A) if directed is None else directed:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << edges_in(A)
     else:
         # deg = A plus.pair 1 + 1 where there is a loop
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
-    return _share(ends)
+    return _divide_by_others(ends)
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def in_degree(A: Matrix) -> Vector:
     """c(v) = Σ 1 / (n - 1) over the edges into v.
 
@@ -49,10 +47,10 @@ def in_degree(A: Matrix) -> Vector:
     >>> in_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
     {0: 0.0, 1: 0.0, 2: 1.0}
     """
-    return _share(edges_in(A))
+    return _divide_by_others(edges_in(A))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def out_degree(A: Matrix) -> Vector:
     """c(v) = Σ 1 / (n - 1) over the edges out of v.
 
@@ -61,29 +59,28 @@ def out_degree(A: Matrix) -> Vector:
     >>> out_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
     {0: 0.5, 1: 0.5, 2: 0.0}
     """
-    return _share(edges_out(A))
+    return _divide_by_others(edges_out(A))
 
 
 def edges_out(A: Matrix) -> Vector:
-    """deg = A plus.pair 1: how long rows are."""
-    return Vector._of(perform("degree", _lengths, A._read(), False))
+    """deg = A plus.pair 1: the number of entries in each row, FP64."""
+    return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """deg = 1 plus.pair A: how long columns are."""
-    return Vector._of(perform("degree", _lengths, A._read(), True))
+    """deg = 1 plus.pair A: the number of entries in each column, FP64."""
+    return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
-def _lengths(a: MatrixForms, by_columns: bool) -> Any:
-    do = backend(a.device)
-    if by_columns and not a.has_csc:
-        counts = do.xp.bincount(a.csr.indices, minlength=a.ncols)
-    else:
-        counts = do.xp.diff((a.csc if by_columns else a.csr).indptr)
-    return VectorForms(a.device, FP64, FullVector(a.nrows, counts.astype(np.float64)))
+def definition(A: Matrix, of_columns: bool = False) -> Vector:
+    """Return the number of entries in each row, or in each column, computed by one product."""
+    deg, ones = full(0.0, A.nrows), full(1.0, A.nrows)
+    # deg = deg + A plus.pair 1, or deg + 1 plus.pair A
+    deg(binary.plus) << (plus_pair["FP64"](ones @ A) if of_columns else plus_pair["FP64"](A @ ones))
+    return deg
 
 
-def _share(ends: Vector) -> Vector:
+def _divide_by_others(ends: Vector) -> Vector:
     if ends.size < 2:
-        return iterations.full(1.0, ends.size)
+        return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
 from graphla.algorithms.reachable import reachable
 from graphla.formats import Array
@@ -23,7 +24,7 @@ from semirings.exceptions import InvalidValue
 Eccentricities = Vector | Mapping[Any, Any] | None
 
 
-@arguments.of_graph(keyed=("e",), lengths="weight")
+@graph_algorithm(keyed=("e",), lengths="weight")
 def diameter(
     A: Matrix,
     e: Eccentricities = None,
@@ -52,7 +53,7 @@ def diameter(
     return found.low.max().item()
 
 
-@arguments.of_graph(keyed=("e",), lengths="weight")
+@graph_algorithm(keyed=("e",), lengths="weight")
 def radius(
     A: Matrix,
     e: Eccentricities = None,
@@ -78,7 +79,7 @@ def radius(
     return found.high.min().item()
 
 
-@arguments.of_graph(keyed=("e",), lengths="weight")
+@graph_algorithm(keyed=("e",), lengths="weight")
 def center(
     A: Matrix,
     e: Eccentricities = None,
@@ -104,7 +105,7 @@ def center(
     return _true_at(low <= high.min())
 
 
-@arguments.of_graph(keyed=("e",), lengths="weight")
+@graph_algorithm(keyed=("e",), lengths="weight")
 def periphery(
     A: Matrix,
     e: Eccentricities = None,
@@ -142,9 +143,9 @@ def _bounded(
     """low ≤ e ≤ high, as near to one another as is needed."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
-    weighs = arguments.weighs("weight", weight)
+    weighs = validation.weighs("weight", weight)
     if e is not None:
-        return _known(iterations.given("e", e, A.nrows, None), name)
+        return _known(power_iteration.as_vector("e", e, A.nrows, None), name)
     connected(A, name)
     bounds = settled(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:

@@ -21,13 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.backends import backend
 from graphla.formats import Array, is_iso
-from graphla.graph.facts import degrees, is_symmetric
+from graphla.graph.cached_properties import degrees, extent, is_symmetric
 from graphla.operations.operation import perform, refuse_mixed
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
@@ -47,7 +48,7 @@ _MOST = LONGEST // 4
 Next = Literal["highest", "lowest", "farthest"]
 
 
-@arguments.of_graph(vertices=("v",), lengths="weight")
+@graph_algorithm(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
 ) -> Any:
@@ -65,9 +66,9 @@ def eccentricity(
     {0: 2, 1: 1, 2: 2}
     """
     one = v is not None and np.ndim(v) == 0
-    chosen = arguments.vertices("v", [v] if one else v, A.nrows)
+    chosen = validation.vertices("v", [v] if one else v, A.nrows)
     chosen = chosen if v is None else np.unique(chosen)  # `unique` is slow for many vertices
-    weighs = arguments.weighs("weight", weight)
+    weighs = validation.weighs("weight", weight)
     if sp is not None:
         if not isinstance(sp, Matrix):
             raise TypeError(f"sp must be a Matrix of lengths, not a {type(sp).__name__}")
@@ -192,9 +193,9 @@ def rounding_error(A: Matrix) -> float:
     a third one. Sums are exact if all weights are multiples of one power of 2, and 2 n times the
     greatest weight is below 2^53 times this power.
     """
-    if not A.nvals or not arguments.is_floating(A):
+    if not A.nvals or not validation.is_floating(A):
         return 0.0
-    unit = _unit(2.0 * A.nrows * arguments.extent(A)[1])
+    unit = _unit(2.0 * A.nrows * extent(A)[1])
     if unit and A._forms.fact("exact", lambda: perform("exact", _are_multiples, A._forms, unit)):
         return 0.0
     return 4 * (A.nrows + 4) * 2.0**-53

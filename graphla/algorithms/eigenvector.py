@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times
 
 
-@arguments.of_graph(keyed=("nstart",))
+@graph_algorithm(keyed=("nstart",))
 def eigenvector(
     A: Matrix,
     max_iter: int = 100,
@@ -38,13 +39,17 @@ def eigenvector(
     [0.5, 0.71, 0.5]
     """
     n = A.nrows
-    max_iter = arguments.count("max_iter", max_iter, least=1)
-    tol = arguments.real("tol", tol, low=0)
-    follow = (plus_times if arguments.weighs("weight", weight) else plus_first)["FP64"]
-    x = iterations.full(1.0, n) if nstart is None else iterations.each("nstart", nstart, n)
+    max_iter = validation.count("max_iter", max_iter, least=1)
+    tol = validation.real("tol", tol, low=0)
+    follow = (plus_times if validation.weighs("weight", weight) else plus_first)["FP64"]
+    x = (
+        power_iteration.full(1.0, n)
+        if nstart is None
+        else power_iteration.as_full_vector("nstart", nstart, n)
+    )
     if n == 0:
         return x
-    total = iterations.size(x)
+    total = power_iteration.norm(x)
     if not 0 < total < float("inf"):
         raise InvalidValue("nstart must be finite, and somewhere other than 0")
     x = x.apply(binary.truediv, right=total).new()
@@ -53,10 +58,10 @@ def eigenvector(
         # x' = x + xA, of length 1
         following = x.dup()
         following(binary.plus) << follow(x @ A)
-        following = iterations.of_length_one(following)
+        following = power_iteration.normalize(following)
         # |x' - x| in all
-        changed = iterations.distance(following, x)
+        changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:
             return x
-    raise iterations.unsettled("the eigenvector", max_iter, changed, n * tol)
+    raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
-from graphla.algorithms.lengths import all_pairs_lengths
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms.distances import all_pairs_lengths
 from graphla.backends import backend
 from graphla.formats import Array
 from graphla.operations.operation import perform
@@ -26,7 +27,7 @@ PARTS = 256
 """Of long columns that are added up."""
 
 
-@arguments.of_graph(vertices=("nbunch", "sources"), lengths="distance")
+@graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
 def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Vector:
     """h(v) = Σ 1 / d(s, v) over the vertices s, other than v, that reach v.
 
@@ -40,11 +41,11 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     {0: 0.0, 1: 1.0, 2: 1.5}
     """
     n = A.nrows
-    chosen = arguments.distinct("nbunch", nbunch, n)
-    begins = arguments.distinct("sources", sources, n)
-    is_weighted = arguments.weighs("distance", distance)
+    chosen = validation.distinct("nbunch", nbunch, n)
+    begins = validation.distinct("sources", sources, n)
+    is_weighted = validation.weighs("distance", distance)
     if is_weighted:
-        arguments.nonnegative(A)
+        validation.nonnegative(A)
         A = A.dup(FP64)
     is_back = chosen.size < begins.size  # from fewer vertices, if against the edges
     starts, ends = (chosen, begins) if is_back else (begins, chosen)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
@@ -34,7 +35,7 @@ class Hits(NamedTuple):
     authorities: Vector
 
 
-@arguments.of_graph(keyed=("nstart",))
+@graph_algorithm(keyed=("nstart",))
 def hits(
     A: Matrix,
     max_iter: int = 100,
@@ -57,17 +58,21 @@ def hits(
     [0.382, 0.618, 0.0, 0.0]
     """
     n = A.nrows
-    max_iter = arguments.count("max_iter", max_iter, least=1)
-    tol = arguments.real("tol", tol, low=0)
-    arguments.nonnegative(A)
-    h = iterations.full(1.0, n) if nstart is None else iterations.each("nstart", nstart, n)
+    max_iter = validation.count("max_iter", max_iter, least=1)
+    tol = validation.real("tol", tol, low=0)
+    validation.nonnegative(A)
+    h = (
+        power_iteration.full(1.0, n)
+        if nstart is None
+        else power_iteration.as_full_vector("nstart", nstart, n)
+    )
     h = h if nstart is not None or not n else _pointed_back(A, h)
-    if not n or not iterations.size(_forth(A, h)):
-        nothing = iterations.full(0.0, n)
+    if not n or not power_iteration.norm(_forth(A, h)):
+        nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
-    h = _rest(A, iterations.of_length_one(h), max_iter, tol)
+    h = _rest(A, power_iteration.normalize(h), max_iter, tol)
     # a = hA, h = aAᵀ: of h's own sign, everywhere
-    authorities = iterations.of_length_one(_forth(A, unary.abs(h).new()))
+    authorities = power_iteration.normalize(_forth(A, unary.abs(h).new()))
     hubs = _back(A, authorities)
     if normalized:
         return Hits(*(_shares(x) for x in (hubs, authorities)))
@@ -87,7 +92,7 @@ def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
             raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
             return S[0]
-        r = iterations.of_length_one(r)
+        r = power_iteration.normalize(r)
         S, MS = [S[0], r, *S[1:]], [MS[0], _pointed_back(A, r), *MS[1:]]
         # h' = cS, where c is best: the greatest of cMSᵀcᵀ / cSSᵀcᵀ
         c = _best(*(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS)))
@@ -99,7 +104,7 @@ def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
         moved_h = _mix((c[0], 1.0), (MS[0], moved))
         S = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (h, step), strict=True)]
         MS = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (moved_h, moved), strict=True)]
-    raise iterations.ConvergenceError(
+    raise power_iteration.ConvergenceError(
         f"max_iter is {max_iter}, but the error of the hubs was {error:.3g} of {theta:.3g} still, "
         f"and not less than the part {tol:g} of that"
     )
@@ -129,14 +134,14 @@ def _best(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
 
 
 def _forth(A: Matrix, h: Vector) -> Vector:
-    a = iterations.full(0.0, A.nrows)
+    a = power_iteration.full(0.0, A.nrows)
     # a = hA
     a(binary.plus) << plus_times["FP64"](h @ A)
     return a
 
 
 def _back(A: Matrix, a: Vector) -> Vector:
-    h = iterations.full(0.0, A.nrows)
+    h = power_iteration.full(0.0, A.nrows)
     # h = aAᵀ
     h(binary.plus) << plus_times["FP64"](A @ a)
     return h
@@ -147,4 +152,4 @@ def _pointed_back(A: Matrix, h: Vector) -> Vector:
 
 
 def _shares(x: Vector) -> Vector:
-    return x.apply(binary.truediv, right=iterations.size(x) or 1.0).new()
+    return x.apply(binary.truediv, right=power_iteration.norm(x) or 1.0).new()

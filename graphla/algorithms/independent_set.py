@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, chance
+from graphla.algorithms._shared import hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.labels import called
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
@@ -24,7 +25,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_pair, max_second
 
 
-@arguments.of_graph(vertices=("nodes",), undirected=True)
+@graph_algorithm(vertices=("nodes",), undirected=True)
 def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> Vector:
     """s with no edge inside, and an edge to it from each vertex outside: true at its vertices.
 
@@ -39,9 +40,9 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     [0, 2]
     """
     n = A.nrows
-    numbers = chance.priorities(A, chance.seeded(seed))
+    numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
     chosen, candidates = Vector(bool, n), numbers.dup()
-    listed = np.unique(arguments.vertices("nodes", [] if nodes is None else nodes, n))
+    listed = np.unique(validation.vertices("nodes", [] if nodes is None else nodes, n))
     if listed.size:
         winners = Vector.from_coo(listed, True, size=n)
         _refuse_joined(A, winners)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -18,7 +19,7 @@ from semirings.semiring import plus_first, plus_times
 Given = Vector | Mapping[Any, float] | None
 
 
-@arguments.of_graph(keyed=("beta", "nstart"))
+@graph_algorithm(keyed=("beta", "nstart"))
 def katz(
     A: Matrix,
     alpha: float = 0.1,
@@ -43,29 +44,33 @@ def katz(
     [1.0, 1.5, 1.75]
     """
     n = A.nrows
-    alpha = arguments.real("alpha", alpha, low=-float("inf"))
-    max_iter = arguments.count("max_iter", max_iter, least=1)
-    tol = arguments.real("tol", tol, low=0)
+    alpha = validation.real("alpha", alpha, low=-float("inf"))
+    max_iter = validation.count("max_iter", max_iter, least=1)
+    tol = validation.real("tol", tol, low=0)
     if isinstance(beta, (Vector, Mapping)):
-        given = iterations.given("beta", beta, n)
+        given = power_iteration.as_vector("beta", beta, n)
         if given.nvals < n:
             raise InvalidValue(f"beta has {given.nvals} values, but there are {n} vertices")
     else:
-        given = iterations.full(arguments.real("beta", beta, low=-float("inf")), n)
+        given = power_iteration.full(validation.real("beta", beta, low=-float("inf")), n)
     if n == 0:
         return given
-    x = iterations.full(0.0, n) if nstart is None else iterations.each("nstart", nstart, n)
-    follow = (plus_times if arguments.weighs("weight", weight) else plus_first)["FP64"]
+    x = (
+        power_iteration.full(0.0, n)
+        if nstart is None
+        else power_iteration.as_full_vector("nstart", nstart, n)
+    )
+    follow = (plus_times if validation.weighs("weight", weight) else plus_first)["FP64"]
     changed = 0.0
     for _ in range(max_iter):
         # x' = β + α·xA
         following = given.dup()
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
         # |x' - x| in all
-        changed = iterations.distance(following, x)
+        changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:
-            return iterations.of_length_one(x) if normalized else x
+            return power_iteration.normalize(x) if normalized else x
         if not isfinite(changed):
             break
-    raise iterations.unsettled("x of Katz centrality", max_iter, changed, n * tol)
+    raise power_iteration.convergence_error("x of Katz centrality", max_iter, changed, n * tol)

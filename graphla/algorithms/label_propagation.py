@@ -12,22 +12,20 @@ of a round earlier.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from graphla import agg
-from graphla.algorithms import arguments, chance, weights
-from graphla.backends import backend
-from graphla.formats import Array
-from graphla.operations.operation import perform
+from graphla.algorithms._shared import community_weights, hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import lookup, rank_entries, selection, vertex_numbers
+from graphla.operations.accelerate import LabelPropagation, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
 from semirings import binary
-from semirings.semiring import plus_times
+from semirings.semiring import any_first, plus_first
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def label_propagation(
     A: Matrix, weight: Any = None, seed: Any = None, *, max_iter: int = 100
 ) -> Vector:
@@ -47,30 +45,32 @@ def label_propagation(
     >>> label_propagation(A).to_dense().tolist()
     [0, 0, 0, 2, 2, 2]
     """
-    rounds = arguments.count("max_iter", max_iter, least=0)
-    is_weighted = arguments.weighs("weight", weight)
+    rounds = validation.count("max_iter", max_iter, least=0)
+    is_weighted = validation.weighs("weight", weight)
     if is_weighted:
-        arguments.nonnegative(A)
-    W, is_symmetric = weights.of_edges(A, is_weighted)
+        validation.nonnegative(A)
+    W, is_symmetric = community_weights.edge_weights(A, is_weighted)
     if not is_symmetric:
-        W = weights.both_ways(W)
-    W, _ = weights.whole(W)
-    start, names = perform("labels", _start, A._forms, seed)
-    labels = perform("propagate", _propagated, W._forms, start, rounds)
-    if labels is None:
-        found = definition(W, Vector.from_dense(start, dtype="INT64", copy=False), rounds)
-        labels = found.to_dense(copy=False)
-    return Vector.from_dense(names[labels], dtype="INT64", copy=False)
+        W = community_weights.symmetrize(W)
+    W, _ = community_weights.scale_to_integers(W)
+    start = numbers = vertex_numbers(A).dup("INT32")
+    if seed is not None:  # the labels are the vertices in random order
+        start = rank_entries(hashed_random.priorities(A, hashed_random.seed_number(seed)))
+    labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
+    if seed is not None:
+        # names(start(i)) = i; l(i) = names(l(i))
+        names = any_first(numbers @ selection(start)).new()
+        labels = lookup(labels, names)
+    return labels.dup("INT64")
 
 
 def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
-    """The same by products, from labels on, over symmetric weights."""
-    n = W.nrows
+    """Return the labels after the rounds over symmetric weights, computed by products."""
     before = labels
     for k in range(rounds):
-        # C = W plus.times S, with S(j, l(j)) = 1: how much of each label is around each vertex
-        S = Matrix.from_csr(np.arange(n + 1), labels.to_dense(copy=False), 1.0, ncols=n)
-        C = plus_times(W @ S).new()
+        # C = W plus.first S, with S(j, l(j)) = 1: how much of each label is around each vertex
+        S = selection(labels)
+        C = plus_first(W @ S).new()
         # l(i) = the first j of the greatest C(i, j)
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
@@ -79,19 +79,3 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
             return latest if (rounds - k) % 2 else labels
         before, labels = labels, latest
     return labels
-
-
-def _start(a: MatrixForms, seed: Any) -> tuple[Array, Array]:
-    """The label of each vertex at first, int32, and the vertex that each label is."""
-    xp, n = backend(a.device).xp, a.nrows
-    names = xp.arange(n, dtype=xp.int32)
-    if seed is None:
-        return names, names
-    order = xp.argsort(chance.ranks(xp, n, chance.seeded(seed))).astype(xp.int32)
-    labels = xp.empty_like(names)
-    labels[order] = names
-    return labels, order
-
-
-def _propagated(w: MatrixForms, labels: Array, rounds: int) -> Array | None:
-    return backend(w.device).propagate_labels(w.csr, labels, rounds)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bfs import bfs
 from graphla.sparse import Matrix
 
 
-@arguments.of_graph(vertices=("sources",))
+@graph_algorithm(vertices=("sources",))
 def layers(A: Matrix, sources: Any) -> list[list[int]]:
     """L(d) = {v : level(v) = d}: the vertices one edge away, two edges away, and so on.
 
@@ -27,7 +28,7 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     >>> layers(A, 0)
     [[0], [1, 2], [3]]
     """
-    arguments.sources(sources, A, "sources")
+    validation.sources(sources, A, "sources")
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
     # in the order of their levels, and of their numbers in each (by radix, where levels are short)
     narrow = np.min_scalar_type(level.max(initial=0))

@@ -9,31 +9,32 @@ Unfolding of Communities*, 2015). On a GPU many vertices move at once, in rounds
 computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
-- L is symmetric, of whole numbers (`weights.whole`), so that sums are exact in any order;
+- L is symmetric, with integers as values (`community_weights.scale_to_integers`), so that sums are
+  exact in any order;
 - out and into are what the edges out of and into each vertex of the level weigh;
 - labels has, for each vertex of A, the vertex of the level that it has become part of.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from graphla import agg
-from graphla.algorithms import arguments, chance, weights
-from graphla.algorithms.modularity import membership
-from graphla.backends import backend
-from graphla.backends.requests import CommunityMoves, Gains, Rounds
-from graphla.formats import Array
-from graphla.operations.operation import perform
+from graphla.algorithms._shared import community_weights, hashed_random, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import lookup, renumber, selection, vertex_numbers
+from graphla.operations.accelerate import (
+    Contraction,
+    Gains,
+    MoveCommunities,
+    Rounds,
+    accelerated,
+)
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
 from semirings import binary, monoid, select
-from semirings.semiring import min_first, plus_first
+from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
 """More than there are: a level has mostly less than half the vertices of the one before."""
@@ -46,7 +47,7 @@ PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
 most SHARE of what all rounds of the level have raised it by."""
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def louvain(
     A: Matrix,
     weight: Any = True,
@@ -72,15 +73,15 @@ def louvain(
     >>> louvain(binary.any(A | A.T).new()).to_dense().tolist()
     [0, 0, 0, 3, 3, 3]
     """
-    return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, moved)
+    return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, move_vertices)
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def definition(
     A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
 ) -> Vector:
     """Return the communities that a GPU finds, computed with products on any device."""
-    return _by_levels(A, weight, 1, 1e-7, max_level, seed, None, in_rounds)
+    return _by_levels(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
 
 
 def _by_levels(
@@ -91,38 +92,32 @@ def _by_levels(
     max_level: int | None,
     seed: Any,
     directed: bool | None,
-    move: Callable[[Matrix, Vector, Vector, float, int], Array],
+    move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
     """Return the least vertex of each vertex's community; `move` finds one level's communities."""
-    n, drawn = A.nrows, chance.seeded(seed)
-    numbers = Vector.from_dense(backend(A.device).xp.arange(n))
-    resolution = arguments.real("resolution", resolution, low=0)
-    threshold = arguments.real("threshold", threshold, low=0)
-    last = LEVELS if max_level is None else arguments.count("max_level", max_level, least=1)
-    L, out, into, total = _linked(A, arguments.weighs("weight", weight), directed)
+    drawn, numbers = hashed_random.seed_number(seed), vertex_numbers(A)
+    resolution = validation.real("resolution", resolution, low=0)
+    threshold = validation.real("threshold", threshold, low=0)
+    last = LEVELS if max_level is None else validation.count("max_level", max_level, least=1)
+    L, out, into, total = _linked(A, validation.weighs("weight", weight), directed)
     if not total:
         return numbers
     labels, factor = None, resolution / (2 * total)
     before = _quality(L, out, into, factor)
     for k in range(last):
-        community = move(L, out, into, factor, chance.mixed(drawn + k))
-        community, parts = perform("number", _numbered, L._forms, community)
+        community = move(L, out, into, factor, hashed_random.mix(drawn + k))
+        community, parts = renumber(community)
         if parts == L.nrows:
             break
-        S = membership(community, parts, L.device)
-        # L = SᵀLS: each entry falls to the communities of its ends, where weights add up
-        i, j, w = perform("follow", _ends, L._forms, community)
-        L = Matrix.from_coo(i, j, w, nrows=parts, ncols=parts, dup_op=binary.plus)
+        S = selection(community, parts)
+        # L = SᵀLS
+        L = accelerated(Contraction(L, community, parts), partial(contract, L, S))
         # out = out S, into = into S
         is_directed = into is not out
         out = plus_first(out @ S).new()
         into = plus_first(into @ S).new() if is_directed else out
         # l(i) = the community of l(i)
-        labels = (
-            community
-            if labels is None
-            else perform("follow", _followed, L._forms, community, labels)
-        )
+        labels = community if labels is None else lookup(labels, community)
         quality = _quality(L, out, into, factor)
         if quality - before <= threshold * total:
             break
@@ -130,75 +125,88 @@ def _by_levels(
     if labels is None:
         return numbers
     # least = the least i of each community
-    least = min_first(numbers @ membership(labels, L.nrows, L.device)).new()
-    return least[labels].new()
+    least = min_first(numbers @ selection(labels, L.nrows)).new()
+    return lookup(labels, least)
 
 
-def moved(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
+def contract(L: Matrix, S: Matrix) -> Matrix:
+    """SᵀLS: each entry is added to the entry between the communities of its row and column."""
+    return plus_first(plus_second(S.T @ L).new() @ S).new()
+
+
+def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
     """Return the community of each vertex of a level after moves that raise the modularity."""
-    degrees = out.to_dense(copy=False), into.to_dense(copy=False)
-    return perform("move", _moved, L._forms, degrees, factor, seed)
+    request = MoveCommunities(L, out, into, factor, MARGIN, seed, _rounds(seed))
+    return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
 
 
-def in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Array:
-    """The same with all vertices at once: in each round about half of those who would gain move.
+def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
+    """Like `move_vertices`, but in rounds: about half of the vertices that would gain move at once.
 
     The state of the greatest modularity is kept.
     """
-    L, n, xp = select.offdiag(L).new(), L.nrows, backend(L.device).xp
-    degrees = out.to_dense(copy=False), into.to_dense(copy=False)
-    rounds = _rounds(seed)
-    community = kept = xp.arange(n, dtype=xp.int32)
-    gains = Gains(rounds, float(degrees[0].sum()))
-    for stream in rounds.streams:
-        totals = [xp.bincount(community, each, n) for each in degrees]
-        wished, inside = wishes(L, degrees, totals, community, factor)
-        quality = float(inside) - 2 * factor * float((totals[0] * totals[1]).sum())
-        if gains.is_best(quality):
-            kept = community
-        wants = wished != community
-        if not gains.patience or not wants.any():
+    L, rounds = select.offdiag(L).new(), _rounds(seed)
+    community = best = vertex_numbers(L).dup("INT32")
+    gains = Gains(rounds, float(out.reduce(monoid.plus).get(0)))
+    for first in rounds.streams:
+        S = selection(community)
+        # outs = out S, intos = into S: the weights of the edges of each community
+        outs, intos = plus_first(out @ S).new(), plus_first(into @ S).new()
+        # G = LS: what links each vertex to each community
+        G = plus_first(L @ S).new()
+        inside = G.dup(mask=S.S).reduce_scalar(monoid.plus).get(0)
+        balance = float(binary.times(outs & intos).new().reduce(monoid.plus).get(0))
+        if gains.is_best(float(inside or 0) - 2 * factor * balance):
+            best = community
+        wished = wishes(G, S, (out, into), (outs, intos), factor)
+        if not gains.patience or not wished.nvals:
             break
-        coin = chance.stream(xp, n, stream) >> np.uint64(63) != 0
-        community = xp.where(wants & coin, wished, community)
-    return kept
+        # c⟨wished ∧ coin⟩ = wished
+        moves = wished.dup(mask=hashed_random.coins(L, first).V)
+        community = community.dup()
+        community(moves.S) << moves
+    return best
 
 
 def wishes(
-    L: Matrix, degrees: tuple[Array, Array], totals: list[Array], community: Array, factor: float
-) -> tuple[Array, Any]:
-    """Where each vertex gains most, its own community if nowhere; and what links all to their own.
+    G: Matrix,
+    S: Matrix,
+    degrees: tuple[Vector, Vector],
+    totals: tuple[Vector, Vector],
+    factor: float,
+) -> Vector:
+    """Return the community where each vertex gains most, or nothing where it should stay.
 
-    gain(i, c) = L(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), without i itself.
+    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where c does not count i.
     """
-    n, xp = L.nrows, backend(L.device).xp
     (out, into), (outs, intos) = degrees, totals
-    # C = L plus.first S: what links each vertex to each community
-    i, c, linked = plus_first(L @ membership(community, n, L.device)).new().to_coo(copy=False)
-    own = c == community[i]
-    gain = linked - factor * (
-        out[i] * (intos[c] - xp.where(own, into[i], 0))
-        + into[i] * (outs[c] - xp.where(own, out[i], 0))
-    )
-    stay = -factor * (out * (intos[community] - into) + into * (outs[community] - out))
-    stay[i[own]] = gain[own]
-    # the first c of the greatest gain(i, c), of those that are not i's own
-    away = Matrix.from_coo(i[~own], c[~own], gain[~own], "FP64", nrows=n, ncols=n)
-    most = away.reduce_rowwise(monoid.max).new().to_dense(-math.inf, copy=False)
-    first = away.reduce_rowwise(agg.argmax).new().to_dense(0, copy=False)
-    better = most > stay + MARGIN * (out + into)
-    return xp.where(better, first.astype(np.int32), community), linked[own].sum()
+    # stay(i) = gain(i, own(i)), where the totals of i's own community do not count i
+    own_intos = binary.minus(any_second(S @ intos).new() & into).new()
+    own_outs = binary.minus(any_second(S @ outs).new() & out).new()
+    shares = binary.plus(binary.times(out & own_intos).new() & binary.times(into & own_outs).new())
+    stay = binary.times(shares.new(), -factor).new()
+    stay(binary.plus) << G.dup(mask=S.S).reduce_rowwise(monoid.plus)
+    # gain⟨¬S⟩ = G - factor·(out(i)·intos(c) + into(i)·outs(c))
+    away = G.dup(mask=~S.S)
+    to_intos = binary.times(out & binary.second(away & intos).new()).new()
+    to_outs = binary.times(into & binary.second(away & outs).new()).new()
+    shares = binary.times(binary.plus(to_intos & to_outs).new(), factor).new()
+    gain = binary.minus(away & shares).new()
+    # wished(i) = the first c of the greatest gain(i, c), if that exceeds stay(i) by a margin
+    least = binary.plus(stay & binary.times(binary.plus(out & into).new(), MARGIN).new()).new()
+    better = binary.gt(gain.reduce_rowwise(monoid.max).new() & least).new()
+    return gain.reduce_rowwise(agg.argmax).new("INT32", mask=better.V)
 
 
 def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vector, Vector, float]:
     """L = (A + Aᵀ) / 2 in whole numbers; what the edges out of and into each vertex weigh; and what
     all do."""
     if weight:
-        arguments.nonnegative(A)
-    B, is_symmetric = weights.of_edges(A, weight)
+        validation.nonnegative(A)
+    B, is_symmetric = community_weights.edge_weights(A, weight)
     if is_symmetric if directed is None else not directed:
-        B = weights.with_loops_twice(B)
-    B, total = weights.whole(B)
+        B = community_weights.double_loops(B)
+    B, total = community_weights.scale_to_integers(B)
     out = Vector.from_scalar(0.0, A.nrows)
     # out = B plus, into = Bᵀ plus: one vector if B = Bᵀ
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
@@ -206,7 +214,7 @@ def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vec
     if not is_symmetric:
         into = Vector.from_scalar(0.0, A.nrows)
         into(binary.plus) << B.reduce_columnwise(monoid.plus)
-    return B if is_symmetric else weights.both_ways(B), out, into, total
+    return B if is_symmetric else community_weights.symmetrize(B), out, into, total
 
 
 def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
@@ -215,32 +223,6 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 
 
-def _moved(l: MatrixForms, degrees: tuple[Array, Array], factor: float, seed: int) -> Array:
-    do = backend(l.device)
-    words = partial(chance.words, do.xp, l.nrows, seed)
-    request = CommunityMoves(l.csr, *degrees, factor, MARGIN, words, _rounds(seed))
-    return do.move_communities(request)
-
-
 def _rounds(seed: int) -> Rounds:
-    streams = (chance.beginning(chance.mixed(seed + k)) for k in range(ROUNDS))
+    streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)
-
-
-def _numbered(l: MatrixForms, community: Array) -> tuple[Array, int]:
-    """The communities that there are, numbered 0, 1, ... in their order; and how many."""
-    xp = backend(l.device).xp
-    there = xp.zeros(l.nrows, bool)
-    there[community] = True
-    numbers = xp.cumsum(there) - 1
-    return numbers[community].astype(np.int32), int(numbers[-1]) + 1
-
-
-def _ends(l: MatrixForms, community: Array) -> tuple[Array, Array, Array]:
-    """The communities of both ends of each entry, and its value."""
-    rows = backend(l.device).row_of_entry(l.csr)
-    return community[rows], community[l.csr.indices], l.csr.values
-
-
-def _followed(_: MatrixForms, community: Array, labels: Array) -> Array:
-    return community[labels]

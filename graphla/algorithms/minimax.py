@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
 from semirings.semiring import min_max
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
+@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
 def minimax_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -32,8 +33,8 @@ def minimax_path(
     >>> minimax_path(A, 0).to_dict()
     {0: -inf, 1: 3.0, 2: 4.0}
     """
-    arguments.numbers(A)
+    validation.numbers(A)
     # h(s) = -∞
-    start = arguments.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
+    start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
     # h = h ⊕ h min.max A ⊕ h min.max A² ...
     return closure(start, A, min_max, mask=mask, parents=parents)

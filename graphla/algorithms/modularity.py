@@ -13,19 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, weights
-from graphla.backends import backend
-from graphla.formats import Array
+from graphla.algorithms._shared import community_weights, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import number_values, selection
 from graphla.graph.labels import called
-from graphla.operations.operation import perform, refuse_mixed
+from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector, VectorExpression
-from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import DimensionMismatch, InvalidValue
 from semirings.semiring import plus_first
 
 
-@arguments.of_graph(vertices=("communities",), keyed=("communities",))
+@graph_algorithm(vertices=("communities",), keyed=("communities",))
 def modularity(
     A: Matrix,
     communities: Any,
@@ -48,18 +47,18 @@ def modularity(
     >>> round(modularity(path, Vector.from_dense([0, 0, 1, 1])), 4)
     0.1667
     """
-    n, is_weighted = A.nrows, arguments.weighs("weight", weight)
-    labels = _labels(communities, A)
-    resolution = arguments.real("resolution", resolution, low=0)
-    W, is_symmetric = weights.of_edges(A, is_weighted)
+    n, is_weighted = A.nrows, validation.weighs("weight", weight)
+    labels = _read_labels(communities, A)
+    resolution = validation.real("resolution", resolution, low=0)
+    W, is_symmetric = community_weights.edge_weights(A, is_weighted)
     if is_symmetric if directed is None else not directed:
-        W = weights.with_loops_twice(W)
+        W = community_weights.double_loops(W)
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not math.isfinite(total):
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
-    S = membership(labels, max(n, 1), A.device)
+    S = selection(labels, max(n, 1))
     # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
@@ -70,14 +69,8 @@ def modularity(
     return float(inside / total - resolution * by_chance)
 
 
-def membership(labels: Array, ncols: int, device: str) -> Matrix:
-    """S(i, l(i)) = 1: return the membership matrix of vertices in communities, on `device`."""
-    xp = backend(device).xp
-    return Matrix.from_csr(xp.arange(labels.size + 1), xp.asarray(labels), True, ncols=ncols)
-
-
-def _labels(communities: Any, A: Matrix) -> Array:
-    """A label below n for each vertex of A."""
+def _read_labels(communities: Any, A: Matrix) -> Vector:
+    """Return a full Vector with a label below n for each vertex of A."""
     n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)
@@ -89,7 +82,7 @@ def _labels(communities: Any, A: Matrix) -> Array:
             )
         numbers: dict[Any, int] = {}
         listed = [numbers.setdefault(communities[v], len(numbers)) for v in range(n)]
-        return np.array(listed, np.int64)
+        return Vector.from_dense(np.array(listed, np.int64))
     if isinstance(communities, (Vector, VectorExpression)):
         given = communities.new() if isinstance(communities, VectorExpression) else communities
         if given.size != n or given.nvals != n:
@@ -99,24 +92,18 @@ def _labels(communities: Any, A: Matrix) -> Array:
             )
         if given.device != A.device:
             refuse_mixed(A.device, given.device, "A and communities")
-        values = given.to_dense(copy=False)
-        return perform("labels", _compact, given._forms, values)
+        return number_values(given)[0]
     labels = np.full(n, -1, np.int64)
     if not isinstance(communities, Iterable):
         raise TypeError(f"communities must be labels or sets of vertices, not {communities!r}")
     for k, members in enumerate(communities):
         if not isinstance(members, Iterable):
             raise TypeError(f"communities has {members!r}, but should have sets of vertices")
-        listed = arguments.vertices("communities", list(members), n)
+        listed = validation.vertices("communities", list(members), n)
         if (labels[listed] >= 0).any() or np.unique(listed).size < listed.size:
             raise InvalidValue("communities has a vertex twice, but should have each once")
         labels[listed] = k
     if (labels < 0).any():
         v = int(np.flatnonzero(labels < 0)[0])
         raise InvalidValue(f"communities lacks vertex {called(v)}, but should have each once")
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
-
-
-def _compact(v: VectorForms, values: Array) -> Array:
-    xp = backend(v.device).xp
-    return xp.unique(values, return_inverse=True)[1].reshape(-1)
+    return number_values(Vector.from_dense(labels))[0]

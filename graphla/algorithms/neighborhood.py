@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.reachable import reachable
 from graphla.algorithms.sssp import sssp
-from graphla.graph import facts
+from graphla.graph.cached_properties import is_symmetric
 from graphla.sparse import Matrix, Vector
 from semirings import binary, unary
 
 
-@arguments.of_graph(vertices=("n",), lengths="distance")
+@graph_algorithm(vertices=("n",), lengths="distance")
 def neighborhood(
     A: Matrix,
     n: Any,
@@ -41,11 +42,11 @@ def neighborhood(
     >>> neighborhood(A, 1, 2, center=False, undirected=True).to_dict()
     {0: True, 2: True, 3: True}
     """
-    arguments.sources(n, A, "n")
-    radius = arguments.real("radius", radius, low=0)
-    weighs = arguments.weighs("distance", distance)
+    validation.sources(n, A, "n")
+    radius = validation.real("radius", radius, low=0)
+    weighs = validation.weighs("distance", distance)
     # Distances need a matrix with symmetric values; without them a symmetric pattern is enough.
-    if undirected and not (facts.is_symmetric(A) and (not weighs or A._forms.is_symmetric)):
+    if undirected and not (is_symmetric(A) and (not weighs or A._forms.is_symmetric)):
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:
@@ -54,5 +55,5 @@ def neighborhood(
         within = reachable(A, n, cutoff=None if math.isinf(radius) else int(radius))
     if not center:
         # r⟨¬s, r⟩ = r
-        within = within.dup(mask=~arguments.starts(n, A, True, "BOOL").S)
+        within = within.dup(mask=~validation.starts(n, A, True, "BOOL").S)
     return within

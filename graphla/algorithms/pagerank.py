@@ -11,22 +11,20 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, iterations
+from graphla.algorithms._shared import power_iteration, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.degree import edges_in, edges_out
-from graphla.backends import backend
-from graphla.backends.requests import PageRank
-from graphla.formats import FullVector
+from graphla.graph.cached_properties import values_differ
 from graphla.graph.labels import called
-from graphla.operations.operation import Running
+from graphla.operations.accelerate import PageRank, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.stores import VectorForms
 from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_times
@@ -34,19 +32,7 @@ from semirings.semiring import plus_first, plus_times
 Given = Vector | Mapping[Any, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """How a walker goes on: by the invariants above, and weights if `is_weighted`."""
-
-    A: Matrix
-    share: Vector
-    jump: Vector
-    fall: Vector
-    alpha: float
-    is_weighted: bool
-
-
-@arguments.of_graph(keyed=("personalization", "nstart", "dangling"))
+@graph_algorithm(keyed=("personalization", "nstart", "dangling"))
 def pagerank(
     A: Matrix,
     alpha: float = 0.85,
@@ -78,92 +64,67 @@ def pagerank(
     [0.464, 0.05, 0.486]
     """
     n = A.nrows
-    alpha = arguments.real("alpha", alpha, low=0, high=1)
-    tol = arguments.real("tol", tol, low=0)
-    max_iter = arguments.count("max_iter", max_iter, least=1)
-    kept = arguments.one_of("dtype", dtype, ("FP32", "FP64"))
-    is_weighted = arguments.weighs("weight", weight) and iterations.values_differ(A)
+    alpha = validation.real("alpha", alpha, low=0, high=1)
+    tol = validation.real("tol", tol, low=0)
+    max_iter = validation.count("max_iter", max_iter, least=1)
+    kept = validation.one_of("dtype", dtype, ("FP32", "FP64"))
+    is_weighted = validation.weighs("weight", weight) and values_differ(A)
     if n == 0:
         return Vector(kept, 0)
 
     def landing(name: str, values: Given) -> Vector:
-        return iterations.shares(name, values, n, kept)
+        return power_iteration.as_distribution(name, values, n, kept)
 
-    jump = iterations.full(1 / n, n, kept)
+    jump = power_iteration.full(1 / n, n, kept)
     if personalization is not None:
         jump = landing("personalization", personalization)
     fall = jump if dangling is None else landing("dangling", dangling)
     share = _share(A, alpha, kept, is_weighted)
-    rank = _near(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
-    walk = Walk(A, share, jump, fall, alpha, is_weighted)
-    return _settled(walk, rank, n * tol, max_iter)
+    rank = _first_ranks(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
+    request = PageRank(A, share, rank, jump, fall, alpha, is_weighted, n * tol, max_iter)
+    rank, change = accelerated(request, partial(definition, request))
+    if not change < n * tol:
+        raise power_iteration.convergence_error("PageRank", max_iter, change, n * tol)
+    return rank
 
 
-def _settled(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
-    """By the loop of the device, or, where it has none, as the algebra says."""
-    vectors, a = (walk.share, rank, walk.jump, walk.fall), walk.A._read()
-    with Running("pagerank", (a, *(x._read() for x in vectors))) as running:
-        into, begin = a.csc, perf_counter()
-        request = PageRank(
-            into,
-            *(x._forms.dense().values for x in vectors),
-            alpha=walk.alpha,
-            least=least,
-            rounds=max_iter,
-            is_weighted=walk.is_weighted,
-            plan=None if a.device == "cpu" else a.plan_now(),
-        )
-        found = backend(a.device).pagerank(request)
-        if found is not None:
-            a.spend(perf_counter() - begin)
-        if found is not None and found.change < least:
-            return Vector._of(
-                running.gives(
-                    VectorForms(a.device, rank.dtype, FullVector(rank.size, found.values))
-                )
-            )
-    if found is not None:
-        raise iterations.unsettled("PageRank", max_iter, found.change, least)
-    return definition(walk, rank, least, max_iter)
-
-
-def definition(walk: Walk, rank: Vector, least: float, max_iter: int) -> Vector:
-    """The rounds from `rank` on, until one changes it by less than `least` in all."""
-    alpha, jump, fall, kept = walk.alpha, walk.jump, walk.fall, rank.dtype
-    follow = (plus_times if walk.is_weighted else plus_first)[kept]
-    following, changed = Vector(kept, rank.size), 0.0
-    for _ in range(max_iter):
+def definition(walk: PageRank) -> tuple[Vector, float]:
+    """Return the ranks after the last round, and its total change, computed by products."""
+    A, share, rank, alpha = walk.A, walk.share, walk.rank.dup(), walk.alpha
+    follow = (plus_times if walk.is_weighted else plus_first)[rank.dtype]
+    following, change = Vector(rank.dtype, rank.size), math.inf
+    for _ in range(walk.rounds):
         # r' = (share ∘ r)A
-        following << follow(binary.times(walk.share & rank) @ walk.A)
+        following << follow(binary.times(share & rank) @ A)
         # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
-        if fall is jump:
-            following(binary.plus) << binary.times(jump, 1 - alpha + left)
+        if walk.fall is walk.jump:
+            following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
         else:
-            following(binary.plus) << binary.times(jump, 1 - alpha)
-            following(binary.plus) << binary.times(fall, left)
+            following(binary.plus) << binary.times(walk.jump, 1 - alpha)
+            following(binary.plus) << binary.times(walk.fall, left)
         # |r' - r| in all
-        changed = iterations.distance(following, rank)
+        change = power_iteration.distance(following, rank)
         rank, following = following, rank
-        if changed < least:
-            return rank
-    raise iterations.unsettled("PageRank", max_iter, changed, least)
+        if change < walk.least:
+            break
+    return rank, change
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
     if is_weighted:
-        arguments.nonnegative(A)
-        degree = plus_times["FP64"](A @ iterations.full(1.0, A.nrows)).new()
-        _sums_fit(degree, alpha, kept)
+        validation.nonnegative(A)
+        degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()
+        _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
-    share = iterations.full(0.0, A.nrows, kept)
+    share = power_iteration.full(0.0, A.nrows, kept)
     share(degree.V) << binary.truediv(alpha, degree)
     return share
 
 
-def _sums_fit(degree: Vector, alpha: float, dtype: Any) -> None:
+def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
     """Refuse sums of weights which the ranks' dtype cannot hold, or alpha / which it cannot."""
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
@@ -177,7 +138,7 @@ def _sums_fit(degree: Vector, alpha: float, dtype: Any) -> None:
             )
 
 
-def _near(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
+def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """b·jump + (1 - b)·(in-edges of each) / edges, with the b for which as much jumps as lands.
 
     On an undirected graph that is the rank of a walker who has long followed edges alone, beside

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import sssp
 from graphla.expression import replace
 from graphla.graph.labels import called
@@ -28,7 +29,7 @@ EXACT = 2.0**53
 """Up to here each sum of whole numbers is one in FP64."""
 
 
-@arguments.of_graph(vertices=("source",), lengths="weight")
+@graph_algorithm(vertices=("source",), lengths="weight")
 def path_count(
     A: Matrix, source: Any, *, weight: bool | str | None = None, dtype: Any = "INT64"
 ) -> Vector:
@@ -46,18 +47,18 @@ def path_count(
     >>> path_count(A, 0).to_dict()
     {0: 1, 1: 1, 2: 1, 3: 2}
     """
-    wanted = arguments.one_of("dtype", dtype, ("INT64", "FP64"))
-    if arguments.weighs("weight", weight):
+    wanted = validation.one_of("dtype", dtype, ("INT64", "FP64"))
+    if validation.weighs("weight", weight):
         T, count = _tight(A, sssp(A, source)), _of_all_paths
     else:
         T, count = A, _of_levels
-    rounded = count(T, arguments.starts(source, A, 1.0, "FP64"))
+    rounded = count(T, validation.starts(source, A, 1.0, "FP64"))
     if wanted == "FP64":
         return rounded
     most = rounded.reduce(monoid.max).get(0)
     if most <= EXACT:
         return rounded.dup("INT64")
-    exact = count(T, arguments.starts(source, A, 1, "INT64"))
+    exact = count(T, validation.starts(source, A, 1, "INT64"))
     # Sums modulo 2^64 are far from the rounded ones, unless they are the counts themselves.
     off = unary.abs(binary.minus(exact.dup("FP64") & rounded)).reduce(monoid.max).get(0)
     if most >= 2.0**63 or off > most / 2:

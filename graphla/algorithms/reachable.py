@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure, many
 from semirings import binary, monoid, select, unary
@@ -16,7 +17,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import lor_first, lor_pair
 
 
-@arguments.of_graph(vertices=("source",))
+@graph_algorithm(vertices=("source",))
 def reachable(
     A: Matrix, source: Any, *, cutoff: int | None = None, mask: Mask | Vector | None = None
 ) -> Vector:
@@ -32,14 +33,14 @@ def reachable(
     >>> reachable(A, 1).to_dict()
     {1: True, 2: True}
     """
-    cutoff = None if cutoff is None else arguments.count("cutoff", cutoff, least=0)
+    cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     # r(s) = true
-    start = arguments.starts(source, A, True, "BOOL")
+    start = validation.starts(source, A, True, "BOOL")
     # r = r ⊕ rA ⊕ rA² ...
     return closure(start, A, lor_first, mask=mask, limit=cutoff)
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     """R = A ∨ A² ∨ A³ ∨ ...: true where a path of an edge or more leads from i to j.
 

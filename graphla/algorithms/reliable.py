@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings.semiring import max_times
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
+@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
 def most_reliable_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -31,7 +32,7 @@ def most_reliable_path(
     {0: 1.0, 1: 0.5, 2: 0.25}
     """
     # p(s) = 1
-    start = arguments.starts(source, A, 1.0, "FP64")
-    arguments.within_unit(A)
+    start = validation.starts(source, A, 1.0, "FP64")
+    validation.within_unit(A)
     # p = p ⊕ p max.times A ⊕ p max.times A² ...
     return closure(start, A, max_times["FP64"], mask=mask, parents=parents)

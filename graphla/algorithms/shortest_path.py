@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
@@ -27,7 +28,7 @@ class NoPath(GraphblasException, ValueError):
     """No path leads from the one vertex to the other."""
 
 
-@arguments.of_graph(vertices=("source", "target"), lengths="weight")
+@graph_algorithm(vertices=("source", "target"), lengths="weight")
 def shortest_path(
     A: Matrix,
     source: Any,
@@ -48,8 +49,8 @@ def shortest_path(
     >>> shortest_path(A, 0, 2, weight=True)
     [0, 1, 2]
     """
-    source = arguments.vertex(source, A.nrows)
-    target = arguments.vertex(target, A.nrows, "target")
+    source = validation.vertex(source, A.nrows)
+    target = validation.vertex(target, A.nrows, "target")
     lengths, parents = _traversed(A, source, target, weight, method, parents=True)
     _length(lengths, source, target)
     before, path = parents.to_dense(-1, copy=False), [target]
@@ -60,7 +61,7 @@ def shortest_path(
     return path[::-1]
 
 
-@arguments.of_graph(vertices=("source", "target"), lengths="weight")
+@graph_algorithm(vertices=("source", "target"), lengths="weight")
 def shortest_path_length(
     A: Matrix,
     source: Any,
@@ -78,8 +79,8 @@ def shortest_path_length(
     >>> shortest_path_length(A, 0, 2), shortest_path_length(A, 0, 2, weight=True)
     (1, 3)
     """
-    source = arguments.vertex(source, A.nrows)
-    target = arguments.vertex(target, A.nrows, "target")
+    source = validation.vertex(source, A.nrows)
+    target = validation.vertex(target, A.nrows, "target")
     lengths, _ = _traversed(A, source, target, weight, method, parents=False)
     return _length(lengths, source, target)
 
@@ -90,14 +91,14 @@ def _traversed(
     """(lengths, parents) of the paths from the source, those on the way to the target at least."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
-    if not arguments.weighs("weight", weight):
+    if not validation.weighs("weight", weight):
         return bfs(A, source, parents=parents)
     if method == "bellman-ford":
         found = bellman_ford(A, source, parents=parents)
     else:
         A, dtype = lengths_of(A, weight)
-        arguments.nonnegative(A)
-        start, enough = arguments.starts(source, A, 0, dtype), Enough(target)
+        validation.nonnegative(A)
+        start, enough = validation.starts(source, A, 0, dtype), Enough(target)
         found = solve(start, A, min_plus[dtype], parents=parents, enough=enough)
     return found if parents else (found, None)
 

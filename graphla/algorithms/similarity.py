@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, wedges
-from graphla.graph import facts
+from graphla.algorithms._shared import common_neighbors, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph.cached_properties import is_symmetric, self_loops
 from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import exact_array
 from graphla.sparse import Matrix
@@ -28,7 +29,7 @@ from semirings.semiring import plus_pair
 _Scale = Callable[[Any, Any, Any], Any]
 
 
-@arguments.of_graph(pairs=("ebunch",))
+@graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     """J = C / (d(u) + d(v) - both): the share of the neighbours of u or v that both have.
 
@@ -46,7 +47,7 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     return _by(A, ebunch, lambda both, of_u, of_v: of_u + of_v - both)
 
 
-@arguments.of_graph(pairs=("ebunch",))
+@graph_algorithm(pairs=("ebunch",))
 def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     """O = C / min(d(u), d(v)): the neighbours in common, by those of the vertex that has fewer.
 
@@ -61,7 +62,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     return _by(A, ebunch, lambda both, of_u, of_v: np.minimum(of_u, of_v))
 
 
-@arguments.of_graph(pairs=("ebunch",))
+@graph_algorithm(pairs=("ebunch",))
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """K = C / √(d(u) d(v)): the neighbours in common, by the geometric mean of all.
 
@@ -78,12 +79,14 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
 def _by(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     """C / scale, at the pairs; 0 where that is 0 by 0."""
-    degree, is_symmetric = wedges.degrees(A), facts.is_symmetric(A)
-    N = wedges.pattern(wedges.loopless(A), symmetric=is_symmetric)
-    A = wedges.pattern(A, symmetric=is_symmetric) if facts.self_loops(A) else N
+    degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
+    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
+    A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
     if ebunch is None:
-        into = N if is_symmetric else N.T.new()
-        return _joined([_in_rows(A, N, rows, degree, scale) for rows in wedges.parts(N, into)])
+        into = N if symmetric else N.T.new()
+        return _joined(
+            [_in_rows(A, N, rows, degree, scale) for rows in common_neighbors.row_batches(N, into)]
+        )
     pairs = _pairs(ebunch, A)
     C = _common(N, pairs)
     return _scaled(C, C if A is N else _common(A, pairs), degree, degree, scale)
@@ -101,7 +104,7 @@ def _scaled(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scal
     """C / scale, where C and `both` have an entry."""
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
-    return wedges.pattern(C, common / np.maximum(below, 1))
+    return common_neighbors.pattern(C, common / np.maximum(below, 1))
 
 
 def _joined(blocks: list[Matrix]) -> Matrix:
@@ -109,7 +112,10 @@ def _joined(blocks: list[Matrix]) -> Matrix:
     if len(blocks) == 1:
         return blocks[0]
     counts, columns, values = zip(
-        *((wedges.degrees(each), *each.to_coo(rows=False, copy=False)[1:]) for each in blocks),
+        *(
+            (common_neighbors.degrees(each), *each.to_coo(rows=False, copy=False)[1:])
+            for each in blocks
+        ),
         strict=True,
     )
     indptr = np.concatenate(counts).cumsum()
@@ -124,9 +130,9 @@ def _joined(blocks: list[Matrix]) -> Matrix:
 
 def _common(N: Matrix, pairs: Matrix) -> Matrix:
     """C⟨pairs⟩ = N plus.pair Nᵀ, or 0 where there is none."""
-    F = wedges.hub_first(pairs, wedges.degrees(N))
+    F = common_neighbors.hub_first(pairs, common_neighbors.degrees(N))
     found = plus_pair["INT64"](N @ N.T).new(mask=F.S)
-    C = wedges.pattern(pairs, 0)
+    C = common_neighbors.pattern(pairs, 0)
     # C⟨pairs⟩ += what was found at (u, v), or at (v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)
     return C
@@ -140,7 +146,7 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
             raise DimensionMismatch(f"ebunch has shape {ebunch.shape}, but A has {A.shape}")
         if ebunch.device != A.device:
             refuse_mixed(A.device, ebunch.device, "A and ebunch")
-        return wedges.pattern(ebunch)
+        return common_neighbors.pattern(ebunch)
     if not np.iterable(ebunch):
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
@@ -151,5 +157,5 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
         return Matrix(bool, n, n)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
-    u, v = arguments.vertices("ebunch", pairs.ravel(), n).reshape(-1, 2).T
+    u, v = validation.vertices("ebunch", pairs.ravel(), n).reshape(-1, 2).T
     return Matrix.from_coo(u, v, True, nrows=n, ncols=n, dup_op=binary.any)

@@ -11,22 +11,22 @@ Invariants, at the head of each round of the definition:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from graphla.algorithms import arguments
-from graphla.algorithms.components import connected_components, selection
-from graphla.backends import backend
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import number_values, rank_entries, selection
+from graphla.algorithms.components import connected_components
 from graphla.graph.labels import called
+from graphla.operations.accelerate import SpanningForest, accelerated
 from graphla.sparse import Matrix
-from graphla.traversal import parts
 from semirings import binary, monoid, select, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import min_first, min_second
 
 
-@arguments.of_graph(undirected=True, lengths="weight")
+@graph_algorithm(undirected=True, lengths="weight")
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
@@ -43,20 +43,19 @@ def spanning_forest(
     >>> spanning_forest(binary.any(A | A.T)).to_dicts()
     {0: {2: 1}, 1: {2: 3}, 2: {0: 1, 1: 3}}
     """
-    U = _weighed(A, ignore_nan)
-    W = U if arguments.weighs("weight", weight) else unary.one["BOOL"](U).new()
-    found = parts.least_forest(W, bool(maximum))
-    if found is None:
-        found = definition(W, maximum=bool(maximum))
+    U = _upper_edges(A, ignore_nan)
+    W = U if validation.weighs("weight", weight) else unary.one["BOOL"](U).new()
+    request = SpanningForest(W, bool(maximum))
+    T = accelerated(request, partial(definition, W, maximum=bool(maximum)))
     # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ
-    F = U.dup(mask=found.S)
+    F = U.dup(mask=T.S)
     return binary.any(F | F.T).new()
 
 
 def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
-    """The edges of an upper triangle that make the forest, by rounds of products."""
+    """Return the edges of the forest in an upper triangle U, computed by rounds of products."""
     n = U.nrows
-    R = _numbered(U, maximum)
+    R = _number_edges(U, maximum)
     S, F = R, Matrix(bool, n, n)
     while S.nvals:
         P = selection(connected_components(F))
@@ -73,25 +72,17 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
     return U.dup(mask=F.S)
 
 
-def _numbered(U: Matrix, maximum: bool) -> Matrix:
-    """R with R(i, j) = R(j, i) = which edge of all it is, by weight and place."""
-    xp = backend(U.device).xp
-    indptr, indices, weights = U.to_csr(copy=False)
-    if weights.size:
-        # weights as integers, so that each has an opposite
-        weights = xp.unique(weights, return_inverse=True)[1]
-        weights = -weights if maximum else weights
-    order = xp.argsort(weights, kind="stable")
-    number = xp.empty(order.size, np.int64)
-    number[order] = xp.arange(order.size)
-    R = Matrix.from_csr(indptr, indices, number, ncols=U.ncols)
+def _number_edges(U: Matrix, maximum: bool) -> Matrix:
+    """R(i, j) = R(j, i) = the position of the edge {i, j} in order of weight, then of (i, j)."""
+    W, _ = number_values(U)  # integers, so that each weight has an opposite
+    R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()
 
 
-def _weighed(A: Matrix, ignore_nan: bool) -> Matrix:
-    """The edges above the diagonal, without those whose weight is not a number."""
+def _upper_edges(A: Matrix, ignore_nan: bool) -> Matrix:
+    """Return the edges above the diagonal; refuse or drop those whose weight is NaN."""
     U = select.triu(A, 1).new()
-    if not arguments.is_floating(A) or not U.nvals:
+    if not validation.is_floating(A) or not U.nvals:
         return U
     wrong = select.valueeq(U.apply(unary.isnan), True).new()
     if not wrong.nvals:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import Enough
 from graphla.graph.labels import called
 from graphla.sparse import Mask, Matrix, Vector
@@ -25,7 +26,7 @@ from semirings.semiring import min_plus
 LONGEST = int(np.iinfo(np.int64).max)
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",), lengths="weight")
+@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
 def sssp(
     A: Matrix,
     source: Any,
@@ -54,12 +55,12 @@ def sssp(
     """
     A, dtype = lengths_of(A, weight)
     # d(s) = 0
-    start = arguments.starts(source, A, 0, dtype)
-    arguments.nonnegative(A)
+    start = validation.starts(source, A, 0, dtype)
+    validation.nonnegative(A)
     if cutoff is not None:
-        cutoff = arguments.real("cutoff", cutoff, low=0)
+        cutoff = validation.real("cutoff", cutoff, low=0)
     if delta is not None:
-        delta = arguments.real("delta", delta, low=0)
+        delta = validation.real("delta", delta, low=0)
     enough = None if cutoff is None or cutoff == math.inf else Enough(most=cutoff)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
@@ -81,11 +82,11 @@ def sssp(
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
     """A, or the same edges of weight 1 each, and the dtype of the lengths of its paths."""
-    if not arguments.weighs("weight", weight):
+    if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new(), "INT64"
-    if arguments.is_floating(A):
-        arguments.numbers(A)
+    if validation.is_floating(A):
+        validation.numbers(A)
         return A, "FP64"
     if A.dtype == "UINT64":
-        arguments.at_most(A, LONGEST)
+        validation.at_most(A, LONGEST)
     return A, "INT64"

@@ -1,11 +1,11 @@
 """Strong components: which vertices paths lead between both ways.
 
-The CPU finds them with a depth-first search, and a GPU in one launch (`kernels/strong.cu`). The
-algebra, which defines them, cuts the graph in rounds: of two vertices of
-one component each is reached by the same vertices, and reaches the same. So with f(v) the first
-vertex, in an order drawn at random, that reaches v, and b(v) the first that v reaches, edges
-between vertices that differ in f or b lead from one component to another and are dropped; and where
-f(v) = b(v) that vertex is in the component of v. In a random order a chain of components falls
+The CPU finds them with a depth-first search, and a GPU in one launch
+(`backends/cuda/strong_components.cu`). The algebra, which defines them, cuts the graph in rounds.
+Two vertices of one component are reached by the same vertices, and reach the same vertices. Let
+f(v) be the first vertex, in a random order, that reaches v, and b(v) the first that v reaches. An
+edge between vertices that differ in f or b leads from one component to another and is dropped; if
+f(v) = b(v), that vertex is in the component of v. In a random order a chain of components falls
 apart like a list in quicksort, in about log n rounds (L. Fleischer, B. Hendrickson and A. Pınar,
 *On Identifying Strongly Connected Components in Parallel*, 2000; S. Orzan, *On Distributed
 Verification and Verified Distribution*, 2004).
@@ -17,20 +17,23 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from graphla.algorithms import arguments
-from graphla.algorithms.components import not_empty, roots, selection
-from graphla.backends import backend
+from graphla.algorithms._shared import hashed_random
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import rank_entries, selection
+from graphla.algorithms.components import not_empty, roots
+from graphla.graph.cached_properties import degrees
+from graphla.operations.accelerate import StrongComponents, accelerated
 from graphla.sparse import Matrix, Vector
-from graphla.traversal import closure, parts
+from graphla.traversal import closure
 from semirings import binary
 from semirings.semiring import lor_first, min_first, min_second
 
 
-@arguments.of_graph(gives=("",))
+@graph_algorithm(gives=("",))
 def strong_components(A: Matrix) -> Vector:
     """f(i) = the least j with a path from i to j and one back: a label per vertex.
 
@@ -42,11 +45,10 @@ def strong_components(A: Matrix) -> Vector:
     >>> strong_components(A).to_dense().tolist()
     [0, 1, 1, 3]
     """
-    found = parts.strong_components(A)
-    return definition(A, from_hub=True) if found is None else found
+    return accelerated(StrongComponents(A), partial(definition, A, from_hub=True))
 
 
-@arguments.of_graph()
+@graph_algorithm()
 def is_strongly_connected(A: Matrix) -> bool:
     """|{i : f(i) = i}| = 1, f the strong components: whether each vertex leads to each other.
 
@@ -62,11 +64,15 @@ def is_strongly_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
-    """The same, by rounds of closures; `from_hub`, what is joined with the vertex of most edges is
-    found before: in most graphs that is the largest component."""
+    """Return the labels, computed by rounds of closures.
+
+    With `from_hub`, the component of a vertex with many edges is found first: in most graphs that
+    is the largest component.
+    """
     n, rest = A.nrows, A
     own = Vector("INT32", n)
-    rank = Vector.from_dense(_shuffled(n, A.device))
+    # rank = 0..n-1 in random order
+    rank = rank_entries(hashed_random.priorities(A, 0)).dup("INT32")
     if from_hub and A.nvals:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)
@@ -74,7 +80,7 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
         f, b = closure(start, A, lor_first), closure(start, A.T, lor_first)
         # own⟨f ∧ b⟩ = the hub's rank
         own(binary.land(f & b).new().S) << rank[hub]
-        rest = _inside(A, own, _filled(f), _filled(b))
+        rest = _inside(A, own, _indicator(f), _indicator(b))
     while own.nvals < n:
         # f = rank min.first R*, b = rank min.first Rᵀ*
         f, b = closure(rank, rest, min_first), closure(rank, rest.T, min_first)
@@ -95,22 +101,14 @@ def _inside(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
     return same.select("==", True).new()
 
 
-def _filled(v: Vector) -> Vector:
-    """1 where v has an entry, 0 elsewhere."""
-    filled = Vector.from_dense(np.zeros(v.size, np.int64))
-    filled(v.S) << 1
-    return filled
+def _indicator(v: Vector) -> Vector:
+    """Return a full vector: 1 where v has an entry, 0 elsewhere."""
+    ones = Vector.from_dense(np.zeros(v.size, np.int64))
+    ones(v.S) << 1
+    return ones
 
 
 def _hub(A: Matrix) -> int:
-    """The vertex of most paths of two edges through it, h -> v -> k."""
-    degrees = (np.diff(B.to_csr(copy=False)[0]).astype(np.int64) for B in (A, A.T.new()))
-    return int((next(degrees) * next(degrees)).argmax())
-
-
-def _shuffled(n: int, device: str) -> Any:
-    """0..n-1 in an order that looks random, the same one each time."""
-    xp = backend(device).xp
-    x = xp.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
-    return xp.argsort(x ^ (x >> np.uint64(29))).astype(np.int32)
+    """Return the vertex with the most paths of two edges through it, h -> v -> k."""
+    paths = binary.times(degrees(A) & degrees(A.T.new())).new()
+    return int(paths.reduce("argmax").value)

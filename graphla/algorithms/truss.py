@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from graphla.algorithms import arguments, wedges
+from graphla.algorithms._shared import common_neighbors, validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix
 from semirings import binary, select
 from semirings.semiring import plus_pair
@@ -24,7 +25,7 @@ FEW = 4
 """Where edges / FEW or fewer go in a round, the triangles lost are counted, else those left."""
 
 
-@arguments.of_graph(undirected=True)
+@graph_algorithm(undirected=True)
 def k_truss(A: Matrix, k: int) -> Matrix:
     """N = (N plus.pair N >= k - 2)⟨N⟩, until N rests: each edge on at least k - 2 triangles within.
 
@@ -37,14 +38,14 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     >>> k_truss(binary.any(A | A.T), 3).nvals  # {2, 3} has no triangle
     6
     """
-    k = arguments.count("k", k, least=0)
-    A = wedges.loopless(A)
+    k = validation.count("k", k, least=0)
+    A = common_neighbors.drop_loops(A)
     if k <= 2:
         return A.dup()
     return A.dup(mask=_peeled(_whole(A), k).N.S)
 
 
-@arguments.of_graph(undirected=True)
+@graph_algorithm(undirected=True)
 def truss_numbers(A: Matrix) -> Matrix:
     """K(u, v) = the greatest k whose k-truss has the edge: 2 where it is on no triangle.
 
@@ -57,7 +58,7 @@ def truss_numbers(A: Matrix) -> Matrix:
     >>> K[0, 1].value, K[2, 3].value
     (3, 2)
     """
-    edges, k = _whole(wedges.loopless(A)), 2
+    edges, k = _whole(common_neighbors.drop_loops(A)), 2
     K = Matrix("INT64", A.nrows, A.ncols)
     while edges.F.nvals:
         # K⟨F⟩ = k, as all of F is in the k-truss
@@ -75,9 +76,9 @@ class _Edges(NamedTuple):
 
 
 def _whole(A: Matrix) -> _Edges:
-    N = wedges.pattern(A, symmetric=True)
-    F = wedges.each_once(N, wedges.degrees(N))
-    return _Edges(N, F, wedges.on_edges(N, F))
+    N = common_neighbors.pattern(A, symmetric=True)
+    F = common_neighbors.orient_edges(N, common_neighbors.degrees(N))
+    return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))
 
 
 def _peeled(edges: _Edges, k: int) -> _Edges:
@@ -91,12 +92,12 @@ def _peeled(edges: _Edges, k: int) -> _Edges:
 
 def _without_others(edges: _Edges, S: Matrix) -> _Edges:
     """The edges of S, of whose triangles those with another edge are lost."""
-    N, F = edges.N, wedges.pattern(S)
+    N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)
-    X = wedges.pattern(binary.any(X | X.T).new(), symmetric=True)
-    rest = wedges.pattern(N.dup(mask=~X.S), symmetric=True)
+    X = common_neighbors.pattern(binary.any(X | X.T).new(), symmetric=True)
+    rest = common_neighbors.pattern(N.dup(mask=~X.S), symmetric=True)
     if X.nvals * FEW > N.nvals:
-        return _Edges(rest, F, wedges.on_edges(rest, F))
+        return _Edges(rest, F, common_neighbors.triangles_per_edge(rest, F))
     # S⟨F⟩ -= X plus.pair N + (N - X) plus.pair X
     S(binary.minus) << plus_pair["INT64"](X @ N.T).new(mask=F.S)
     S(binary.minus) << plus_pair["INT64"](rest @ X.T).new(mask=F.S)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
 from semirings.semiring import max_min
 
 
-@arguments.of_graph(vertices=("source",), gives=("1",), lengths="A")
+@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
 def widest_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
 ) -> Any:
@@ -31,8 +32,8 @@ def widest_path(
     >>> widest_path(A, 0).to_dict()
     {0: inf, 1: 3.0, 2: 2.0}
     """
-    arguments.numbers(A)
+    validation.numbers(A)
     # w(s) = ∞
-    start = arguments.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
+    start = validation.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
     # w = w ⊕ w max.min A ⊕ w max.min A² ...
     return closure(start, A, max_min, mask=mask, parents=parents)

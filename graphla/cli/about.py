@@ -15,7 +15,7 @@ from graphla import cards, datasets
 from graphla.cli.answers import number, share
 from graphla.compilers import numba
 from graphla.compilers.cache import cache_folder
-from graphla.graph.facts import is_symmetric
+from graphla.graph.cached_properties import is_symmetric
 from graphla.settings import config
 from graphla.sparse import Matrix
 

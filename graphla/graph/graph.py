@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla import io
-from graphla.graph import facts
+from graphla.graph import cached_properties
 from graphla.graph.edges import Edges, from_table, from_tuples
 from graphla.graph.labelled import LabelledVector, labelled
 from graphla.graph.labels import Labels, listed, numbered
@@ -65,7 +65,7 @@ class Graph:
             )
         self._matrix = Matrix._of(matrix._read())
         self._labels = labels if isinstance(labels, Labels) else Labels(labels, n)
-        if not directed and not facts.is_symmetric(self._matrix):
+        if not directed and not cached_properties.is_symmetric(self._matrix):
             if directed is not None:
                 raise InvalidValue(
                     "directed is False, but some edge of the matrix lacks its opposite; "
@@ -455,29 +455,31 @@ class Graph:
     @property
     def out_degrees(self) -> LabelledVector:
         """How many edges leave each vertex."""
-        return self.labelled(facts.degrees(self._matrix))
+        return self.labelled(cached_properties.degrees(self._matrix))
 
     @property
     def in_degrees(self) -> LabelledVector:
         """How many edges end at each vertex."""
-        return self.labelled(facts.degrees(self._matrix.T.new()))
+        return self.labelled(cached_properties.degrees(self._matrix.T.new()))
 
     @property
     def degrees(self) -> LabelledVector:
         """How many ends of edges lie at each vertex, as in NetworkX: of a self-loop both."""
         A = self._matrix
-        other = facts.degrees(A.T.new()) if self.directed else facts.loops(A)
-        return self.labelled(binary.plus(facts.degrees(A) | other).new())
+        other = (
+            cached_properties.degrees(A.T.new()) if self.directed else cached_properties.loops(A)
+        )
+        return self.labelled(binary.plus(cached_properties.degrees(A) | other).new())
 
     @property
     def self_loops(self) -> int:
         """The number of edges from a vertex to itself."""
-        return facts.self_loops(self._matrix)
+        return cached_properties.self_loops(self._matrix)
 
     @property
     def is_symmetric(self) -> bool:
         """Whether each edge has its opposite, whatever their weights."""
-        return facts.is_symmetric(self._matrix)
+        return cached_properties.is_symmetric(self._matrix)
 
     # --- other graphs -----------------------------------------------------------------------------
 
@@ -490,7 +492,7 @@ class Graph:
         """Each edge leads both ways; of two weights for one edge the lesser."""
         if not self.directed:
             return self
-        return self._like(facts.both_ways(self._matrix), False)
+        return self._like(cached_properties.both_ways(self._matrix), False)
 
     def to(self, device: str) -> Graph:
         """The same graph on a device, as "cpu", "cuda" or "cuda:1"; no copy if it is there."""

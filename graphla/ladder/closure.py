@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from graphla.ladder.rung import Rung, Search
+from graphla.operations.accelerate.searches import search
 from graphla.stores import MatrixForms
-from graphla.traversal.searching import search
 
 
 class Closure(Rung):

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms.arguments import adjacency, count, real
+from graphla.algorithms._shared.validation import adjacency, count, real
 from graphla.backends import backend
 from graphla.formats import Array
 from graphla.graph import Graph
-from graphla.graph.facts import degrees, is_symmetric, loops
+from graphla.graph.cached_properties import degrees, is_symmetric, loops
 from graphla.ladder.energy import counter, watts
 from graphla.ladder.prepared import Prepared, prepare
 from graphla.ladder.rows import Comparison, Row

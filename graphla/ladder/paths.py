@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm, refuse_summed
 from graphla.algorithms.bellman_ford import bellman_ford
-from graphla.algorithms.lengths import lengths_of
+from graphla.algorithms.distances import lengths_of
 from graphla.backends import backend
 from graphla.formats import Array, BitmapVector
 from graphla.graph import Graph
@@ -57,10 +58,10 @@ class Paths:
     ) -> None:
         begin = time.perf_counter()
         if isinstance(A, Graph):
-            if A.multigraph_weight == "sum" and arguments.weighs("weight", weight):
-                arguments.refuse_summed("Paths")
+            if A.multigraph_weight == "sum" and validation.weighs("weight", weight):
+                refuse_summed("Paths")
             A = A.matrix
-        A = arguments.adjacency(A)
+        A = validation.adjacency(A)
         self._A, wide = lengths_of(A, weight)
         self.dtype = _dtype(self._A, wide, dtype)
         self._may_cycle = _extent(self._A, self.dtype)[0] < 0
@@ -77,7 +78,7 @@ class Paths:
 
     def sssp(self, source: Any) -> Vector:
         """The distance of each vertex that edges lead to from `source`; no entry for others."""
-        start = arguments.vertex(source, self._A.nrows)
+        start = validation.vertex(source, self._A.nrows)
         return Vector._of(perform("ladder sssp", self._found, self._A._forms, start))
 
     def _lay_out(self, a: MatrixForms) -> Rounds:
@@ -124,7 +125,7 @@ class Paths:
         )
 
 
-@arguments.of_graph(vertices=("source",), lengths="weight")
+@graph_algorithm(vertices=("source",), lengths="weight")
 def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any = None) -> Vector:
     """d = d min (d min.+ A), until no distance goes down: shortest paths, a round over all edges.
 
@@ -141,7 +142,7 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
     >>> ladder.sssp(A, 0).to_dict()
     {0: 0, 1: 1, 2: -1}
     """
-    arguments.vertex(source, A.nrows)
+    validation.vertex(source, A.nrows)
     return Paths(A, weight, dtype).sssp(source)
 
 
@@ -150,7 +151,7 @@ def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
     if given is None:
         given = wide
     names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")
-    dtype = arguments.one_of("dtype", given, names)
+    dtype = validation.one_of("dtype", given, names)
     low, high = _range(dtype)
     for weight in _extent(A, A.dtype):
         if not low <= weight <= high:

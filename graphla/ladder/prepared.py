@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.backends import backend
 from graphla.formats import BitmapVector
 from graphla.graph import Graph
@@ -57,7 +58,7 @@ class Prepared:
 
         OutOfTime after so many seconds, of a rung on the CPU that looks at the clock.
         """
-        start = arguments.vertex(source, self._forms.nrows)
+        start = validation.vertex(source, self._forms.nrows)
         self._rung.deadline = time.perf_counter() + within
         return perform(f"ladder {self.strategy.name}", self._search, self._forms, start)
 
@@ -66,7 +67,7 @@ class Prepared:
 
     def bfs(self, source: Any) -> Vector:
         """The level of each vertex that edges lead to from `source`; no entry for others."""
-        start = arguments.vertex(source, self._forms.nrows)
+        start = validation.vertex(source, self._forms.nrows)
 
         def found(_: Any) -> VectorForms:
             self._rung.deadline = inf
@@ -93,10 +94,10 @@ def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
     DeviceUnavailable for one that needs a GPU where A is on the CPU.
     """
     A = A.matrix if isinstance(A, Graph) else A
-    return Prepared(arguments.adjacency(A), lookup(strategy))
+    return Prepared(validation.adjacency(A), lookup(strategy))
 
 
-@arguments.of_graph(vertices=("source",))
+@graph_algorithm(vertices=("source",))
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
     """l⟨f⟩ = depth;  f⟨¬l, r⟩ = f any.pair A, until f is empty: levels, by one rung of the ladder.
 

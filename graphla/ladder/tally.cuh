@@ -1,7 +1,7 @@
 // Sums over a grid: each block adds up what its threads have counted, and tells it by one atomic.
 #ifndef GRAPHLA_TALLY
 #define GRAPHLA_TALLY
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

@@ -16,14 +16,16 @@ account of what that costs more, until the account would have bought the form.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from graphla.backends import Backend, Costs, backend
 from graphla.formats import VectorMask
-from graphla.settings import config, forced_direction
+from graphla.settings import current, forced_direction
 from graphla.stores import MatrixForms, VectorForms
 from semirings.structures import TypedSemiring
 
-Choice = tuple[str, str]
+Choice = tuple[Any, ...]
+"""The direction, the reason as a template, and the numbers that belong into the template."""
 
 SURE = 1.25
 """What is known without asking the device settles a choice that loses no more than this."""
@@ -32,56 +34,54 @@ SURE = 1.25
 def choose(
     m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
 ) -> Choice:
-    """The direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k), and the reason."""
+    """Return the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k), and the reason."""
     forced = forced_direction()
     if forced != "auto":
         return forced, "forced"
-    if config.deterministic and semiring.monoid.type.is_float:
-        return _fixed(m, u)
-    do = backend(m.device)
-    costs = _costs(do)
-    if m.nvals < costs.small:
-        if m.has_csr and u.has_dense:
+    settings, do, monoid = current(), backend(m.device), semiring.monoid
+    costs = do.costs
+    if settings.push_cost is not None:  # entries alone decide
+        costs = _by_entries(costs, settings.push_cost)
+    if settings.deterministic and monoid.type.is_float:
+        return _fixed(costs, u)
+    nvals, has_csr, has_csc = m.nvals, m.has_csr, m.has_csc
+    if nvals < costs.small:
+        if has_csr and u.has_dense:
             return "pull", "small: rows and a dense vector at hand"
-        if m.has_csc and u.has_sparse:
+        if has_csc and u.has_sparse:
             return "push", "small: columns and a sparse vector at hand"
-    first = semiring.monoid.is_any
-    each = costs.push_first if first else costs.push_entry
-    if costs.push_start and m.has_csr and u.known_nvals == u.size:
-        whole = costs.pull_start + costs.pull_row * m.nrows + m.nvals
-        if whole <= costs.push_start + each * m.nvals:
-            return "pull", f"a full vector: pull {whole:,.0f} at most"
-    if costs.push_start and m.has_csc and m.has_csr and u.has_sparse:
-        stops = _stops_early(semiring)
-        most = costs.push_start + each * min(m.nvals, u.nvals * do.longest(m.csc))
-        least = costs.pull_start + costs.pull_row * _visited(m, mask)
-        whole = least + m.nvals * (costs.stopping if stops else 1.0)
+    each = costs.push_first if monoid.is_any else costs.push_entry
+    stops = _stops_early(semiring)
+    if costs.push_start and has_csr and u.known_nvals == u.size:
+        whole = costs.pull_start + costs.pull_row * m.nrows + nvals
+        if whole <= costs.push_start + each * nvals:
+            return "pull", "a full vector: pull {:,.0f} at most", whole
+    if costs.push_start and has_csc and has_csr and u.has_sparse:
+        most = costs.push_start + each * min(nvals, u.nvals * do.longest(m.csc))
+        least = costs.pull_start + costs.pull_row * _count_visited(m, mask)
+        whole = least + nvals * (costs.stopping if stops else 1.0)
         if mask is None and not stops:
             least = whole
         if most <= SURE * least:
-            return "push", f"push {most:,.0f} at most, pull {least:,.0f} at least"
+            return "push", "push {:,.0f} at most, pull {:,.0f} at least", most, least
         if whole <= SURE * costs.push_start:
-            return "pull", f"pull {whole:,.0f} at most, push {costs.push_start:,.0f} at least"
-    reached = _pushed(do, m, u)
+            start = costs.push_start
+            return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
+    reached = _count_pushed(do, m, u)
     push = costs.push_start + each * reached
-    pull = costs.pull_start + _pulled(do, m, reached, semiring, mask)
+    pull = costs.pull_start + _price_of_pull(do, costs, m, reached, stops, mask)
     if push <= pull:
-        if m.has_csc:
-            return "push", f"push {push:,.0f} <= pull {pull:,.0f}"
+        if has_csc:
+            return "push", "push {:,.0f} <= pull {:,.0f}", push, pull
         return _unless_paid("push", "pull", push, pull, m, costs)
-    if m.has_csr:
-        return "pull", f"pull {pull:,.0f} < push {push:,.0f}"
+    if has_csr:
+        return "pull", "pull {:,.0f} < push {:,.0f}", pull, push
     return _unless_paid("pull", "push", push, pull, m, costs)
-
-
-def _costs(do: Backend) -> Costs:
-    """As the backend says; `config.push_cost`, where it is set, decides by entries alone."""
-    cost = config.push_cost
-    return do.costs if cost is None else _by_entries(do.costs, cost)
 
 
 @lru_cache(maxsize=64)
 def _by_entries(costs: Costs, cost: float) -> Costs:
+    """Return the costs if `config.push_cost` is set."""
     return costs._replace(
         push_entry=cost,
         push_first=cost,
@@ -92,12 +92,12 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
     )
 
 
-def _fixed(m: MatrixForms, u: VectorForms) -> Choice:
-    """A choice by the sizes of the operands, whatever forms they have: sums of floats show it."""
-    push = _costs(backend(m.device)).push_ordered * u.nvals
+def _fixed(costs: Costs, u: VectorForms) -> Choice:
+    """Choose by the sizes of the operands, whatever forms they have: sums of floats show it."""
+    push = costs.push_ordered * u.nvals
     if push <= u.size:
-        return "push", f"deterministic: push {push:,.0f} <= {u.size:,}"
-    return "pull", f"deterministic: push {push:,.0f} > {u.size:,}"
+        return "push", "deterministic: push {:,.0f} <= {:,}", push, u.size
+    return "pull", "deterministic: push {:,.0f} > {:,}", push, u.size
 
 
 def _unless_paid(
@@ -107,14 +107,14 @@ def _unless_paid(
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
     paid = m.owe(abs(push - pull))
-    both = f"push {push:,.0f}, pull {pull:,.0f}"
     if paid >= price:
-        return wanted, f"{both}: worth the other form by now"
-    return at_hand, f"{both}: the other form costs {price:,.0f}, of which {paid:,.0f} is paid"
+        return wanted, "push {:,.0f}, pull {:,.0f}: worth the other form by now", push, pull
+    reason = "push {:,.0f}, pull {:,.0f}: the other form costs {:,.0f}, of which {:,.0f} is paid"
+    return at_hand, reason, push, pull, price, paid
 
 
-def _pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
-    """How many entries push would scatter; their mean number where counting is no cheap matter."""
+def _count_pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
+    """Return how many entries push would scatter; their mean number if counting is expensive."""
     nvals = u.nvals
     if nvals == u.size:
         return m.nvals
@@ -123,46 +123,47 @@ def _pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
     return m.nvals * (nvals / u.size)
 
 
-def _pulled(
-    do: Backend, m: MatrixForms, reached: float, semiring: TypedSemiring, mask: VectorMask | None
+def _price_of_pull(
+    do: Backend,
+    costs: Costs,
+    m: MatrixForms,
+    reached: float,
+    stops: bool,
+    mask: VectorMask | None,
 ) -> float:
-    """What pull would cost: the entries it expects to gather, and the rows it visits.
+    """Return what pull would cost: the entries it expects to gather, and the rows it visits.
 
     Of all entries of m, `reached` meet one of u: a search that stops looks at as many on its way.
     """
-    nrows, nvals, costs = m.nrows, m.nvals, _costs(do)
-    left = nrows
-    if mask is not None:
-        listed = _listed(mask)
-        left = nrows - listed if mask.complement else listed
+    nrows, nvals = m.nrows, m.nvals
+    left, visited = nrows, _count_visited(m, mask)
     filled = do.filled(m.csr) if m.has_csr else nrows
-    stops = _stops_early(semiring)
-    if mask is not None and mask.complement:
-        # A search never finds rows without entries: in the end they are all that is left.
-        left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
+    if mask is not None:
+        listed = mask.nvals
+        if listed is None:  # about half, if nobody has counted
+            listed = mask.size // 2 if mask.indices is None else mask.indices.size
+        left = int(listed)
+        if mask.complement:
+            # A search never finds rows without entries: in the end they are all that is left.
+            left = nrows - left
+            left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
     left = min(left, filled)
     entries = left * nvals / max(filled, 1)
     if stops:
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
         entries = do.reached(m.csr, mask.indices)
-    return costs.pull_row * _visited(m, mask) + entries
+    return costs.pull_row * visited + entries
 
 
-def _visited(m: MatrixForms, mask: VectorMask | None) -> int:
-    """How many rows pull looks at, if only to see that the mask leaves them out."""
+def _count_visited(m: MatrixForms, mask: VectorMask | None) -> int:
+    """Return how many rows pull looks at, if only to see that the mask leaves them out."""
     if mask is None or mask.complement or mask.indices is None:
         return m.nrows
     return mask.indices.size
 
 
+@lru_cache(maxsize=4096)
 def _stops_early(semiring: TypedSemiring) -> bool:
     monoid = semiring.monoid
     return monoid.is_any or (monoid.type.kind == "b" and monoid.terminal is not None)
-
-
-def _listed(mask: VectorMask) -> int:
-    """How many indices the mask says; about half, where nobody has counted."""
-    if mask.nvals is not None:
-        return int(mask.nvals)
-    return mask.size // 2 if mask.indices is None else mask.indices.size

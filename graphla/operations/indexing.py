@@ -12,6 +12,7 @@ from graphla.operations.moving import beside
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
 from graphla.stores import HUGE, MatrixForms, ScalarForms, VectorForms
+from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # which rows or columns: None for all, in order
@@ -189,6 +190,35 @@ def _outer(u: VectorForms, v: VectorForms, op: TypedBinaryOp) -> MatrixForms:
     do = backend(u.device)
     t = do.kronecker(as_row(u).csc, as_row(v).csr, op)
     return MatrixForms(u.device, op.return_type, t)
+
+
+def lookup(labels: VectorForms, values: VectorForms) -> VectorForms:
+    """w(i) = v(l(i)), where l and v are full, and l has indices of v."""
+    found = values.dense().values[labels.dense().values]
+    return VectorForms(labels.device, values.dtype, FullVector(labels.size, found))
+
+
+def renumber(labels: VectorForms) -> tuple[VectorForms, int]:
+    """Return labels numbered 0, 1, ... in their order, INT32, and their count.
+
+    `labels` is full, with integers below its size.
+    """
+    values = labels.dense().values
+    occurs = np.zeros_like(values, bool, shape=labels.size)
+    occurs[values] = True
+    numbers = np.cumsum(occurs, dtype=np.int32) - 1
+    found = FullVector(labels.size, numbers[values].astype(np.int32, copy=False))
+    return VectorForms(labels.device, INT32, found), int(numbers[-1]) + 1
+
+
+def selection(labels: VectorForms, ncols: int) -> MatrixForms:
+    """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
+    indices = labels.dense().values.astype(np.int32, copy=False)
+    narrow = np.int32 if labels.size < 1 << 31 else np.int64
+    indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
+    true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
+    csr = Csr(labels.size, ncols, indptr, indices, true)
+    return MatrixForms(labels.device, BOOL, csr)
 
 
 extract_vector = Operation("extract", _extract_vector)

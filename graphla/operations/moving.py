@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graphla import memory
-from graphla.backends import backend, placed, streams
+from graphla.backends import backend, here, placed, streams
 from graphla.formats import Array, BitmapVector, is_iso
 from graphla.operations.operation import Running
 from graphla.stores import MatrixForms, ScalarForms, VectorForms
@@ -36,6 +36,11 @@ def moved(forms: Any, device: str) -> Any:
                 csc = _storage(given, device)
         with Running("to", (), device):
             return MatrixForms(device, forms.dtype, csr, csc)
+
+
+def default_device() -> str:
+    """Return the full name of the device on which new vectors and matrices are created."""
+    return here()
 
 
 def empty_vector(device: str, dtype: DataType, size: int) -> VectorForms:

@@ -48,42 +48,41 @@ class MemoryFreed(OutOfMemory):
     """Memory was short, and some has been freed since."""
 
 
-def run(
-    operation: Operation, args: tuple[Any, ...], mask: Any = None, device: str | None = None
-) -> Any:
-    """T, the forms of the result (under the mask, for an operation that honours one).
+def compute(operation: Operation, args: tuple[Any, ...], mask: Any = None) -> Any:
+    """Return T (under the mask, for an operation that honours one), and record the operation.
 
-    Where memory is short and full plans can be dropped for it, it is tried again.
+    The caller has entered `Running`.
     """
-    try:
-        return _run(operation, args, mask, device)
-    except MemoryFreed:
-        pass  # what the error holds is let go before the next try
-    return _run(operation, args, mask, device)
-
-
-def _run(operation: Operation, args: tuple[Any, ...], mask: Any, device: str | None) -> Any:
     start = perf_counter() if recorders() and not operation.records_itself else None
-    with Running(operation.name, args, device) as running:
-        t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
-        running.gives(t)
-        if start is not None:
-            note(operation.name, args, t.nvals, perf_counter() - start)
+    t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
+    if start is not None:
+        note(operation.name, args, t.nvals, perf_counter() - start)
     return t
 
 
-def perform(name: str, compute: Callable[..., T], *args: Any) -> T:
-    """compute(*args), which is no operation on its own: an export, a cast, a look at an entry."""
+def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
+    """Return T, the forms of the result.
+
+    If memory runs out and full plans could be dropped, the operation runs again.
+    """
     try:
-        return _perform(name, compute, args)
+        with Running(operation.name, args, device) as running:
+            return running.gives(compute(operation, args))
+    except MemoryFreed:
+        pass  # what the error holds is released before the next try
+    with Running(operation.name, args, device) as running:
+        return running.gives(compute(operation, args))
+
+
+def perform(name: str, find: Callable[..., T], *args: Any) -> T:
+    """Return find(*args), where `find` is not an Operation: an export, a cast, or a lookup."""
+    try:
+        with Running(name, args) as running:
+            return running.gives(find(*args))
     except MemoryFreed:
         pass
-    return _perform(name, compute, args)
-
-
-def _perform(name: str, compute: Callable[..., T], args: tuple[Any, ...]) -> T:
     with Running(name, args) as running:
-        return running.gives(compute(*args))
+        return running.gives(find(*args))
 
 
 def device_of(args: tuple[Any, ...]) -> str:
@@ -114,14 +113,16 @@ class Running:
     memory wait for this one, and a result that shares memory with them keeps their stamps.
     """
 
-    __slots__ = ("_before", "_changed", "_device", "_name", "_order", "_read", "_results")
+    __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")
 
     def __init__(self, name: str, operands: tuple[Any, ...], device: str | None = None):
         self._name = name
         self._device = device_of(operands) if device is None else device
-        self._read = operands
-        self._changed: list[tuple[Any, Any, Any]] = []
-        self._results: list[Any] = []
+        self._owner = None
+        if self._device != "cpu":
+            self._read = operands
+            self._away: list[Any] = []
+            self._results: list[Any] = []
 
     def __enter__(self) -> Running:
         if self._device != "cpu":
@@ -129,23 +130,31 @@ class Running:
             self._before = self._order.enter(self._device)
         return self
 
-    def reads(self, forms: Any) -> None:
-        """One more operand."""
-        self._read = (*self._read, forms)
+    def writes(self, owner: Any, t: Any = None) -> None:
+        """Record that `owner` is about to hold other forms, and that T, if given, is computed.
 
-    def changes(self, owner: Any) -> None:
-        """Someone whose forms are about to be others.
-
-        These are not held, so that they are taken if they are alone; but memory in the order of
-        another stream is, as it must not be freed before that stream is told to wait.
+        No reference is kept to the old forms, nor to operands that have been read, so that the old
+        forms can be overwritten in place. Forms in the order of another stream are kept until that
+        stream has been told to wait: until then their memory must not be freed.
         """
-        if self._device != "cpu":
-            away = self._order.foreign((owner._forms,))
-            self._changed.append((owner, away, owner._forms if away else None))
+        self._owner = owner
+        if t is not None:
+            self._name = "write"
+        if self._device == "cpu":
+            return
+        if t is None:
+            self._away = self._order.foreign((owner._forms,))
+        else:
+            self._results.append(t)
+            self._away = self._order.foreign((*self._read, t, owner._forms))
+            self._read = self._read if self._away else ()
+        if self._away:
+            self._read = (*self._read, owner._forms)
 
     def gives(self, result: T) -> T:
         """The result, or one of them, or a tuple of them."""
-        self._results.extend(result if isinstance(result, tuple) else (result,))
+        if self._device != "cpu":
+            self._results.extend(result if isinstance(result, tuple) else (result,))
         return result
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -159,15 +168,15 @@ class Running:
             else:
                 self._fail(error)
         finally:
-            self._order.leave(self._before)
+            if self._before is not None:
+                self._order.leave(self._before)
 
     def _depart(self) -> None:
-        away = self._order.foreign(self._read)
-        for owner, stamps, _ in self._changed:
-            away += stamps
-            self._results.append(owner._forms)
+        away = self._away + self._order.foreign(self._read) if self._read else self._away
         if not away:
             return
+        if self._owner is not None:
+            self._results.append(self._owner._forms)
         self._order.depart(away)
         for result in self._results:
             if isinstance(result, Collections):
@@ -176,7 +185,8 @@ class Running:
     def _fail(self, error: BaseException) -> None:
         ours = self._order.explain(error, self._name, self._device)
         if isinstance(ours, OutOfMemory) and drop_full_plans(self._device):
-            ours = MemoryFreed(f"{ours}; plans have been dropped for it: try again")
+            kind = MemoryFreed if self._owner is None else OutOfMemory
+            ours = kind(f"{ours}; plans have been dropped for it: try again")
         if ours is not None:
             raise ours from error
         with suppress(RuntimeError):

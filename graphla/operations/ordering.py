@@ -6,6 +6,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from graphla.backends import backend
 from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.operations.indexing import row_of_each
@@ -95,3 +97,34 @@ def _ordered(
     keys = do.cast(FullVector(size, values), op.type.np_type).values
     ordered, places = do.ordered(do.xp.ascontiguousarray(keys), indptr, op)
     return (ordered if keys is values else values[places]), places
+
+
+def rank_entries(x: Any) -> Any:
+    """Return the position of each entry in ascending order of value; equal values keep their order.
+
+    x is a full vector or a matrix; the result has its pattern, and INT64 values.
+    """
+    values = _held(x).values
+    order = np.argsort(values, kind="stable")
+    ranks = np.empty_like(order, np.int64)
+    ranks[order] = np.arange(order.size, dtype=np.int64, like=order)
+    return _with_values(x, INT64, ranks)
+
+
+def number_values(x: Any) -> tuple[Any, int]:
+    """Return the position of each value among the sorted distinct values, and the count of these.
+
+    x is a full vector or a matrix; the result has its pattern, and INT64 values.
+    """
+    distinct, numbers = np.unique(_held(x).values, return_inverse=True)
+    return _with_values(x, INT64, numbers.reshape(-1)), distinct.size
+
+
+def _held(x: Any) -> Any:
+    return x.dense() if isinstance(x, VectorForms) else x.csr
+
+
+def _with_values(x: Any, dtype: DataType, values: Array) -> Any:
+    if isinstance(x, VectorForms):
+        return VectorForms(x.device, dtype, FullVector(x.size, values))
+    return MatrixForms(x.device, dtype, replace(x.csr, values=values))

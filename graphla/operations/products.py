@@ -40,7 +40,7 @@ def _matrix_vector(
     m: MatrixForms, u: VectorForms, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> VectorForms:
     """w(o) = (+) over k of m(o, k) u(k): each row of m holds what one output needs."""
-    direction, reason = choose(m, u, semiring, mask)
+    direction, reason, *numbers = choose(m, u, semiring, mask)
     start = perf_counter() if recorders() else None
     do = backend(m.device)
     if direction == "push":
@@ -53,7 +53,8 @@ def _matrix_vector(
         w = do.pull(m.csr, _spread(u, semiring, side), semiring, side, mask)
     t = VectorForms(m.device, semiring.return_type, w)
     if start is not None:
-        note(side, (m, u, semiring), t.nvals, perf_counter() - start, direction, reason)
+        seconds = perf_counter() - start
+        note(side, (m, u, semiring), t.nvals, seconds, direction, reason.format(*numbers))
     return t
 
 

@@ -29,7 +29,8 @@ def write_vector(
 ) -> None:
     """w⟨mask, replace⟩ = accum(w, t); where t `honours_mask`, it has no entry outside of it."""
     if _is_overwritten(owner._forms, mask, accum, replace, honours_mask):
-        owner._forms = cast(t, owner._forms.dtype)
+        dtype = owner._forms.dtype
+        owner._forms = t if t.dtype is dtype else cast(t, dtype)
         return
     # No local name may hold the forms of the owner, or `take` would see them shared.
     if not owner._forms.has_dense:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, NoReturn
 
-from graphla.expression import Operand
+from graphla.expression import Expression, Operand
 from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse import expressions
-from graphla.sparse.expressions import is_waiting
+from graphla.sparse.expressions import is_waiting, operand_forms
 from graphla.sparse.mask import Mask
 from graphla.stores import ScalarForms
 from semirings import binary, monoid, unary
@@ -73,7 +73,10 @@ class Arithmetic(Operand):
 
     def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> Any:
         """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: an operator called on operands."""
-        return _call(op, args, options)
+        x, kind = args[0] if len(args) == 1 and not options else None, op.opclass
+        if isinstance(x, Expression) and x._operation is None and kind in _of_two:
+            return expressions.with_operator(x, op)
+        return _call(op, kind, args, options)
 
     def __select_by__(self, what: str) -> Any:
         """Implement `select.value(A > 3)`, `select.row(A > 3)` and so on."""
@@ -307,12 +310,13 @@ def _waiting(symbol: str, a: Any, b: Any) -> Any:
         return NotImplemented  # Python then calls the mask's own method
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
-        return expressions.infix(symbol, a, b)
+        left, right = a._forms or operand_forms(a), b._forms or operand_forms(b)
+        return expressions.infix(symbol, left, right)
     if symbol != "@":
         if isinstance(a, Operand) and not a.ndim and is_scalar(b):
-            return expressions.infix(symbol, a, as_scalar(b, a))
+            return expressions.infix(symbol, operand_forms(a), as_scalar(b, a))
         if isinstance(b, Operand) and not b.ndim and is_scalar(a):
-            return expressions.infix(symbol, as_scalar(a, b), b)
+            return expressions.infix(symbol, as_scalar(a, b), operand_forms(b))
         if _is_bound(a, b) and all(is_scalar(x) or isinstance(x, Operand) for x in (a, b)):
             return expressions.infix_with_scalar(symbol, a, b)
     other = b if isinstance(a, Operand) and a.ndim else a
@@ -322,12 +326,13 @@ def _waiting(symbol: str, a: Any, b: Any) -> Any:
     )
 
 
-def _call(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What `op(*args, **options)` means, by the kind of operator."""
-    kind = op.opclass
+_of_two = ("Semiring", "BinaryOp", "Monoid")
+"""The kinds of operators that an infix waits for."""
+
+
+def _call(op: Any, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what `op(*args, **options)` means for an operator of this kind."""
     if kind == "Semiring":
-        if len(args) == 1 and not options and is_waiting(args[0]):
-            return expressions.with_operator(args[0], op)
         raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
     if kind in ("BinaryOp", "Monoid"):
         return _call_binary(op, args, options)
@@ -345,8 +350,6 @@ def _call(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 def _call_binary(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if len(args) == 1 and is_waiting(args[0]):
-        if not options:
-            return expressions.with_operator(args[0], op)
         if set(options) == {"left_default", "right_default"} and args[0]._args[0] == "|":
             return expressions.union_with_operator(args[0], op, **_defaults(options))
         raise TypeError(

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
-from graphla.expression import Axis, Expression, Operand, describe, expression
+from graphla.expression import Axis, Expression, Operand, classes, describe, expression
 from graphla.operations.moving import beside
 from graphla.operations.operation import perform
-from graphla.operations.shapes import shape_of
 from graphla.operations.values import dtype_of, fit, is_on_card, is_scalar
 from graphla.sparse.mask import Mask, as_mask
 from graphla.sparse.operators import (
@@ -27,7 +26,7 @@ from graphla.sparse.operators import (
     semiring_of,
     unary_of,
 )
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixForms, VectorForms
 from semirings import monoid
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify
@@ -40,42 +39,28 @@ from semirings.exceptions import (
 from semirings.semiring import plus_times
 
 
-def mxm(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
-    """C = A ⊕.⊗ B."""
+def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
+    """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
+
+    `infix` is `A @ B`, if the product was written so: it has checked the shapes and the devices.
+    """
     semiring = semiring_of(op, a.dtype, b.dtype)
-    if a.ncols != b.nrows:
-        raise DimensionMismatch(f"A has {a.ncols} columns, but B has {b.nrows} rows")
-    return expression(2, ops.mxm, (a, b, semiring), (a.nrows, b.ncols), semiring.return_type)
+    if infix is None:
+        shape, device = _product_shape(a.shape, b.shape), None
+    else:
+        shape, device = infix._shape, infix._device
+    operation = _products[len(a.shape), len(b.shape)]
+    args = (a, b, semiring)
+    return classes[len(shape)](operation, args, shape, semiring.return_type, None, device)
 
 
-def mxv(a: MatrixForms, u: VectorForms, op: Any) -> Any:
-    """w = A ⊕.⊗ u."""
-    semiring = semiring_of(op, a.dtype, u.dtype)
-    if a.ncols != u.size:
-        raise DimensionMismatch(f"A has {a.ncols} columns, but u has size {u.size}")
-    return expression(1, ops.mxv, (a, u, semiring), (a.nrows,), semiring.return_type)
-
-
-def vxm(u: VectorForms, a: MatrixForms, op: Any) -> Any:
-    """w = u ⊕.⊗ A."""
-    semiring = semiring_of(op, u.dtype, a.dtype)
-    if u.size != a.nrows:
-        raise DimensionMismatch(f"u has size {u.size}, but A has {a.nrows} rows")
-    return expression(1, ops.vxm, (u, a, semiring), (a.ncols,), semiring.return_type)
-
-
-def inner(u: VectorForms, v: VectorForms, op: Any) -> Any:
-    """s = u ⊕.⊗ v."""
-    semiring = semiring_of(op, u.dtype, v.dtype)
-    if u.size != v.size:
-        raise DimensionMismatch(f"u has size {u.size}, but v has size {v.size}")
-    return expression(0, ops.inner, (u, v, semiring), (), semiring.return_type)
+_products = {(2, 2): ops.mxm, (2, 1): ops.mxv, (1, 2): ops.vxm, (1, 1): ops.inner}
 
 
 def outer(u: VectorForms, v: VectorForms, op: Any) -> Any:
     """C(i, j) = op(u(i), v(j))."""
     typed = binary_of(op, u.dtype, v.dtype)
-    return expression(2, ops.outer, (u, v, typed), (u.size, v.size), typed.return_type)
+    return expression(ops.outer, (u, v, typed), (u.size, v.size), typed.return_type)
 
 
 def kronecker(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
@@ -83,23 +68,28 @@ def kronecker(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
     typed = binary_of(op, a.dtype, b.dtype)
     nrows = dimension(a.nrows * b.nrows, "the number of rows of the product")
     shape = (nrows, dimension(a.ncols * b.ncols, "the number of columns of the product"))
-    return expression(2, ops.kronecker, (a, b, typed), shape, typed.return_type)
+    return expression(ops.kronecker, (a, b, typed), shape, typed.return_type)
 
 
-def ewise_add(a: Any, b: Any, op: Any) -> Any:
-    """C = op(A, B) where both have an entry; where one has, that."""
-    typed = binary_of(op, a.dtype, b.dtype)
-    shape = _common_shape(a, b, "ewise_add")
+def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
+    """C = op(A, B) where both have an entry; where one has, that. `infix` is as in `product`."""
     operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
-    return expression(len(shape), operation, (a, b, typed), shape, typed.return_type)
+    return _ewise(operation, "ewise_add", a, b, op, infix)
 
 
-def ewise_mult(a: Any, b: Any, op: Any) -> Any:
-    """C = op(A, B) where both have an entry."""
-    typed = binary_of(op, a.dtype, b.dtype)
-    shape = _common_shape(a, b, "ewise_mult")
+def ewise_mult(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
+    """C = op(A, B) where both have an entry. `infix` is as in `product`."""
     operation = ops.ewise_mult if type(a) is type(b) else ops.broadcast_mult
-    return expression(len(shape), operation, (a, b, typed), shape, typed.return_type)
+    return _ewise(operation, "ewise_mult", a, b, op, infix)
+
+
+def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> Any:
+    typed = binary_of(op, a.dtype, b.dtype)
+    if infix is None:
+        shape, device = _common_shape(a.shape, b.shape, name), None
+    else:
+        shape, device = infix._shape, infix._device
+    return classes[len(shape)](operation, (a, b, typed), shape, typed.return_type, None, device)
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
@@ -107,11 +97,11 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
     typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
-    shape = _common_shape(a, b, "ewise_union")
+    shape = _common_shape(a.shape, b.shape, "ewise_union")
     operation = ops.ewise_union if type(a) is type(b) else ops.broadcast_union
     left, right = _left(left, typed, "left_default"), _right(right, typed, "right_default")
     args = (a, b, typed, left, right)
-    return expression(len(shape), operation, args, shape, typed.return_type)
+    return expression(operation, args, shape, typed.return_type)
 
 
 def _left(value: Any, op: Any, name: str) -> Any:
@@ -128,12 +118,12 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
     """C = op(A), op(left, A) or op(A, right); an index-unary op sees the place, and `right`."""
     if left is not None and right is not None:
         raise TypeError("apply takes `left` or `right`, not both")
-    shape = shape_of(a)
+    shape = a.shape
     if left is None and right is None:
         typed = unary_of(op, a.dtype)
         if is_index_op(typed):
             return apply_index(a, typed, None)
-        return expression(len(shape), ops.apply, (a, typed), shape, typed.return_type)
+        return expression(ops.apply, (a, typed), shape, typed.return_type)
     op = bound_of(op)
     if is_index_op(op):
         if left is not None:
@@ -143,20 +133,20 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
         left, dtype = bound(left, a.dtype, "left")
         typed = binary_of(op, dtype, a.dtype)
         args = (a, typed, _left(left, typed, "left"))
-        made = expression(len(shape), ops.apply_left, args, shape, typed.return_type)
+        made = expression(ops.apply_left, args, shape, typed.return_type)
         made._scalar = left
         return made
     right, dtype = bound(right, a.dtype, "right")
     typed = binary_of(op, a.dtype, dtype)
     args = (a, typed, _right(right, typed, "right"))
-    made = expression(len(shape), ops.apply_right, args, shape, typed.return_type)
+    made = expression(ops.apply_right, args, shape, typed.return_type)
     made._scalar = right
     return made
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
     """C = the entries of A where op(A(i, j), i, j, thunk) holds, or where a mask lets through."""
-    shape = shape_of(a)
+    shape = a.shape
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
@@ -164,11 +154,11 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
             return select_by(op, "value")  # which does not compute the comparison
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
-        return expression(len(shape), ops.restrict, args, shape, a.dtype)
+        return expression(ops.restrict, args, shape, a.dtype)
     typed, thunk = _with_thunk(select_of(op), a.dtype, thunk)
     if typed.return_type is not BOOL:
         raise DomainMismatch(f"{typed!r} returns {typed.return_type}, but to select must be BOOL")
-    return expression(len(shape), ops.select, (a, typed, thunk), shape, a.dtype)
+    return expression(ops.select, (a, typed, thunk), shape, a.dtype)
 
 
 def select_by(x: Any, what: str) -> Any:
@@ -215,7 +205,7 @@ def reduce_columnwise(a: MatrixForms, op: Any) -> Any:
 def _reduce_lines(a: MatrixForms, op: Any, by_monoid: Any, by_aggregator: Any, size: int) -> Any:
     op = aggregator_or_monoid(op, a.dtype)
     operation = by_aggregator if isinstance(op, TypedAggregator) else by_monoid
-    return expression(1, operation, (a, op), (size,), op.return_type)
+    return expression(operation, (a, op), (size,), op.return_type)
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
@@ -229,9 +219,9 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
                 raise InvalidValue(f"{op!r} has no identity, so allow_empty must be True")
             identity = op.op.monoid[op.return_type].identity
             args = (a, op, identity)
-            return expression(0, aggregators.aggregate_or_identity, args, (), op.return_type)
-        return expression(0, aggregators.aggregate_scalar, (a, op), (), op.return_type)
-    return expression(0, ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
+            return expression(aggregators.aggregate_or_identity, args, (), op.return_type)
+        return expression(aggregators.aggregate_scalar, (a, op), (), op.return_type)
+    return expression(ops.reduce_scalar, (a, op, allow_empty), (), op.return_type)
 
 
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
@@ -251,18 +241,18 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
     if isinstance(a, VectorForms):
         (i,) = axes
         if isinstance(i, int):
-            return expression(0, ops.vector_element, (a, i), (), a.dtype, region)
-        return expression(1, ops.extract_vector, (a, i), (_length(i, a.size),), a.dtype, region)
+            return expression(ops.vector_element, (a, i), (), a.dtype, region)
+        return expression(ops.extract_vector, (a, i), (_length(i, a.size),), a.dtype, region)
     i, j = axes
     if isinstance(i, int):
         if isinstance(j, int):
-            return expression(0, ops.matrix_element, (a, i, j), (), a.dtype, region)
-        return expression(1, ops.extract_row, (a, i, j), (_length(j, a.ncols),), a.dtype, region)
+            return expression(ops.matrix_element, (a, i, j), (), a.dtype, region)
+        return expression(ops.extract_row, (a, i, j), (_length(j, a.ncols),), a.dtype, region)
     if isinstance(j, int):
         shape = (_length(i, a.nrows),)
-        return expression(1, ops.extract_column, (a, i, j), shape, a.dtype, region)
+        return expression(ops.extract_column, (a, i, j), shape, a.dtype, region)
     shape = (_length(i, a.nrows), _length(j, a.ncols))
-    return expression(2, ops.extract_matrix, (a, i, j), shape, a.dtype, region)
+    return expression(ops.extract_matrix, (a, i, j), shape, a.dtype, region)
 
 
 def output_mask(x: Any, input_mask: Any) -> Mask:
@@ -276,7 +266,7 @@ def output_mask(x: Any, input_mask: Any) -> Mask:
             "input_mask is for a part of a Matrix or Vector that is not yet computed, as in A[I, J]"
         )
     a, *axes = x._args
-    shape = shape_of(a)
+    shape = a.shape
     if mask.ndim > len(shape):
         raise TypeError("input_mask is a Matrix, but a Vector needs a Vector as mask")
     if mask.ndim < len(shape):
@@ -297,7 +287,7 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 def transpose(a: MatrixForms) -> Any:
     """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
-    flipped = expression(2, ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
+    flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
 
@@ -306,24 +296,24 @@ def diag(a: MatrixForms, k: Any) -> Any:
     """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
     k = integer(k, "k")
     size = max(0, min(a.nrows - max(0, -k), a.ncols - max(0, k)))
-    return expression(1, ops.diag, (a, k), (size,), a.dtype)
+    return expression(ops.diag, (a, k), (size,), a.dtype)
 
 
 def from_diag(v: VectorForms, k: Any) -> Any:
     """C(i, i + k) = v(i), in a square matrix."""
     k = integer(k, "k")
     size = dimension(v.size + abs(k), "the size of the matrix")
-    return expression(2, ops.from_diag, (v, k), (size, size), v.dtype)
+    return expression(ops.from_diag, (v, k), (size, size), v.dtype)
 
 
 def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
     """C(i + down, j + right) = A(i, j), where that is a place of C."""
     offsets = tuple(integer(offset, "offset") for offset in offsets)
-    given = zip(sizes, shape_of(a), strict=True)
+    given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
     if isinstance(a, VectorForms):
-        return expression(1, ops.reposition_vector, (a, *offsets, *shape), shape, a.dtype)
-    return expression(2, ops.reposition_matrix, (a, *offsets, shape), shape, a.dtype)
+        return expression(ops.reposition_vector, (a, *offsets, *shape), shape, a.dtype)
+    return expression(ops.reposition_matrix, (a, *offsets, shape), shape, a.dtype)
 
 
 def power(a: MatrixForms, n: Any, op: Any) -> Any:
@@ -344,7 +334,7 @@ def power(a: MatrixForms, n: Any, op: Any) -> Any:
                 f"the power 0 by {semiring!r} needs an identity of its multiply, which has none"
             )
         identity = monoid[semiring.return_type].identity
-    return expression(2, ops.power, (a, n, semiring, identity), shape_of(a), semiring.return_type)
+    return expression(ops.power, (a, n, semiring, identity), a.shape, semiring.return_type)
 
 
 class Bound(NamedTuple):
@@ -353,12 +343,20 @@ class Bound(NamedTuple):
     scalar: Any
 
 
-def infix(symbol: str, left: Any, right: Any) -> Any:
-    """`A @ B`, `A & B` or `A | B`, waiting for its operator."""
-    a, b = operand_forms(left), operand_forms(right)
-    one, other = (x.shape if isinstance(x, Expression) else shape_of(x) for x in (a, b))
-    shape = _product_shape(one, other) if symbol == "@" else _common_shape_of(one, other, symbol)
-    return expression(len(shape), None, (symbol, a, b, _by_default), shape, None)
+def infix(symbol: str, a: Any, b: Any) -> Any:
+    """Return `A @ B`, `A & B` or `A | B`, waiting for its operator.
+
+    a and b are forms, or infixes that wait for the same operator.
+    """
+    one, other = a.shape, b.shape
+    if symbol == "@":
+        shape = one[:-1] + other[1:] if one[-1] == other[0] else _product_shape(one, other)
+    else:
+        shape = one if one == other else _common_shape(one, other, symbol)
+    device = None
+    if one and not (isinstance(a, Expression) or isinstance(b, Expression)):
+        device = a.device if a.device == b.device else None
+    return classes[len(shape)](None, (symbol, a, b, _by_default), shape, None, None, device)
 
 
 def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
@@ -366,20 +364,24 @@ def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
     sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
-    return expression(noun.ndim, None, (symbol, *sides, _by_default), noun.shape, None)
+    return classes[noun.ndim](None, (symbol, *sides, _by_default), noun.shape, None)
 
 
 def with_operator(waiting: Any, op: Any) -> Any:
     """`op(A @ B)`, `op(A & B)` or `op(A | B)`."""
-    symbol, left, right, _ = waiting._args
-    if isinstance(left, Bound):
-        return apply(_settle(right, symbol, op), op, left.scalar, None)
-    if isinstance(right, Bound):
-        return apply(_settle(left, symbol, op), op, None, right.scalar)
-    a, b = _settle(left, symbol, op), _settle(right, symbol, op)
+    symbol, a, b, _ = waiting._args
+    infix = waiting
+    if isinstance(a, Expression):
+        a, infix = _settle(a, symbol, op), None
+    if isinstance(b, Expression):
+        b, infix = _settle(b, symbol, op), None
+    if isinstance(a, Bound):
+        return apply(b, op, a.scalar, None)
+    if isinstance(b, Bound):
+        return apply(a, op, None, b.scalar)
     if symbol == "@":
-        return product(a, b, op)
-    return (ewise_mult if symbol == "&" else ewise_add)(a, b, op)
+        return product(a, b, op, infix)
+    return (ewise_mult if symbol == "&" else ewise_add)(a, b, op, infix)
 
 
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
@@ -392,16 +394,6 @@ def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     a = union_with_operator(a, op, left, right)._compute() if isinstance(a, Expression) else a
     b = union_with_operator(b, op, left, right)._compute() if isinstance(b, Expression) else b
     return ewise_union(a, b, op, left, right)
-
-
-def product(a: Any, b: Any, op: Any) -> Any:
-    """`A @ B`: mxm, mxv, vxm or inner, by the operands' dimensions."""
-    multiply: Any
-    if isinstance(a, MatrixForms):
-        multiply = mxm if isinstance(b, MatrixForms) else mxv
-    else:
-        multiply = vxm if isinstance(b, MatrixForms) else inner
-    return multiply(a, b, op)
 
 
 def vector(x: Any, name: str) -> VectorForms:
@@ -431,13 +423,11 @@ def is_waiting(x: Any) -> bool:
 
 def operand_forms(x: Any) -> Any:
     """What an operand of an infix is held as: forms, or the infix itself where it waits too."""
-    return x if is_waiting(x) or isinstance(x, ScalarForms) else x._read()
+    return x if is_waiting(x) else x._read()
 
 
-def _settle(x: Any, symbol: str, op: Any) -> Any:
+def _settle(x: Expression, symbol: str, op: Any) -> Any:
     """`plus(u | v | w)`: an operand that waits by the same symbol takes the same operator."""
-    if not isinstance(x, Expression):
-        return x
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()
     return x._read()
@@ -462,7 +452,7 @@ def _by_default(symbol: str, left: Any, right: Any) -> Any:
 
 def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
     """Whether two have the same shape, and equal (or close) entries at the same places."""
-    if (check_dtype and a.dtype is not b.dtype) or shape_of(a) != shape_of(b):
+    if (check_dtype and a.dtype is not b.dtype) or a.shape != b.shape:
         return False
     return perform("compare", ops.same_entries, a, b, tolerance)
 
@@ -500,8 +490,8 @@ def dimension(value: Any, name: str) -> int:
 def apply_index(a: Any, op: Any, thunk: Any) -> Any:
     """C = op(A(i, j), i, j, thunk), entry by entry."""
     typed, thunk = _with_thunk(op, a.dtype, thunk)
-    shape = shape_of(a)
-    return expression(len(shape), ops.apply_index, (a, typed, thunk), shape, typed.return_type)
+    shape = a.shape
+    return expression(ops.apply_index, (a, typed, thunk), shape, typed.return_type)
 
 
 def _with_thunk(op: Any, dtype: DataType, thunk: Any) -> tuple[Any, Any]:
@@ -518,11 +508,7 @@ def _length(place: Axis, size: int) -> int:
     return size if place is None else place.size  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _common_shape(a: Any, b: Any, name: str) -> tuple[int, ...]:
-    return _common_shape_of(shape_of(a), shape_of(b), name)
-
-
-def _common_shape_of(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
+def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
     """One shape; a Vector on the left goes along columns, one on the right along rows."""
     if left == right:
         return left

@@ -6,8 +6,7 @@ from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
-from graphla.operations.operation import Operation, perform, refuse_mixed
-from graphla.operations.shapes import shape_of
+from graphla.operations.operation import Operation, Running, refuse_mixed
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch
@@ -66,14 +65,17 @@ class Mask:
             joined = ~joined
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
-    def _lower(self, shape: tuple[int, ...], device: str) -> Any:
-        """The mask in storage, for such an output; None where it lets all through."""
-        forms = self.parent._read()
-        own = shape_of(forms)
+    def _read(self, shape: tuple[int, ...], device: str) -> Any:
+        """Return the mask in storage for an output of this shape; None if it lets all through.
+
+        The caller has entered `Running`.
+        """
+        forms = self.parent._forms or self.parent._read()
+        own = forms.shape
         if forms.device != device:
             refuse_mixed(device, forms.device, "the output and its mask")
         if shape == own:
-            return perform("mask", _storage, forms, self.structure, self.complement)
+            return forms.mask(self.structure, self.complement)
         if len(shape) != self.ndim:
             raise TypeError(
                 f"the mask is a {('Vector', 'Matrix')[self.ndim - 1]}, but it should be a "
@@ -82,6 +84,11 @@ class Mask:
         raise DimensionMismatch(
             f"the mask has {describe(own)}, but it should have {describe(shape)}"
         )
+
+    def _lower(self, shape: tuple[int, ...], device: str) -> Any:
+        """Enter `Running`, and return what `_read` returns."""
+        with Running("mask", (self.parent._read(),)):
+            return self._read(shape, device)
 
     def _diagonal(self, k: int) -> Mask:
         """The mask that a matrix mask is on its diagonal k."""
@@ -107,7 +114,7 @@ class Mask:
         """True wherever it lets through."""
         forms, shape = self.parent._read(), self.shape
         lowered = self._lower(shape, forms.device)
-        return expression(self.ndim, _pattern, (lowered, forms, dtype), shape, dtype)
+        return expression(_pattern, (lowered, forms, dtype), shape, dtype)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("masks cannot be compared; compare `mask.new()` with `.isequal`")
@@ -123,10 +130,6 @@ class Mask:
             f"<mask {'~' * self.complement}{kind}.{'S' if self.structure else 'V'}, "
             f"{describe(self.shape)}>"
         )
-
-
-def _storage(forms: Any, structural: bool, complement: bool) -> Any:
-    return forms.mask(structural, complement)
 
 
 def as_mask(x: Any) -> Mask:

@@ -64,11 +64,11 @@ class ReadableMatrix(Collection):
 
     def mxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """C = A ⊕.⊗ B."""
-        return expressions.mxm(self._read(), expressions.matrix(other, "mxm"), op)
+        return expressions.product(self._read(), expressions.matrix(other, "mxm"), op)
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """w = A ⊕.⊗ u, by pull where u is dense and by push where it is sparse."""
-        return expressions.mxv(self._read(), expressions.vector(other, "mxv"), op)
+        return expressions.product(self._read(), expressions.vector(other, "mxv"), op)
 
     def kronecker(self, other: Any, op: Any = binary.times) -> Any:
         """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
@@ -501,6 +501,10 @@ class Matrix(ReadableMatrix, Indexed):
                 matrix(mask) << self
             return matrix
         return Matrix._of(perform("dup", cast, forms, wanted), name)
+
+    def _lift(self, forms: Any) -> Matrix | Vector:
+        """Return a new Vector or Matrix of these forms."""
+        return (Matrix if isinstance(forms, MatrixForms) else Vector)._of(forms)
 
     def clear(self) -> None:
         """Delete all entries."""

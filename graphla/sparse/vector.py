@@ -44,11 +44,11 @@ class ReadableVector(Collection):
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """w = u ⊕.⊗ A, by push where u is sparse and by pull where it is dense."""
-        return expressions.vxm(self._read(), expressions.matrix(other, "vxm"), op)
+        return expressions.product(self._read(), expressions.matrix(other, "vxm"), op)
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> Any:
         """s = u ⊕.⊗ v."""
-        return expressions.inner(self._read(), expressions.vector(other, "inner"), op)
+        return expressions.product(self._read(), expressions.vector(other, "inner"), op)
 
     def outer(self, other: Any, op: Any = binary.times) -> Any:
         """C(i, j) = op(u(i), v(j))."""

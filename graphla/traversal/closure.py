@@ -7,6 +7,7 @@ from typing import Any
 
 from graphla.backends import Enough
 from graphla.formats import BitmapVector
+from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -16,7 +17,6 @@ from graphla.sparse.operators import semiring_of
 from graphla.stores import VectorForms
 from graphla.traversal.evaluation import Task, evaluate
 from graphla.traversal.laws import check_sum
-from graphla.traversal.searching import lower
 from semirings import indexunary
 from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue

@@ -1,4 +1,4 @@
-"""What closures and searches mean: loops of masked products on nouns, told as algebra.
+"""The definition of closures: a loop of masked products on matrices and vectors.
 
 The evaluation (`graphla.traversal.closure`) is held to these by property tests; they also serve
 where no device has a loop of its own. Nothing is assumed of ⊗: as ⊕ is idempotent, a term of an
@@ -15,7 +15,7 @@ from graphla.sparse import Matrix, Vector
 from semirings import binary, indexunary, monoid, select, semiring
 from semirings.operators import BinaryOp
 from semirings.overflow import overflowing
-from semirings.semiring import any_second, any_secondi, min_secondi
+from semirings.semiring import any_second, min_secondi
 from semirings.structures import TypedSemiring
 
 _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y)), "is_same")
@@ -67,31 +67,6 @@ def closure(
         x = following
         rounds += 1
     return Fixpoint(x, parent, changed, lost, rounds)
-
-
-def search(A: Matrix, starts: Vector, *, mask: Any = None, limit: int | None = None) -> Any:
-    """f⟨¬p ∧ m, r⟩ = f any.secondi A, until f is empty: (levels, parents), breadth first.
-
-    The loop is LAGraph's: each round multiplies the frontier by A under a mask that hides what is
-    reached already. At the head of each round levels and parents have their entries at the same
-    vertices, those fewer than `depth` edges away; the frontier has its entries at those `depth`
-    edges away, each holding a neighbour of its own that is one edge nearer (a start holds itself).
-    """
-    n = starts.size
-    levels, parents, depth = Vector(int, n), Vector(int, n), 0
-    frontier = indexunary.index(starts).new()
-    while frontier.nvals:
-        # p⟨f⟩ = f
-        parents(frontier.S) << frontier
-        # l⟨f⟩ = depth
-        levels(frontier.S) << depth
-        if depth == limit:
-            break
-        # f⟨¬p ∧ m, r⟩ = f any.secondi A
-        allowed = ~parents.S if mask is None else ~parents.S & mask
-        frontier(allowed, replace) << any_secondi(frontier @ A)
-        depth += 1
-    return levels, parents
 
 
 def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:

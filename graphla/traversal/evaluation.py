@@ -21,13 +21,13 @@ import numpy as np
 
 from graphla.backends import Closed, Enough, Tree, backend
 from graphla.formats import BitmapVector, SparseVector, VectorMask, is_iso
+from graphla.operations.accelerate.searches import record_levels, search
 from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
 from graphla.stores import MatrixForms, VectorForms
 from graphla.traversal import definition
 from graphla.traversal.cycles import ROUNDED, EndlessCycle, endless, rounded_cycle
 from graphla.traversal.laws import ROUNDS, Evaluation, evaluation
-from graphla.traversal.searching import search, tell
 from semirings import monoid
 from semirings.overflow import overflowing
 from semirings.printing import simple_ufunc
@@ -118,7 +118,7 @@ def _by_search(task: Task, start: Any) -> Closed:
 
 def _reach(task: Task, levels: Any, parents: bool) -> Tree:
     """Which vertices edges lead to from the entries of x."""
-    told = partial(tell, "closure", str(task.op), "level")
+    told = partial(record_levels, "closure", str(task.op), "level")
     return search(
         task.a,
         task.x.sparse(sorted=False).indices,
@@ -219,7 +219,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> Closed:
         enough=task.enough,
     )
     if recorders():
-        tell("closure", str(op), "round", closed.trace, perf_counter() - begin)
+        record_levels("closure", str(op), "round", closed.trace, perf_counter() - begin)
     return closed
 
 

@@ -6,8 +6,7 @@ a matrix both ways: where it is not there by columns, that form is made once eno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -15,24 +14,19 @@ import numpy as np
 
 from graphla.backends import Level, Reach, backend
 from graphla.formats import Array, Csr, VectorMask
+from graphla.operations.accelerate.batches import batches
+from graphla.operations.accelerate.searches import lower, record_levels
 from graphla.operations.operation import Running
-from graphla.progress import progress
-from graphla.settings import config, forced_direction, recorders
+from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.stores import MatrixForms
-from graphla.traversal.searching import lower, tell
 from semirings.dtypes import BOOL, lookup_dtype
 
 T = TypeVar("T")
 
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
-EDGES = 1 << 27
-"""Number of entries that the searches of a batch read on the CPU; this takes about a second."""
-WORD, SHARE, MOST = 64, 16, 4096
-"""Sizes of a batch. Its minimum is WORD searches, which share a machine word; if searches run
-alone, the minimum is SHARE searches per thread. Its maximum is MOST."""
 TABLE = 1 << 26
 """Levels that are held at once where only their places are kept, a word for each search at least.
 """
@@ -73,31 +67,6 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
     """
     found = [_reach(A, starts[part]) for part in batches(A, starts.size, description)]
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
-
-
-def batches(
-    A: Matrix, count: int, description: str, size: int | None = None, *, cost: int = 1
-) -> Iterator[slice]:
-    """Divide `count` sources into batches, and show the number of finished searches.
-
-    A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
-    second if a source costs `cost` times as much as a search. The last batch then also takes the
-    remaining sources, so that no batch is too small for a compiled loop to pay off. If there are no
-    sources, there is one empty batch.
-    """
-    if size is not None:
-        ends = list(range(size, count, size))
-    else:
-        size = MOST
-        if A.device == "cpu":
-            size = EDGES // (cost * (A.nrows + A.nvals + 1))
-            size = max(size // WORD * WORD, WORD if cost == 1 else SHARE * config.threads)
-            size = min(size, MOST)
-        ends = [size * k for k in range(1, count // size)]
-    with progress(count, "search", description) as advance:
-        for first, last in pairwise([0, *ends, count]):
-            yield slice(first, last)
-            advance(last - first)
 
 
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
@@ -182,7 +151,7 @@ def run(
         if into is not None:
             a.spend(seconds)
     if recorders():
-        tell(name, "any_secondi", f"{count} searches, level", trace, seconds)
+        record_levels(name, "any_secondi", f"{count} searches, level", trace, seconds)
     return found
 
 

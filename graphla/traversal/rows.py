@@ -13,6 +13,7 @@ import numpy as np
 
 from graphla.backends import Level, backend
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
+from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import Running, refuse_mixed
 from graphla.settings import recorders
@@ -29,7 +30,6 @@ from graphla.traversal.evaluation import (
     weight_of,
 )
 from graphla.traversal.laws import evaluation
-from graphla.traversal.searching import lower
 from semirings import monoid
 from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch

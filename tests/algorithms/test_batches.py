@@ -14,7 +14,7 @@ from devices import DEVICE, has_card
 import graphla as gl
 from graphla import algorithms as algo
 from graphla import settings
-from graphla.traversal import many
+from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
 """Vertices and edges: more than the 64 sources of some batches, but on a simulated card."""
@@ -78,10 +78,10 @@ def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
     name: str, graph: gl.Matrix, bars: list[Bar], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = dense(CALLS[name](graph))
-    monkeypatch.setattr(many, "EDGES", 1)
-    monkeypatch.setattr(many, "WORD", 16)
-    monkeypatch.setattr(many, "MOST", 16)  # which a card takes
-    monkeypatch.setattr(many, "SHARE", 8)
+    monkeypatch.setattr(batches, "EDGES", 1)
+    monkeypatch.setattr(batches, "WORD", 16)
+    monkeypatch.setattr(batches, "MOST", 16)  # which a card takes
+    monkeypatch.setattr(batches, "SHARE", 8)
     np.testing.assert_allclose(dense(CALLS[name](graph)), expected, rtol=1e-12)
     bar = bars[-1]  # without a loop for the device, the first bar is of the failed attempt
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
@@ -96,9 +96,9 @@ def test_the_last_batch_is_not_smaller_than_the_others(
     # Otherwise a loop that pays for the first batch might not for the last.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
-    monkeypatch.setattr(many, "MOST", 21)
+    monkeypatch.setattr(batches, "MOST", 21)
     with gl.config.set(compile_threshold=threshold, compiled="auto"):
-        parts = list(many.batches(graph, graph.nrows, "test"))
+        parts = list(batches.batches(graph, graph.nrows, "test"))
         found = algo.betweenness(graph)
     assert [part.stop - part.start for part in parts] == [21, 21, 24]
     np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)

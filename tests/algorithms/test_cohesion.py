@@ -19,8 +19,8 @@ from graphla.algorithms import (
     triangle_count,
     triangles,
     truss_numbers,
-    wedges,
 )
+from graphla.algorithms._shared import common_neighbors
 
 nx = pytest.importorskip("networkx")
 undirected = graphs(undirected=True)
@@ -53,14 +53,14 @@ def test_triangles_and_squares_of_each_vertex_are_those_of_networkx(graph, data)
 
 @given(undirected, graphs())
 def test_squares_and_similar_pairs_are_found_in_parts_too(graph, other):
-    A, B, before = graph.matrix(), other.matrix(), wedges.WEDGES
+    A, B, before = graph.matrix(), other.matrix(), common_neighbors.WEDGES
     some = range(0, graph.n, 2)
     whole = square_clustering(A), square_clustering(A, some), jaccard(B)
-    wedges.WEDGES = 5
+    common_neighbors.WEDGES = 5
     try:
         parts = square_clustering(A), square_clustering(A, some), jaccard(B)
     finally:
-        wedges.WEDGES = before
+        common_neighbors.WEDGES = before
     assert all(part.isequal(one) for part, one in zip(parts, whole, strict=True))
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import chance, label_propagation
+from graphla.algorithms import label_propagation
+from graphla.operations import hashed_random
 
 rounds = st.sampled_from([0, 1, 2, 3, 4, 7, 100])
 weighted = graphs(weights=st.integers(0, 3)) | graphs(weights=halves, dtype="FP64")
@@ -41,7 +42,7 @@ def test_labels_are_those_of_ldbc_after_any_number_of_rounds(graph, count, weigh
 @settings(max_examples=30)
 @given(graphs(), rounds, st.integers(0, 3))
 def test_a_seed_orders_the_labels_anew(graph, count, seed):
-    order = np.argsort(chance.ranks(np, graph.n, seed)).tolist()
+    order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
     expected = [order[label] for label in propagated(graph, count, False, start)]
     found = label_propagation(graph.matrix(), None, seed, max_iter=count)

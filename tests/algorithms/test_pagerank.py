@@ -12,6 +12,7 @@ from verifiers import verify_pagerank
 import graphla as gl
 from graphla import Vector
 from graphla.algorithms import ConvergenceError, pagerank
+from graphla.operations.accelerate import PageRank
 
 algebra = import_module("graphla.algorithms.pagerank")
 alphas = st.sampled_from([0.0, 0.5, 0.85, 0.95])
@@ -77,9 +78,9 @@ def test_loops_and_algebra_agree(graph, alpha, weight):
     A, n = graph.matrix(), graph.n
     jump = fall = Vector.from_dense(np.full(n, 1 / n))
     share = algebra._share(A, alpha, jump.dtype, weight)
-    rank = algebra._near(A, share, jump, alpha)
-    walk = algebra.Walk(A, share, jump, fall, alpha, weight)
-    told = algebra.definition(walk, rank, 1e-6 * n, 999)
+    rank = algebra._first_ranks(A, share, jump, alpha)
+    request = PageRank(A, share, rank, jump, fall, alpha, weight, 1e-6 * n, 999)
+    told, _ = algebra.definition(request)
     found = pagerank(A, alpha, max_iter=999, weight=weight)
     assert found.isclose(told, abs_tol=1e-12)
 

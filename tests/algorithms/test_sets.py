@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.algorithms import (
-    chance,
     coloring,
     greedy_color,
     matching,
     maximal_independent_set,
     maximal_matching,
 )
+from graphla.algorithms._shared import hashed_random
 
 seeds = st.integers(0, 3)
 undirected = graphs(undirected=True)
@@ -73,16 +73,14 @@ def test_without_edges_the_set_is_of_all_and_nobody_has_a_mate(n):
 @given(undirected, st.sampled_from(coloring.STRATEGIES), seeds)
 def test_colours_are_those_of_a_loop_over_the_order(graph, strategy, seed):
     A = graph.matrix()
-    numbers = gl.operations.operation.perform(
-        "order", coloring._numbers, A._forms, strategy == "largest_first", seed
-    )
+    numbers = coloring.order_vertices(A, strategy, seed)
     expected: dict[int, int] = {}
-    for v in (-numbers).argsort().tolist():
+    for v in (-numbers.to_dense()).argsort().tolist():
         taken = {expected.get(u) for u in neighbours(graph)[v]}
         expected[v] = min(set(range(graph.n)) - taken)
     colours = greedy_color(A, strategy, seed=seed)
     assert colours.to_dict() == dict(sorted(expected.items()))
-    assert coloring.definition(A, gl.Vector.from_dense(numbers)).isequal(colours)
+    assert coloring.definition(A, numbers).isequal(colours)
 
 
 @settings(max_examples=10)
@@ -98,7 +96,7 @@ def test_no_more_colours_than_networkx_takes_or_one(graph):
 def test_more_colours_than_a_word_holds():
     A = gl.Matrix.from_dense(np.ones((70, 70), bool))
     assert sorted(greedy_color(A, "random_sequential").to_dense().tolist()) == list(range(70))
-    numbers = chance.priorities(A, 0)
+    numbers = hashed_random.priorities(A, 0)
     assert coloring.definition(A, numbers).isequal(greedy_color(A, "random_sequential"))
 
 

@@ -32,7 +32,7 @@ from graphla.algorithms import (
     shortest_path_length,
     sssp,
 )
-from graphla.algorithms.lengths import definition
+from graphla.algorithms.distances import definition
 
 few = settings(max_examples=settings().max_examples // 3)  # many loops for each
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.algorithms import pagerank
-from graphla.algorithms.brandes import carry, definition
+from graphla.algorithms.betweenness import definition, sum_dependencies
 from graphla.backends import backend
 
 cuda: Any = backend("cuda")
@@ -65,7 +65,7 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         patch.setattr(persistent, "MOST_BLOCKS", blocks)
         patch.setattr(persistent, "TICKETS", tickets)
         with gl.config.set(device="cuda"):
-            found = carry(there, sources, reach=True, **options)
+            found = sum_dependencies(there, sources, reach=True, **options)
     for one, other in ((found.totals, expected.totals), (found.reached, expected.reached)):
         assert np.allclose(one.to("cpu").to_dense(), other.to_dense(), rtol=1e-9, atol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
@@ -99,7 +99,7 @@ def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch)
     for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
         monkeypatch.setattr(teams, name, most)
     with gl.config.set(device="cuda"):
-        found = carry(A.to("cuda"), sources, reach=True, **options)
+        found = sum_dependencies(A.to("cuda"), sources, reach=True, **options)
     assert found.totals.to("cpu").isclose(expected.totals, rel_tol=1e-9, abs_tol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
     if options["of_edges"]:
@@ -120,11 +120,11 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
     with gl.config.set(device="cpu"):
         expected = definition(A.to("cpu"), sources)
     with gl.config.set(device="cuda"):
-        found = carry(A.to("cuda"), sources)
+        found = sum_dependencies(A.to("cuda"), sources)
     assert np.allclose(found.totals.to("cpu").to_dense(), expected.totals.to_dense(), rtol=1e-9)
     monkeypatch.setattr(teams, "_scratch", lambda *sizes: scratch(9, *sizes))
     with gl.config.set(device="cuda"), pytest.raises(MemoryError):
-        carry(A.to("cuda"), sources)
+        sum_dependencies(A.to("cuda"), sources)
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])

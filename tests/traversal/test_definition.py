@@ -14,6 +14,7 @@ from model import agree
 from model import closure as on_dictionaries
 
 import graphla as gl
+from graphla.algorithms.bfs import definition as search_by_definition
 from graphla.traversal import definition
 from semirings import semiring
 
@@ -97,9 +98,9 @@ def test_the_usual_semirings_are_what_networkx_computes(rooted):
 def test_a_search_is_a_search(rooted, limit):
     graph, source = rooted
     start = gl.Vector.from_coo([source], [1], size=graph.n)
-    levels, parents = (w.to_dict() for w in definition.search(graph.matrix(), start))
+    levels, parents = (w.to_dict() for w in search_by_definition(graph.matrix(), start))
     verify_bfs(graph, source, levels, parents)
-    limited = definition.search(graph.matrix(), start, limit=limit)[0].to_dict()
+    limited = search_by_definition(graph.matrix(), start, limit=limit)[0].to_dict()
     assert limited == {v: k for v, k in levels.items() if limit is None or k <= limit}
 
 
@@ -109,7 +110,7 @@ def test_a_search_from_several_vertices_goes_round_what_is_forbidden(graph, data
     allowed = data.draw(masks(graph.n))
     x = gl.Vector.from_coo(sorted(starts), 0, size=graph.n)
     mask = as_mask(allowed, graph.n, data.draw(ways))
-    levels, parents = definition.search(graph.matrix(), x, mask=mask)
+    levels, parents = search_by_definition(graph.matrix(), x, mask=mask)
     expected = on_dictionaries(
         graph, dict.fromkeys(starts, 0), semiring.min_plus["INT64"], mask=allowed
     )

@@ -4,7 +4,7 @@
 // agree. Between the two passes the host adds up the counts of the chunks.
 #ifndef GRAPHLA_CHOOSE
 #define GRAPHLA_CHOOSE
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

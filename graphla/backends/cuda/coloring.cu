@@ -78,10 +78,7 @@ struct Waiting {
 /// color, about half of the held ones can be expected to have one. Then it is the latest neighbor.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
-  for (int apart = WARP / 2; apart; apart /= 2) {
-    latest = greatest(latest, __shfl_xor_sync(ALL_LANES, latest, apart));
-  }
-  return latest;
+  return warp_greatest(latest);
 }
 
 /// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one neighbor

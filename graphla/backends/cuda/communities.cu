@@ -209,8 +209,7 @@ __global__ void __launch_bounds__(Layout::hub_block) sum_parts(Round<Offset> rou
     row.end = least(row.end, row.begin + Layout::part);
     const i64 first = row.begin + warp_in_block() * WARP;
     if (!row.may_move) {
-      Sum sum = row.own_part(first, Layout::hub_block);
-      for (int apart = WARP / 2; apart; apart /= 2) sum += shuffle_down(sum, apart);
+      const Sum sum = warp_sum(row.own_part(first, Layout::hub_block));
       if (lane() == 0 && sum != Sum(0)) atomicAdd((Sum *)hubs.own + r, sum);
       continue;
     }

@@ -2,6 +2,7 @@
 // tables that sum the weights of a row by label.
 #ifndef GRAPHLA_COMMUNITIES
 #define GRAPHLA_COMMUNITIES
+#include "collectives.cuh"
 #include "hashed_random.cuh"
 
 namespace graphla {
@@ -50,8 +51,8 @@ template <class Score> struct Choice {
   /// Gives every lane of the warp the best choice of all lanes.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
-      const Score other = __shfl_xor_sync(ALL_LANES, score, apart);
-      meet(other, __shfl_xor_sync(ALL_LANES, label, apart));
+      const Score other = shuffle_xor(score, apart);
+      meet(other, shuffle_xor(label, apart));
     }
   }
   /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again. Every
@@ -168,7 +169,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
 template <int RULE, class Offset> DEVICE void add_inside(const Round<Offset> &round, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
-    for (int apart = WARP / 2; apart; apart /= 2) linked += shuffle_down(linked, apart);
+    linked = warp_sum(linked);
     if (lane() == 0 && linked != 0) atomicAdd(round.gain.inside, linked);
   }
 }
@@ -243,7 +244,7 @@ template <class Row, class Sum> DEVICE void tabulate(const Row &row, Table<Sum> 
       } else {
         Sum weight = weights[n];
         if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
-          for (int apart = WARP / 2; apart; apart /= 2) weight += shuffle_down(weight, apart);
+          weight = warp_sum(weight);
           if (label != NOBODY && lane() == 0) table.add(label, weight);
         } else if (label != NOBODY) {
           table.add(label, weight);

@@ -4,7 +4,7 @@
 // a tree is its least vertex. Loads are relaxed: a parent that is out of date is an ancestor still.
 #ifndef GRAPHLA_COMPONENTS
 #define GRAPHLA_COMPONENTS
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

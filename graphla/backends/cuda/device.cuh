@@ -1,4 +1,4 @@
-// What every kernel stands on: types, values as they are stored, loads, warps and blocks, searches.
+// What every kernel is built on: types, values as they are stored, loads, and the number of a thread.
 //
 // Includes no header of CUDA or of the C++ library: a kernel then compiles in a tenth of the time,
 // and the same text runs on the CPU under the simulator of the tests (GRAPHLA_SIMULATOR).
@@ -125,86 +125,9 @@ DEVICE int warp_in_block() { return int(threadIdx.x) / WARP; }
 template <class T> DEVICE T least(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greatest(T a, T b) { return a < b ? b : a; }
 
-// --- moving values between lanes, whatever their size -----------------------------------------
-
-template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
-  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
-  else return __shfl_down_sync(lanes, x, delta);
-}
-template <class T> DEVICE T shuffle_up(T x, int delta, u32 lanes = ALL_LANES) {
-  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(lanes, int(x), delta));
-  else return __shfl_up_sync(lanes, x, delta);
-}
-template <class T> DEVICE T shuffle(T x, int from, u32 lanes = ALL_LANES) {
-  if constexpr (sizeof(T) < 4) return T(__shfl_sync(lanes, int(x), from));
-  else return __shfl_sync(lanes, x, from);
-}
-
-/// The sum of x over this lane and those before it; every lane of the warp calls.
-template <class T> DEVICE T warp_inclusive_sum(T x) {
-  for (int delta = 1; delta < WARP; delta *= 2) {
-    const T before = shuffle_up(x, delta);
-    if (lane() >= delta) x += before;
-  }
-  return x;
-}
-
-/// The sum of x over the threads of the block before this one, and over all of them in `total`.
-/// Every thread of the block calls; `scratch` is shared memory for one T a warp, and one more.
-template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
-  const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
-  const T sum = warp_inclusive_sum(x);
-  __syncthreads();  // whoever used scratch before is done
-  if (lane() == WARP - 1) scratch[warp] = sum;
-  __syncthreads();
-  if (warp == 0) {
-    const T mine = lane() < warps ? scratch[lane()] : T(0);
-    const T through = warp_inclusive_sum(mine);
-    if (lane() < warps) scratch[lane()] = through - mine;
-    if (lane() == WARP - 1) scratch[warps] = through;
-  }
-  __syncthreads();
-  total = scratch[warps];
-  return scratch[warp] + sum - x;
-}
-
-/// A place in a list for each lane that `wants` one: one atomic for all the lanes that call.
-template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
-  const u32 calling = __activemask();
-  const u32 wanting = __ballot_sync(calling, wants);
-  Counter first = 0;
-  const int leader = __ffs(int(wanting)) - 1;
-  if (wants && lane() == leader) first = atomicAdd(counter, Counter(__popc(wanting)));
-  if (wanting) first = __shfl_sync(calling, first, leader);
-  return first + Counter(__popc(wanting & ((1u << lane()) - 1)));
-}
-
-// --- searches ---------------------------------------------------------------------------------
-
-/// The first place of begin..end - 1 whose key is not less than `key`; end if there is none.
-template <class Key, class Place> DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
-  while (begin < end) {
-    const Place middle = begin + (end - begin) / 2;
-    if (keys[middle] < key) begin = middle + 1;
-    else end = middle;
-  }
-  return begin;
-}
-
-/// The first place of begin..end - 1 whose key is greater than `key`; end if there is none.
-template <class Key, class Place> DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
-  while (begin < end) {
-    const Place middle = begin + (end - begin) / 2;
-    if (key < keys[middle]) end = middle;
-    else begin = middle + 1;
-  }
-  return begin;
-}
-
-/// Which segment of offsets[0..count] (an indptr) holds entry k: the last that begins at or before it.
-template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
-  return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
-}
+/// The unsigned integer of so many bytes.
+template <int BYTES> struct uint_of { typedef u64 type; };
+template <> struct uint_of<4> { typedef u32 type; };
 
 }  // namespace graphla
 #endif

@@ -27,8 +27,8 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
         __syncthreads();  // whoever read span is done
         const int warp = warp_in_block();
         if (warp < 2) {
-          const i64 place = warp ? warp_bound<false>(b_indices, 0, b_count, a_indices[end - 1])
-                                 : warp_bound<true>(b_indices, 0, b_count, a_indices[begin]);
+          const i64 place = warp ? warp_upper_bound<i32, i64>(b_indices, 0, b_count, a_indices[end - 1])
+                                 : warp_lower_bound<i32, i64>(b_indices, 0, b_count, a_indices[begin]);
           if (lane() == 0) span[warp] = place;
         }
         __syncthreads();

@@ -5,7 +5,7 @@
 // Edges are entries of an upper triangle, given by row and place; the place determines the column and
 // the weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r]
 // is the least key at root r, or ~0 if there is none.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

@@ -2,7 +2,7 @@
 // terms of a stretch of one row, and folds that keep the order of the entries.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

@@ -4,7 +4,7 @@
 // Column c may stand in slot c mod slots alone, with the tag c / slots: of those that may, the one
 // with most entries does, and of equal ones the last, whatever the grid. A slot nobody asks for has
 // the tag 0, which is column s itself: so a tag always says some column.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

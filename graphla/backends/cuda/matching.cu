@@ -1,6 +1,7 @@
 // A maximal matching in rounds: an edge that is the best at both its ends is taken.
 //
 // The edges have one order, so the matching is that of a loop over this order, however the threads run.
+#include "collectives.cuh"
 #include "hashed_random.cuh"
 
 namespace graphla {

@@ -1,7 +1,7 @@
 // What searches from up to 64 starts at once share: bit s of a vertex's word belongs to search s.
 #ifndef GRAPHLA_MANY
 #define GRAPHLA_MANY
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

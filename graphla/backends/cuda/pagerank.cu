@@ -5,7 +5,7 @@
 // where `fallen` is alpha times the ranks of all dangling vertices (those with share 0) before the
 // round. A thread takes every k-th vertex, k being the number of threads. Sums are added in a fixed
 // order, so that a round gives the same bits in each run.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 
@@ -29,17 +29,6 @@ template <class T> struct Walk {
 struct Sums {
   double change, dangling;
 };
-
-/// The sum of x over the block, in every thread; all of them call.
-DEVICE double block_sum(double x, double *scratch) {
-  for (int delta = WARP / 2; delta; delta /= 2) x += __shfl_xor_sync(ALL_LANES, x, delta);
-  __syncthreads();
-  if (lane() == 0) scratch[warp_in_block()] = x;
-  __syncthreads();
-  double total = 0;
-  for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) total += scratch[warp];
-  return total;
-}
 
 /// Vertex v has arrived[v] if present[v]. `before` has the sums of the `blocks` blocks of the round
 /// before; `sums` gets those of this round.

@@ -10,7 +10,7 @@
 // Invariant: all blocks pass the same barriers, and leave at the same one.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 

@@ -5,7 +5,7 @@
 // tells the entries after it. One that is asked for by itself is sought among those rows.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 
@@ -14,30 +14,6 @@ constexpr int TILE = 256 * STEPS;  // entries of a tile at most
 
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
-
-/// The first place of begin..end - 1 whose key is greater than `key` (or, if FROM_EQUAL, not less), else
-/// end, for every lane. A warp calls together and asks 32 places at a time: four rounds find one of
-/// a million, where a thread by itself needs twenty loads, each waiting for the one before.
-template <bool FROM_EQUAL, class Key>
-DEVICE i64 warp_bound(const Key *__restrict__ keys, i64 begin, i64 end, Key key) {
-  while (end - begin > WARP) {
-    const i64 length = end - begin, place = begin + (lane() + 1) * length / (WARP + 1);
-    const Key found = keys[place];
-    const int before = __popc(__ballot_sync(ALL_LANES, FROM_EQUAL ? found < key : !(key < found)));
-    const i64 left = shuffle(place, before ? before - 1 : 0), right = shuffle(place, before % WARP);
-    if (before) begin = left + 1;
-    if (before < WARP) end = right;
-  }
-  const i64 place = begin + lane();
-  bool is_before = false;
-  if (place < end) is_before = FROM_EQUAL ? keys[place] < key : !(key < keys[place]);
-  return begin + __popc(__ballot_sync(ALL_LANES, is_before));
-}
-
-/// segment_of, by a warp together.
-template <class Offset> DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k) {
-  return warp_bound<false>(offsets, 0, count + 1, Offset(k)) - 1;
-}
 
 /// The rows of entries begin and end - 1 into span[0] and span[1]; every thread of the block calls.
 template <class Offset>
@@ -55,16 +31,6 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
-}
-
-/// The greatest of x of this lane and those before it; every lane of the warp calls.
-DEVICE i32 warp_running_greatest(i32 x) {
-#pragma unroll
-  for (int delta = 1; delta < WARP; delta *= 2) {
-    const i32 before = shuffle_up(x, delta);
-    if (lane() >= delta) x = greatest(x, before);
-  }
-  return x;
 }
 
 /// For entry k of a tile, at [k - begin] of what it returns (shared memory): its row less span[0].
@@ -88,7 +54,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   i32 found[STEPS];
 #pragma unroll
   for (int n = 0; n < STEPS; n++) found[n] = n ? greatest(found[n - 1], rows[mine + n]) : rows[mine];
-  const i32 running = warp_running_greatest(found[STEPS - 1]);
+  const i32 running = warp_inclusive_greatest(found[STEPS - 1]);
   if (lane() == WARP - 1) warps[warp_in_block()] = running;
   __syncthreads();
   i32 before = shuffle_up(running, 1);

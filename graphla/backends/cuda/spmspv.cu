@@ -5,7 +5,7 @@
 // one size however long the columns are, and a block takes a tile (`push_tiles`).
 // What becomes of an edge is its `Way`. An output is claimed by setting its bit: whoever sets it
 // first lists the output. Folds race by the atomics of the monoid.
-#include "device.cuh"
+#include "collectives.cuh"
 
 namespace graphla {
 
@@ -102,18 +102,6 @@ constexpr int THREADS = 256;    // of a block
 constexpr int EACH_THREAD = 8;  // edges of a tile
 constexpr int TILE = THREADS * EACH_THREAD;
 
-/// The first place of begin..end - 1 whose key is greater than `key`, or end; by a warp.
-DEVICE i64 upper_bound_by_warp(const i64 *__restrict__ keys, i64 begin, i64 end, i64 key) {
-  while (begin < end) {
-    const i64 step = (end - begin + WARP - 1) / WARP;
-    const i64 last = begin + (lane() + 1) * step - 1;
-    const u32 passed = __ballot_sync(ALL_LANES, last < end && keys[last] <= key);
-    begin += __popc(passed) * step;
-    end = least(end, begin + step - 1);
-  }
-  return begin;
-}
-
 /// As push_columns; ends[i] is how many edges the entries 0..i of u have.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY == FOLD || WAY == FOLD_DENSE ? 4 : 5)
@@ -136,7 +124,7 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
     __syncthreads();  // all are done with the tile before
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
-      const i64 at = upper_bound_by_warp(ends, 0, entries, edge);
+      const i64 at = warp_upper_bound<i64, i64>(ends, 0, entries, edge);
       if (lane() == 0) range[warp_in_block()] = at;
     }
     __syncthreads();

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from graphla import algorithms
-from graphla.algorithms.arguments import OfGraph
+from graphla.algorithms._shared.graph_algorithm import GraphOptions
 from graphla.cli import findings
 from graphla.cli.answers import Answer
 from graphla.graph import Graph
@@ -52,9 +52,9 @@ class Algorithm:
         return getattr(algorithms, self.function)
 
     @property
-    def told(self) -> OfGraph:
+    def told(self) -> GraphOptions:
         """What the function is told to be."""
-        return self.run.of_graph  # pyright: ignore[reportFunctionMemberAccess]
+        return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
-from graphla.backends import backend
-from graphla.graph import facts
+from graphla.algorithms._shared import validation
+from graphla.graph import cached_properties
+from graphla.operations.moving import sent
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
@@ -24,9 +24,9 @@ WEDGES = 1 << 24
 """Wedges whose ends are listed at a time: at most 16 bytes each, beside those of one vertex."""
 
 
-def loopless(A: Matrix) -> Matrix:
+def drop_loops(A: Matrix) -> Matrix:
     """A without its self-loops."""
-    return select.offdiag(A).new() if facts.self_loops(A) else A
+    return select.offdiag(A).new() if cached_properties.self_loops(A) else A
 
 
 def pattern(A: Matrix, values: Any = True, *, symmetric: bool = False) -> Matrix:
@@ -38,15 +38,15 @@ def pattern(A: Matrix, values: Any = True, *, symmetric: bool = False) -> Matrix
 
 def degrees(A: Matrix) -> Any:
     """The number of entries in each row: an INT64 array of the device of A."""
-    return facts.degrees(A).to_dense(copy=False)
+    return cached_properties.degrees(A).to_dense(copy=False)
 
 
-def each_once(N: Matrix, degree: Any) -> Matrix:
+def orient_edges(N: Matrix, degree: Any) -> Matrix:
     """F: of a symmetric pattern the entries (u, v) in the row of the greater degree."""
     return _only(N, _leads(N, degree))
 
 
-def towards_hubs(N: Matrix, degree: Any) -> Matrix:
+def orient_to_hubs(N: Matrix, degree: Any) -> Matrix:
     """L = Fᵀ, for an N that may have self-loops: each edge, in the row of the lesser degree."""
     return _only(N, ~_leads(N, degree))
 
@@ -72,27 +72,27 @@ def _only(pairs: Matrix, kept: Any) -> Matrix:
     return Matrix.from_csr(before[indptr], columns[kept], True, ncols=pairs.ncols, copy=False)
 
 
-def parts(F: Matrix, N: Matrix) -> Iterator[slice]:
+def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
     """Rows of F, cut so that those of F N are made of about WEDGES wedges each."""
     # wedges(u) = F plus.second degree
-    ends = (plus_second["INT64"](F @ facts.degrees(N))).new().to_dense(0).cumsum()
+    ends = (plus_second["INT64"](F @ cached_properties.degrees(N))).new().to_dense(0).cumsum()
     total = int(ends[-1]) if ends.size else 0
     cuts = np.searchsorted(ends, np.arange(WEDGES, total, WEDGES), side="right")
     yield from map(slice, np.append(0, cuts), np.append(cuts, F.nrows))
 
 
-def on_edges(N: Matrix, F: Matrix) -> Matrix:
+def triangles_per_edge(N: Matrix, F: Matrix) -> Matrix:
     """T⟨F⟩ = N plus.pair N: on how many triangles each edge lies, where it lies on any."""
     return plus_pair["INT64"](N @ N.T).new(mask=F.S)
 
 
-def at_corners(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
+def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
     """t(v) = Σ over the triangles {v, j, k} of S(v, j) S(j, k) S(k, v), or of 1: an array.
 
     S is symmetric, in its values too, without self-loops, and known to be by its forms.
     """
     R = S if chosen is None else S[chosen, :].new()
-    M = each_once(S, degrees(S)) if chosen is None else R
+    M = orient_edges(S, degrees(S)) if chosen is None else R
     # T⟨M⟩ = S plus.pair S, or S ∘ (S plus.times S): what there is on each edge
     if weighted:
         T = plus_times["FP64"](R @ S.T).new(mask=M.S)
@@ -100,18 +100,18 @@ def at_corners(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
     else:
         T = plus_pair["INT64"](R @ S.T).new(mask=M.S)
     # A triangle lies on two edges of each of its corners
-    both_ends = filled(T.reduce_rowwise(monoid.plus))
+    both_ends = dense(T.reduce_rowwise(monoid.plus))
     if chosen is None:
-        both_ends = both_ends + filled(T.reduce_columnwise(monoid.plus))
+        both_ends = both_ends + dense(T.reduce_columnwise(monoid.plus))
     return both_ends / 2 if weighted else both_ends // 2
 
 
-def filled(v: Any) -> Any:
+def dense(v: Any) -> Any:
     """The values of a vector, 0 where there is none: an array of its device."""
     return v.new().to_dense(0, copy=False)
 
 
-def chosen(nodes: Any, A: Matrix) -> Any:
+def vertex_list(nodes: Any, A: Matrix) -> Any:
     """The vertices that `nodes` names, one or several, in order and once each; None for None.
 
     An array of the device of A.
@@ -119,10 +119,10 @@ def chosen(nodes: Any, A: Matrix) -> Any:
     if nodes is None:
         return None
     listed = list(nodes) if np.iterable(nodes) else [nodes]
-    return backend(A.device).asarray(np.unique(arguments.vertices("nodes", listed, A.nrows)))
+    return sent(np.unique(validation.vertices("nodes", listed, A.nrows)), A.device)
 
 
-def answer(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
+def as_answer(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
     """The value of one vertex; or a Vector, of all or with entries at those chosen."""
     if chosen is None:
         return Vector.from_dense(values, copy=False)

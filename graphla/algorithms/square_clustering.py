@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments, wedges
-from graphla.graph import facts
+from graphla.algorithms._shared import common_neighbors
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph.cached_properties import degrees
 from graphla.sparse import Matrix
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
 
 
-@arguments.of_graph(vertices=("nodes",), undirected=True)
+@graph_algorithm(vertices=("nodes",), undirected=True)
 def square_clustering(A: Matrix, nodes: Any = None) -> Any:
     """c = squares / (Σ (degree u + degree w - 2) - 2 triangles - squares), over pairs u, w joined.
 
@@ -38,37 +39,37 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Any:
     >>> square_clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
     [0.5, 1.0, 0.5, 0.33, 0.0]
     """
-    chosen = wedges.chosen(nodes, A)
-    N = wedges.pattern(wedges.loopless(A), symmetric=True)
-    degree = wedges.degrees(N)
-    t = wedges.at_corners(N, chosen)
+    chosen = common_neighbors.vertex_list(nodes, A)
+    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
+    degree = common_neighbors.degrees(N)
+    t = common_neighbors.triangles_per_vertex(N, chosen)
     squares = _squares(N, degree) if chosen is None else _squares_of(N, degree, chosen)
     # s(v) = Σ of the degrees of the neighbours of v
-    s = wedges.filled(plus_second["INT64"](N @ facts.degrees(N)))
+    s = common_neighbors.dense(plus_second["INT64"](N @ degrees(N)))
     if chosen is not None:
         s, degree = s[chosen], degree[chosen]
     possible = (s - degree) * (degree - 1) - 2 * t - squares
     c = squares * (possible > 0) / np.maximum(possible, 1)
-    return wedges.answer(c, chosen, nodes, A.nrows)
+    return common_neighbors.as_answer(c, chosen, nodes, A.nrows)
 
 
 def _squares(N: Matrix, degree: Any) -> Any:
     """How many squares each vertex is a corner of."""
     order = np.argsort(-degree, kind="stable")
-    N = wedges.pattern(N[order, order].new(), symmetric=True)
+    N = common_neighbors.pattern(N[order, order].new(), symmetric=True)
     F = select.triu(N, 1).new()
     squares = np.zeros_like(degree)
-    for rows in wedges.parts(F, N):
+    for rows in common_neighbors.row_batches(F, N):
         G = F[rows, :].new()
         # P = triu(F plus.pair N)
         P = select.triu(plus_pair["INT64"](G @ N), rows.start + 1).new()
         p = P.to_csr(copy=False)[2]
-        corners = wedges.pattern(P, p * (p - 1) // 2)
-        squares[order[rows]] += wedges.filled(corners.reduce_rowwise(monoid.plus))
-        squares[order] += wedges.filled(corners.reduce_columnwise(monoid.plus))
+        corners = common_neighbors.pattern(P, p * (p - 1) // 2)
+        squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
+        squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
         # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w is in a square with each other one
-        between = plus_first["INT64"](wedges.pattern(P, p - 1) @ N).new(mask=G.S)
-        squares[order] += wedges.filled(between.reduce_columnwise(monoid.plus))
+        between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
+        squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares
 
 
@@ -76,9 +77,11 @@ def _squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
     """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))
-    for rows in wedges.parts(R, N):
+    for rows in common_neighbors.row_batches(R, N):
         P = plus_pair["INT64"](R[rows, :].new() @ N).new()
         row, column, p = P.to_coo(copy=False)
         others = p * (column != chosen[rows][row])
-        squares[rows] = wedges.filled(wedges.pattern(P, others * (p - 1) // 2).reduce_rowwise())
+        squares[rows] = common_neighbors.dense(
+            common_neighbors.pattern(P, others * (p - 1) // 2).reduce_rowwise()
+        )
     return squares

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphla.algorithms import arguments
-from graphla.backends import backend, here
-from graphla.formats import is_iso
-from graphla.operations.operation import perform, refuse_mixed
-from graphla.sparse import Matrix, Vector
+from graphla.algorithms._shared import validation
+from graphla.operations.moving import default_device
+from graphla.operations.operation import refuse_mixed
+from graphla.sparse import Vector
 from semirings import binary, monoid, unary
 from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidValue
 
@@ -19,7 +18,7 @@ class ConvergenceError(GraphblasException, RuntimeError):
     """An iteration that did not come to rest in the rounds that it was given."""
 
 
-def unsettled(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
+def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
     """The error of an iteration that still changed by `change`."""
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
@@ -34,7 +33,7 @@ def full(value: Any, n: int, dtype: Any = float) -> Vector:
     return vector
 
 
-def given(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """What is given of some vertices, a Vector or a mapping; no entry at the others.
 
     With dtype None, of the dtype that it has.
@@ -42,61 +41,51 @@ def given(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     if isinstance(values, Vector):
         if values.size != n:
             raise DimensionMismatch(f"{name} has size {values.size}, but A has {n} vertices")
-        if values.device != here():
-            refuse_mixed(here(), values.device, f"A and {name}")
+        if values.device != default_device():
+            refuse_mixed(default_device(), values.device, f"A and {name}")
         return values.dup(dtype)
     if isinstance(values, Mapping):
-        at = arguments.vertices(name, list(values), n)
+        at = validation.vertices(name, list(values), n)
         return Vector.from_coo(at, list(values.values()), dtype, size=n)
     raise TypeError(
         f"{name} must be a Vector or a mapping from vertex to value, not a {type(values).__name__}"
     )
 
 
-def each(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """The same, with 0 at the others."""
     start = full(0, n, dtype)
     # x⟨g⟩ = g
-    some = given(name, values, n, dtype)
+    some = as_vector(name, values, n, dtype)
     start(some.S) << some
     return start
 
 
-def shares(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
+def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """x = g / Σ g, and 0 where nothing is given: a full vector that adds up to 1."""
-    some = given(name, values, n)
+    some = as_vector(name, values, n)
     total = some.reduce(monoid.plus).get(0)
     if not 0 < total < math.inf or some.select("<", 0).nvals:
         raise InvalidValue(f"{name} must be finite, nowhere below 0, and somewhere above")
-    return each(name, binary.truediv(some, total).new(dtype), n, dtype)
+    return as_full_vector(name, binary.truediv(some, total).new(dtype), n, dtype)
 
 
-def size(x: Vector) -> float:
+def norm(x: Vector) -> float:
     """Σ |x|."""
     return float(unary.abs(x).new().reduce(monoid.plus).get(0))
 
 
-def of_length_one(x: Vector) -> Vector:
+def normalize(x: Vector) -> Vector:
     """x / √Σ x², or 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
     if not 0 < length < math.inf:
         # squares that are too great, or too small, are those of parts of the greatest
         greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
         if 0 < greatest < math.inf:
-            return of_length_one(x.apply(binary.truediv, right=greatest).new())
+            return normalize(x.apply(binary.truediv, right=greatest).new())
     return x.apply(binary.truediv, right=length or 1.0).new()
 
 
 def distance(x: Vector, y: Vector) -> float:
     """Σ |x - y|, where both are full."""
-    return size(binary.minus(x & y).new())
-
-
-def values_differ(A: Matrix) -> bool:
-    """Whether weights of A may tell its edges apart: they are not known to be one, above 0."""
-    forms = A._read()
-    values = (forms.csr if forms.has_csr else forms.csc).values
-    if not is_iso(values):
-        return True
-    value = float(perform("weights", lambda _: backend(A.device).to_host(values[:1])[0], forms))
-    return not 0 < value < math.inf
+    return norm(binary.minus(x & y).new())

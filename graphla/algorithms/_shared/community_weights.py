@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from graphla.graph import facts
+from graphla.graph.cached_properties import is_symmetric
 from graphla.sparse import Matrix
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
@@ -17,27 +17,27 @@ EXACT = 52
 """Bits of the sum of all weights."""
 
 
-def of_edges(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
+def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """The values of A, or ones, FP64; and whether they are the same in both directions."""
-    is_symmetric = facts.is_symmetric(A)  # before W is made, so that W inherits the result
+    has_symmetric_pattern = is_symmetric(A)  # before W is made, so that W inherits the result
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if A._forms.is_symmetric:  # the values are symmetric as well
         return W, True
-    return W, is_symmetric and (not weight or A.isequal(A.T.new()))
+    return W, has_symmetric_pattern and (not weight or A.isequal(A.T.new()))
 
 
-def both_ways(W: Matrix) -> Matrix:
+def symmetrize(W: Matrix) -> Matrix:
     """(W + Wᵀ) / 2."""
     return binary.times(binary.plus(W | W.T).new(), 0.5).new()
 
 
-def with_loops_twice(W: Matrix) -> Matrix:
+def double_loops(W: Matrix) -> Matrix:
     """W + diag(W): of an undirected graph, in which a self-loop ends at its vertex twice."""
     loops = W.diag()
     return binary.plus(W | loops.diag()).new() if loops.nvals else W
 
 
-def whole(W: Matrix) -> tuple[Matrix, float]:
+def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     """W times a power of 2, without what is left below the point; and what that adds up to.
 
     What it adds up to has 52 bits: each weight is as exact as its share of the sum of all. Weights

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms import arguments
+from graphla.algorithms._shared import validation
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import no_solution
 from graphla.algorithms.sssp import lengths_of
 from graphla.sparse import Mask, Matrix, Vector
@@ -21,7 +22,7 @@ from graphla.traversal.cycles import EndlessCycle
 from semirings.semiring import min_plus
 
 
-@arguments.of_graph(vertices=("sources",))
+@graph_algorithm(vertices=("sources",))
 def bfs_levels(
     A: Matrix,
     sources: Any,
@@ -44,13 +45,13 @@ def bfs_levels(
     >>> bfs_levels(A.to("cpu"), [0, 1]).tolist()
     [[0, 1, 2, -1], [-1, 0, 1, -1]]
     """
-    sources = arguments.vertices("sources", sources, A.nrows)
-    dtype = arguments.one_of("dtype", dtype, ("INT32", "UINT8"))
-    cutoff = None if cutoff is None else arguments.count("cutoff", cutoff, least=0)
+    sources = validation.vertices("sources", sources, A.nrows)
+    dtype = validation.one_of("dtype", dtype, ("INT32", "UINT8"))
+    cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     return many.levels(A, sources, dtype=dtype, limit=cutoff, mask=mask)
 
 
-@arguments.of_graph(vertices=("sources",), rows="sources", lengths="weight")
+@graph_algorithm(vertices=("sources",), rows="sources", lengths="weight")
 def all_pairs_lengths(
     A: Matrix,
     sources: Any = None,
@@ -73,10 +74,10 @@ def all_pairs_lengths(
     >>> all_pairs_lengths(A, [0], weight=True).to_dicts()
     {0: {0: 0, 1: 5, 2: 12}}
     """
-    sources = arguments.vertices("sources", sources, A.nrows)
-    weighs = arguments.weighs("weight", weight)
+    sources = validation.vertices("sources", sources, A.nrows)
+    weighs = validation.weighs("weight", weight)
     if cutoff is not None:
-        cutoff = arguments.real("cutoff", cutoff, low=0)
+        cutoff = validation.real("cutoff", cutoff, low=0)
     if not weighs:
         limit = None if cutoff is None or cutoff >= A.nrows else int(cutoff)
         return many.as_matrix(many.levels(A, sources, dtype="INT32", limit=limit), A.device)

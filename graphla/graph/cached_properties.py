@@ -1,10 +1,11 @@
-"""What is found out about an adjacency matrix once, and kept beside its forms.
+"""Properties of an adjacency matrix that are computed once and cached with it.
 
-So it is there for whoever asks the same Matrix again, in an algorithm or through a Graph.
+Algorithms and Graphs that ask the same Matrix again get the cached value.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +32,23 @@ def is_symmetric(A: Matrix) -> bool:
     return perform("symmetric", MatrixForms.find_symmetry, A._forms)
 
 
+def extent(A: Matrix) -> tuple[Any, Any]:
+    """Return the least and the greatest weight of A, which has at least one edge."""
+    return perform("extent", MatrixForms.extent, A._forms, A.dtype)
+
+
+def values_differ(A: Matrix) -> bool:
+    """Return whether weights may distinguish edges: False if all have one finite value above 0."""
+    if not is_iso(_values(A._forms)):
+        return True
+    return not 0 < float(perform("weights", _first_value, A._forms)) < math.inf
+
+
+def are_multiples(A: Matrix, unit: float) -> bool:
+    """Return whether each weight of A is a multiple of `unit`, which is a function of A."""
+    return A._forms.fact("multiples", lambda: perform("multiples", _are_multiples, A._forms, unit))
+
+
 def degrees(A: Matrix) -> Vector:
     """d(i) = the number of entries in row i, INT64, for every vertex."""
     return Vector._of(A._forms.fact("degrees", lambda: _degrees(A)))
@@ -51,12 +69,26 @@ def both_ways(A: Matrix) -> Matrix:
     given = A._forms
     with config.set(device=A.device):
         forms = binary.min(A | A.T).new()._forms
-        both, values = forms.csr, (given.csr if given.has_csr else given.csc).values
+        both, values = forms.csr, _values(given)
         if is_iso(values):
-            both = replace(both, values=backend(A.device).xp.broadcast_to(values[:1], both.nvals))
+            both = replace(both, values=np.broadcast_to(values[:1], both.nvals))
         mirrored = MatrixForms(A.device, forms.dtype, both, both)
         mirrored.owe_to(forms.stamps)
         return Matrix._of(mirrored)
+
+
+def _are_multiples(forms: MatrixForms, unit: float) -> bool:
+    values = _values(forms)
+    values = values[:1] if is_iso(values) else values
+    return bool((values.astype(np.float64) % unit == 0).all())
+
+
+def _first_value(forms: MatrixForms) -> Any:
+    return backend(forms.device).to_host(_values(forms)[:1])[0]
+
+
+def _values(forms: MatrixForms) -> Any:
+    return (forms.csr if forms.has_csr else forms.csc).values
 
 
 def _degrees(A: Matrix) -> Any:

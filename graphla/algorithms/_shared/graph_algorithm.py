@@ -1,0 +1,184 @@
+"""The decorator `graph_algorithm`: an algorithm of a Matrix also takes a Graph and its labels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+
+from graphla.algorithms._shared.validation import adjacency, as_list, is_loose, symmetric, weighs
+from graphla.graph import Graph
+from graphla.graph.labelled import labelled
+from graphla.graph.labels import at
+from graphla.operations.moving import default_device
+from graphla.operations.values import is_on_card
+from graphla.settings import config
+from graphla.sparse import Matrix
+from semirings.exceptions import InvalidValue
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """The options of `graph_algorithm`, which documents them."""
+
+    vertices: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    keyed: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    rows: str = ""
+    undirected: bool = False
+    lengths: str = ""
+
+
+def graph_algorithm(
+    **options: Any,
+) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
+    """Return a decorator for an algorithm whose first parameter A is a square Matrix.
+
+    The function that users call takes a Matrix, an expression that computes one, or a Graph. The
+    algorithm gets the Matrix, and creates its vectors on the device of A. If A is a Graph, the
+    arguments and results are labels of its vertices:
+
+    - vertices: the parameters that are a vertex, or several vertices;
+    - pairs: the parameters that are a list of pairs of vertices;
+    - keyed: the parameters that map vertices to values;
+    - gives: the results whose values are vertices: "" the only or first result, or names of fields,
+      or positions;
+    - rows: the parameter that lists the vertices of the rows of a Matrix, if they are not all;
+    - undirected: whether the algorithm refuses a directed graph;
+    - lengths: the parameter that decides whether the algorithm reads the values of A along a path
+      or a tree, or "A" if it always does. If it does, a Graph whose parallel edges were summed is
+      refused.
+
+    If a parameter `directed` is missing or None, it is the Graph's own.
+    """
+    told = GraphOptions(**options)
+
+    def decorate(
+        algorithm: Callable[Concatenate[Matrix, P], T],
+    ) -> Callable[Concatenate[Matrix | Graph, P], T]:
+        signature = inspect.signature(algorithm)
+
+        @wraps(algorithm)
+        def run(*args: Any, **options: Any) -> Any:
+            if not args and "A" in options:
+                args = (options.pop("A"),)
+            if not args:
+                return algorithm(*args, **options)  # raises TypeError: A is missing
+            given, *others = args
+            if isinstance(given, Graph):
+                return _run_on_graph(algorithm, told, signature, given, others, options)
+            return _run_on_matrix(algorithm, told, signature, given, others, options)
+
+        run.graph_options = told  # pyright: ignore[reportAttributeAccessIssue]
+        run.__signature__ = _signature_for_users(signature)  # pyright: ignore[reportAttributeAccessIssue]
+        return run
+
+    return decorate
+
+
+def refuse_summed(name: str) -> NoReturn:
+    """Refuse a Graph whose parallel edges were summed, for the algorithm of that name."""
+    raise InvalidValue(
+        f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
+        'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
+    )
+
+
+def _run_on_matrix(
+    algorithm: Any,
+    told: GraphOptions,
+    signature: inspect.Signature,
+    given: Any,
+    others: list[Any],
+    options: dict[str, Any],
+) -> Any:
+    """Call the algorithm with a Matrix, and with lists for sets, generators and GPU arrays."""
+    A = adjacency(given)
+    if told.undirected:
+        symmetric(A)
+    has_lists = told.vertices or told.pairs
+    if has_lists and any(map(is_loose, (*others, *options.values()))):
+        bound = _bind(algorithm, signature, A, others, options)
+        for name, value in bound.arguments.items():
+            if name in told.vertices or name in told.pairs:
+                bound.arguments[name] = as_list(value)
+        return _call(algorithm, A, bound.args[1:], bound.kwargs)
+    return _call(algorithm, A, others, options)
+
+
+def _run_on_graph(
+    algorithm: Any,
+    told: GraphOptions,
+    signature: inspect.Signature,
+    graph: Graph,
+    others: list[Any],
+    options: dict[str, Any],
+) -> Any:
+    """Call the algorithm with the Matrix of a Graph, and label its results."""
+    if told.undirected and graph.directed:
+        raise InvalidValue(
+            f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
+            f"A.to_undirected() forgets the directions"
+        )
+    bound = _bind(algorithm, signature, graph, others, options)
+    arguments, labels = bound.arguments, graph._labels
+    if told.lengths and graph.multigraph_weight == "sum":
+        name = told.lengths
+        if name == "A" or weighs(name, arguments.get(name, signature.parameters[name].default)):
+            refuse_summed(algorithm.__name__)
+    for name, value in arguments.items():
+        arguments[name] = _as_numbers(told, labels, name, value)
+    if "directed" in signature.parameters and arguments.get("directed") is None:
+        arguments["directed"] = graph.directed
+    with at(labels):
+        found = _call(algorithm, graph._matrix, bound.args[1:], bound.kwargs)
+    chosen = arguments.get(told.rows) if told.rows else None
+    return labelled(found, labels, told.gives, None if chosen is None else labels.at(chosen))
+
+
+def _as_numbers(told: GraphOptions, labels: Any, name: str, value: Any) -> Any:
+    """Replace the labels in one argument with the numbers of their vertices."""
+    if (name in told.vertices or name in told.pairs) and is_on_card(value):
+        value = as_list(value)
+    if name in told.keyed and (isinstance(value, Mapping) or name not in told.vertices):
+        return labels.keyed(name, value)
+    if name in told.vertices:
+        return labels.vertices(name, value)
+    return labels.pairs(name, value) if name in told.pairs else value
+
+
+def _bind(
+    algorithm: Any,
+    signature: inspect.Signature,
+    A: Any,
+    others: list[Any],
+    options: dict[str, Any],
+) -> inspect.BoundArguments:
+    """Bind arguments to parameters; the error, if any, names the algorithm."""
+    try:
+        return signature.bind(A, *others, **options)
+    except TypeError as error:
+        raise TypeError(f"{algorithm.__name__}() {error}") from None
+
+
+def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
+    """Call the algorithm such that it creates its vectors on the device of A."""
+    if not config.autocompute:  # this setting applies only to the user's own statements
+        with config.set(autocompute=True):
+            return _call(algorithm, A, args, options)
+    if A.device == config.device or A.device == default_device():  # `set` takes a while
+        return algorithm(A, *args, **options)
+    with config.set(device=A.device):
+        return algorithm(A, *args, **options)
+
+
+def _signature_for_users(signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature with a first parameter that may be a Graph."""
+    A, *others = signature.parameters.values()
+    return signature.replace(parameters=[A.replace(annotation="Matrix | Graph"), *others])

@@ -1,0 +1,51 @@
+"""Random numbers that are a function of a seed and a vertex: the same on every device."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from graphla.operations import hashed_random
+from graphla.operations.hashed_random import WORD, first_counter, mix
+from graphla.operations.operation import perform
+from graphla.sparse import Matrix, Vector
+from semirings.exceptions import InvalidValue
+
+__all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_number"]
+
+
+def seed_number(seed: Any) -> int:
+    """Return `seed` as a number below 2^64: 0 for None, a drawn one for a numpy Generator."""
+    if seed is None:
+        return 0
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(1 << 63))
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(
+            f"seed must be None, an integer or a numpy Generator, not {seed!r} "
+            f"({type(seed).__name__})"
+        )
+    if seed < 0:
+        raise InvalidValue(f"seed is {seed}, but must be at least 0")
+    return int(seed) & WORD
+
+
+def priorities(A: Matrix, seed: int) -> Vector:
+    """Return distinct INT64 numbers above 0 in random order, one per vertex of A."""
+    return Vector._of(perform("priorities", hashed_random.priorities, A._read(), seed))
+
+
+def coins(A: Matrix, first: int) -> Vector:
+    """Return a random truth value for each vertex of A; the counter of vertex 0 is `first`."""
+    return Vector._of(perform("coins", hashed_random.coins, A._read(), first))
+
+
+def edge_order(A: Matrix, is_weighted: bool, seed: int) -> Matrix:
+    """R(i, j) = the position of {i, j}, i < j, among all edges: by weight, then in random order.
+
+    The weights count only if `is_weighted`; self-loops have no position.
+    """
+    order = perform("edge_order", hashed_random.edge_order, A._read(), is_weighted, seed)
+    return Matrix._of(order)

@@ -1,0 +1,55 @@
+"""Labels of vertices as a matrix, and vectors read at labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphla.operations import indexing, ordering
+from graphla.operations.operation import perform
+from graphla.sparse import Matrix, Vector
+from semirings import indexunary
+
+
+def selection(labels: Vector, ncols: int | None = None) -> Matrix:
+    """S(i, labels(i)) = true: uS adds up u by labels, and Sv reads v at the labels.
+
+    `labels` is full, with integers below `ncols`, by default below its size.
+    """
+    ncols = labels.size if ncols is None else ncols
+    return Matrix._of(perform("selection", indexing.selection, labels._read(), ncols))
+
+
+def vertex_numbers(A: Matrix) -> Vector:
+    """v(i) = i for each vertex of A, INT64."""
+    return indexunary.rowindex(Vector.from_scalar(True, A.nrows)).new()
+
+
+def lookup(labels: Vector, values: Vector) -> Vector:
+    """w = Sv, where S(i, labels(i)) = true: w(i) = v(labels(i)); both vectors are full."""
+    return Vector._of(perform("lookup", indexing.lookup, labels._read(), values._read()))
+
+
+def rank_entries(x: Any) -> Any:
+    """Return the position of each entry in ascending order of value; equal values keep their order.
+
+    x is a full Vector or a Matrix; the result has its pattern, and INT64 values.
+    """
+    return x._of(perform("rank", ordering.rank_entries, x._read()))
+
+
+def number_values(x: Any) -> tuple[Any, int]:
+    """Return the position of each value among the sorted distinct values, and the count of these.
+
+    x is a full Vector or a Matrix; the result has its pattern, and INT64 values.
+    """
+    numbers, count = perform("number", ordering.number_values, x._read())
+    return x._of(numbers), count
+
+
+def renumber(labels: Vector) -> tuple[Vector, int]:
+    """Replace the labels that occur with 0, 1, ... in their order; return their count as well.
+
+    `labels` is full, with integers below its size.
+    """
+    numbers, count = perform("number", indexing.renumber, labels._read())
+    return Vector._of(numbers), count

@@ -1,0 +1,236 @@
+"""Checks of the arguments of algorithms; each refuses a wrong argument in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from graphla.graph.cached_properties import extent, is_symmetric
+from graphla.graph.labels import called
+from graphla.operations.moving import on_host
+from graphla.operations.operation import refuse_mixed
+from graphla.operations.values import exact_array, has_integers, is_on_card
+from graphla.settings import config
+from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
+from graphla.sparse.foreign import class_name, conversion
+from semirings import select, unary
+from semirings.dtypes import DataType, lookup_dtype
+from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+
+
+def adjacency(A: Any) -> Matrix:
+    """A, or what it computes, as the adjacency matrix of a graph, which is square."""
+    if not isinstance(A, Matrix):
+        if not isinstance(A, MatrixExpression):
+            raise TypeError(
+                f"A must be a graphla.Matrix or Graph, not a {class_name(A)}"
+                f"{conversion('A', A, to_graph=True)}"
+            )
+        A = A.new()
+    nrows, ncols = A.shape
+    if nrows != ncols:
+        raise DimensionMismatch(
+            f"A has {nrows} rows and {ncols} columns, but an adjacency matrix is square"
+        )
+    return A
+
+
+def is_loose(given: Any) -> bool:
+    """Return whether it is a collection without positions (a set, a generator), or a GPU array."""
+    has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
+    return has_no_places or is_on_card(given)
+
+
+def as_list(given: Any) -> Any:
+    """Return a list for a collection without positions, a NumPy array for a GPU array."""
+    if not is_loose(given):
+        return given
+    if not is_on_card(given):
+        return list(given)
+    return on_host(given)
+
+
+def vertex(source: Any, n: int, name: str = "source") -> int:
+    """`source` as one of the vertices 0..n-1."""
+    if isinstance(source, bool) or not isinstance(source, Integral):
+        raise TypeError(f"{name} must be an integer, not {source!r} ({type(source).__name__})")
+    if n == 0:
+        raise IndexOutOfBound(f"{name} is {source}, but the graph has no vertex")
+    if not 0 <= int(source) < n:
+        raise IndexOutOfBound(f"{name} is {source}, but the vertices are 0 to {n - 1}")
+    return int(source)
+
+
+def vertices(name: str, given: Any, n: int) -> np.ndarray:
+    """`given` as a list of the vertices 0..n-1, int64; all of them for None."""
+    if given is None:
+        return np.arange(n)
+    try:
+        places = exact_array(given)
+    except (TypeError, ValueError):  # lists of different lengths, or a Vector
+        places = np.empty((0, 0))
+    is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
+    if places.ndim != 1 or not is_whole:
+        raise TypeError(f"{name} must be a list of integers, not {given!r}")
+    wrong = places[(places < 0) | (places >= n)]
+    if wrong.size:
+        which = f"the vertices are 0 to {n - 1}" if n else "the graph has no vertex"
+        raise IndexOutOfBound(f"{name} has {wrong[0]}, but {which}")
+    return places.astype(np.int64)
+
+
+def distinct(name: str, given: Any, n: int) -> np.ndarray:
+    """The same, each vertex once, in order."""
+    listed = vertices(name, given, n)
+    return listed if given is None else np.unique(listed)
+
+
+def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
+    """`value` as one of a few dtypes."""
+    dtype = lookup_dtype(value)
+    if dtype.name not in names:
+        raise InvalidValue(f"{name} is {dtype.name}, but must be {' or '.join(names)}")
+    return dtype
+
+
+def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector:
+    """Return `source`, one vertex or several, as an array of distinct INT32 vertices.
+
+    A Vector, whose entries are at the sources, is returned itself.
+    """
+    if type(source) is int:
+        return np.array((vertex(source, A.nrows, name),), np.int32)
+    if isinstance(source, VectorExpression):
+        source = source.new()
+    if isinstance(source, Vector):
+        if source.size != A.nrows:
+            raise DimensionMismatch(f"{name} has size {source.size}, but A has {A.nrows} vertices")
+        if source.device != A.device:
+            refuse_mixed(A.device, source.device, f"A and {name}")
+        return source
+    if isinstance(source, (list, tuple, range)) or (isinstance(source, np.ndarray) and source.ndim):
+        return np.unique(vertices(name, source, A.nrows)).astype(np.int32)
+    return np.array([vertex(source, A.nrows, name)], np.int32)
+
+
+def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
+    """x(s) = value at each source s: return a Vector on the device of A."""
+    with config.set(device=A.device):
+        chosen = sources(source, A)
+        if isinstance(chosen, Vector):
+            x = Vector(dtype, A.nrows)
+            x(chosen.S) << value
+            return x
+        return Vector.from_coo(chosen, value, dtype, size=A.nrows)
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """`value` as an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, not {value!r} ({type(value).__name__})")
+    if value < least:
+        raise InvalidValue(f"{name} is {value}, but must be at least {least}")
+    return int(value)
+
+
+def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
+    """`value` as a number with low <= value <= high."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
+    if not low <= float(value) <= high:
+        raise InvalidValue(f"{name} is {value}, but must lie between {low:g} and {high:g}")
+    return float(value)
+
+
+def weighs(name: str, weight: Any) -> bool:
+    """Whether the values of A are asked for: by True, or by a name, as NetworkX has it."""
+    if weight is None or isinstance(weight, (bool, np.bool_)):
+        return bool(weight)
+    if isinstance(weight, str):
+        return True
+    raise TypeError(f"{name} must be True, False, None or a name, not {weight!r}")
+
+
+def numbers(A: Matrix) -> None:
+    """Refuse an edge whose weight is not a number."""
+    if not A.nvals or not is_floating(A):
+        return
+    least = extent(A)[0]
+    if least != least:
+        i, j = first_entry(select.valueeq(A.apply(unary.isnan), True).new())
+        raise InvalidValue(
+            f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers"
+        )
+
+
+def nonnegative(A: Matrix) -> None:
+    """Refuse an edge whose weight is below zero, or not a number."""
+    if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
+        return
+    if extent(A)[0] >= 0:  # not where it is NaN
+        return
+    wrong = select.valuelt(A, 0).new()
+    if not wrong.nvals and is_floating(A):
+        wrong = select.valueeq(A.apply(unary.isnan), True).new()
+    if wrong.nvals:
+        i, j = first_entry(wrong)
+        raise InvalidValue(
+            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"but must have none below 0"
+        )
+
+
+def positive(A: Matrix) -> None:
+    """Refuse an edge whose weight is not above zero."""
+    nonnegative(A)
+    if not A.nvals or extent(A)[0] > 0:
+        return
+    i, j = first_entry(select.valueeq(A, 0).new())
+    raise InvalidValue(
+        f"A has weight 0 on edge {called(i)} -> {called(j)}, but must have weights above 0"
+    )
+
+
+def at_most(A: Matrix, most: int) -> None:
+    """Refuse an edge of greater weight."""
+    if not A.nvals or extent(A)[1] <= most:
+        return
+    wrong = select.valuegt(A, most).new()
+    if wrong.nvals:
+        i, j = first_entry(wrong)
+        raise InvalidValue(
+            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"but at most {most} fits"
+        )
+
+
+def within_unit(A: Matrix) -> None:
+    """Refuse an edge whose weight is not a probability."""
+    nonnegative(A)
+    at_most(A, 1)
+
+
+def symmetric(A: Matrix) -> None:
+    """Refuse an edge i -> j without its j -> i."""
+    if is_symmetric(A):
+        return
+    i, j = first_entry(A.dup(mask=~A.T.new().S))
+    raise InvalidValue(
+        f"A has an edge {i} -> {j} but none {j} -> {i}, and must be symmetric: "
+        f"binary.any(A | A.T) forgets the directions"
+    )
+
+
+def is_floating(A: Matrix) -> bool:
+    """Whether the weights of A are floating-point numbers."""
+    return A.dtype.name.startswith("FP")
+
+
+def first_entry(A: Matrix) -> tuple[int, int]:
+    """Return the row and the column of the first entry of A, which has at least one."""
+    rows, columns, _ = A.to_coo(values=False)
+    return int(rows[0]), int(columns[0])

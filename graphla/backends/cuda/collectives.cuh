@@ -1,0 +1,215 @@
+// Collectives: what the lanes of a warp, or the threads of a block, compute together.
+//
+// A function's first word is its scope. All lanes of the warp (`warp_...`), or all threads of the
+// block (`block_...`), call it with the same arguments except for the value folded; the comment says
+// which of them have the result. Folds add in a fixed order, so results are the same in each run.
+// `scratch` is shared memory of one T a warp, and one more (WARP + 1 suffice for any block); the
+// block may reuse it for the next collective at once, and for anything else after a barrier.
+#ifndef GRAPHLA_COLLECTIVES
+#define GRAPHLA_COLLECTIVES
+#include "device.cuh"
+
+namespace graphla {
+
+// --- moving values between lanes, whatever their size -----------------------------------------
+
+template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
+  else return __shfl_down_sync(lanes, x, delta);
+}
+template <class T> DEVICE T shuffle_up(T x, int delta, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(lanes, int(x), delta));
+  else return __shfl_up_sync(lanes, x, delta);
+}
+template <class T> DEVICE T shuffle_xor(T x, int mask, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(lanes, int(x), mask));
+  else return __shfl_xor_sync(lanes, x, mask);
+}
+template <class T> DEVICE T shuffle(T x, int from, u32 lanes = ALL_LANES) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_sync(lanes, int(x), from));
+  else return __shfl_sync(lanes, x, from);
+}
+
+// --- folds --------------------------------------------------------------------------------------
+
+/// Fold x over each group of `width` lanes (a power of two) by a commutative `add`; all lanes have
+/// the result of their group.
+template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP) {
+#pragma unroll
+  for (int apart = WARP / 2; apart; apart /= 2)
+    if (apart < width) x = add(x, shuffle_xor(x, apart));
+  return x;
+}
+
+/// The sum of x over the warp, in all lanes.
+template <class T> DEVICE T warp_sum(T x) {
+#if !defined(GRAPHLA_SIMULATOR) && __CUDA_ARCH__ >= 800
+  if constexpr (is_same<T, u32>::value || is_same<T, i32>::value) return __reduce_add_sync(ALL_LANES, x);
+#endif
+  return warp_fold(x, [](T a, T b) { return T(a + b); });
+}
+/// The least x of the warp, in all lanes.
+template <class T> DEVICE T warp_least(T x) {
+  return warp_fold(x, [](T a, T b) { return least(a, b); });
+}
+/// The greatest x of the warp, in all lanes.
+template <class T> DEVICE T warp_greatest(T x) {
+  return warp_fold(x, [](T a, T b) { return greatest(a, b); });
+}
+
+/// Fold x over the block by a commutative `add`; all threads have the result.
+template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
+  x = warp_fold(x, add);
+  __syncthreads();  // the last collective may still read scratch
+  if (lane() == 0) scratch[warp_in_block()] = x;
+  __syncthreads();
+  x = scratch[0];
+  for (int warp = 1; warp < int(blockDim.x) / WARP; warp++) x = add(x, scratch[warp]);
+  return x;
+}
+
+/// The sum of x over the block, in all threads.
+template <class T> DEVICE T block_sum(T x, T *scratch) {
+  return block_fold(x, scratch, [](T a, T b) { return T(a + b); });
+}
+
+/// Add the sum of x over the warp to a counter, with one atomic.
+template <class T, class Counter> DEVICE void warp_add(Counter *counter, T x) {
+  const T sum = warp_sum(x);
+  if (lane() == 0 && sum != 0) atomicAdd((typename uint_of<sizeof(Counter)>::type *)counter, sum);
+}
+
+/// Add the sum of x over the block to a counter, with one atomic.
+template <class T, class Counter> DEVICE void block_add(Counter *counter, T x, T *scratch) {
+  const T sum = block_sum(x, scratch);
+  if (threadIdx.x == 0 && sum != 0) atomicAdd((typename uint_of<sizeof(Counter)>::type *)counter, sum);
+}
+
+// --- scans --------------------------------------------------------------------------------------
+
+/// The sum of x over this lane and those before it.
+template <class T> DEVICE T warp_inclusive_sum(T x) {
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const T before = shuffle_up(x, delta);
+    if (lane() >= delta) x += before;
+  }
+  return x;
+}
+
+/// The greatest x of this lane and those before it.
+template <class T> DEVICE T warp_inclusive_greatest(T x) {
+#pragma unroll
+  for (int delta = 1; delta < WARP; delta *= 2) {
+    const T before = shuffle_up(x, delta);
+    if (lane() >= delta) x = greatest(x, before);
+  }
+  return x;
+}
+
+/// The sum of x over the threads of the block before this one, and over all of them in `total`.
+template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
+  const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
+  const T sum = warp_inclusive_sum(x);
+  __syncthreads();  // the last collective may still read scratch
+  if (lane() == WARP - 1) scratch[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    const T mine = lane() < warps ? scratch[lane()] : T(0);
+    const T through = warp_inclusive_sum(mine);
+    if (lane() < warps) scratch[lane()] = through - mine;
+    if (lane() == WARP - 1) scratch[warps] = through;
+  }
+  __syncthreads();
+  total = scratch[warps];
+  return scratch[warp] + sum - x;
+}
+
+/// A place in a list for each lane that `wants` one, with one atomic for all lanes that call: not all
+/// lanes of the warp need to.
+template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
+  const u32 calling = __activemask();
+  const u32 wanting = __ballot_sync(calling, wants);
+  Counter first = 0;
+  const int leader = __ffs(int(wanting)) - 1;
+  if (wants && lane() == leader) first = atomicAdd(counter, Counter(__popc(wanting)));
+  if (wanting) first = __shfl_sync(calling, first, leader);
+  return first + Counter(__popc(wanting & ((1u << lane()) - 1)));
+}
+
+// --- binary searches ----------------------------------------------------------------------------
+
+/// The first place of begin..end - 1 that is not before what is sought, or end; by a thread alone.
+/// `is_before(place)` is true up to some place, and false from there on.
+template <class Place, class Before> DEVICE Place partition_point(Place begin, Place end, Before is_before) {
+  while (begin < end) {
+    const Place middle = begin + (end - begin) / 2;
+    if (is_before(middle)) begin = middle + 1;
+    else end = middle;
+  }
+  return begin;
+}
+
+/// Like `partition_point`, by a warp; all lanes have the result. A round asks 32 places at a time, so
+/// four rounds search a million, where a thread waits for twenty loads, one after the other.
+template <class Place, class Before> DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
+  while (begin < end) {
+    const Place step = (end - begin + Place(WARP - 1)) / Place(WARP);
+    const i64 place = i64(begin) + i64(lane() + 1) * i64(step) - 1;
+    const u32 stops = __ballot_sync(ALL_LANES, place >= i64(end) || !is_before(Place(place)));
+    if (!stops) return end;
+    begin += Place(__ffs(int(stops)) - 1) * step;
+    end = Place(least(i64(end), i64(begin) + i64(step) - 1));
+  }
+  return begin;
+}
+
+/// The first place of begin..end - 1 whose key is not less than `key`, or end.
+template <class Key, class Place> DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
+  return partition_point(begin, end, [&](Place place) { return keys[place] < key; });
+}
+template <class Key, class Place>
+DEVICE Place warp_lower_bound(const Key *__restrict__ keys, Place begin, Place end, Key key) {
+  return warp_partition_point(begin, end, [&](Place place) { return keys[place] < key; });
+}
+
+/// The first place of begin..end - 1 whose key is greater than `key`, or end.
+template <class Key, class Place> DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
+  return partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
+}
+template <class Key, class Place>
+DEVICE Place warp_upper_bound(const Key *__restrict__ keys, Place begin, Place end, Key key) {
+  return warp_partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
+}
+
+/// Which segment of offsets[0..count] (an indptr) holds entry k: the last one that begins at or before k.
+template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
+  return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
+}
+template <class Offset> DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k) {
+  return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
+}
+
+// --- merge path ---------------------------------------------------------------------------------
+// Merging two sorted runs is a walk over a grid: a step down takes from a, a step right from b. After
+// `diagonal` steps the walk stands on one diagonal of the grid, and a binary search along it finds
+// where: so each thread, or tile, starts its part of one merge by itself, and all parts have one size.
+// An entry of a goes before its equals in b, so a merge by these splits is stable.
+//
+// O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
+
+/// How many of the first `diagonal` entries of the merge come from a; the rest come from b.
+/// `b_first(i, j)` says whether b's entry j goes before a's entry i. Whatever it says, the answer is
+/// within both runs: at most a_count and diagonal, at least 0 and diagonal - b_count.
+template <class Count, class First>
+DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
+  const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);
+  return partition_point(begin, least(diagonal, a_count), [&](Count i) { return !b_first(i, diagonal - 1 - i); });
+}
+template <class Count, class First>
+DEVICE Count warp_merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
+  const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);
+  return warp_partition_point(begin, least(diagonal, a_count), [&](Count i) { return !b_first(i, diagonal - 1 - i); });
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,156 @@
+"""Requests for centrality: degrees, PageRank, and the dependencies of shortest paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphla.backends import backend, requests
+from graphla.backends import traversals as verbs
+from graphla.formats import Csr
+from graphla.operations.accelerate.batches import batches
+from graphla.operations.accelerate.request import full, lift
+from graphla.operations.operation import perform
+from graphla.settings import config
+from graphla.stores import MatrixForms, VectorForms
+from semirings.dtypes import FP64, INT64
+
+COST = 4
+"""Cost of the dependencies of one source, in searches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """d(i) = the number of entries in row i of A, or in column i."""
+
+    A: Any
+    of_columns: bool = False
+
+    def run(self) -> Any:
+        """Return d as a full Vector of FP64."""
+        return lift(self.A, perform("degree", _count_entries, self.A._read(), self.of_columns))
+
+
+@dataclass(frozen=True, slots=True)
+class PageRank:
+    """The rounds r' = α·(r / degree)A + ..., from `rank` on, of at most `rounds` rounds.
+
+    The rounds end with the first that changes the ranks by less than `least` in total. `share` is
+    α / degree, and 0 at a dangling vertex; `jump` and `fall` say where the walker lands at random,
+    and after a dangling vertex.
+    """
+
+    A: Any
+    share: Any
+    rank: Any
+    jump: Any
+    fall: Any
+    alpha: float
+    is_weighted: bool
+    least: float
+    rounds: int
+
+    def run(self) -> tuple[Any, float] | None:
+        """Return the ranks, and the total change in the last round."""
+        vectors = (self.share, self.rank, self.jump, self.fall)
+        stores = (x._read() for x in (self.A, *vectors))
+        found = perform("pagerank", self._iterate, *stores)
+        return None if found is None else (lift(self.A, found[0]), found[1])
+
+    def _iterate(self, a: MatrixForms, *vectors: VectorForms) -> tuple[Any, float] | None:
+        into, begin = a.csc, perf_counter()
+        request = requests.PageRank(
+            into,
+            *(x.dense().values for x in vectors),
+            alpha=self.alpha,
+            least=self.least,
+            rounds=self.rounds,
+            is_weighted=self.is_weighted,
+            plan=None if a.device == "cpu" else a.plan_now(),
+        )
+        ranks = backend(a.device).pagerank(request)
+        if ranks is None:
+            return None
+        a.spend(perf_counter() - begin)
+        return full(a.device, vectors[1].dtype, ranks.values), ranks.change
+
+
+class DependencySums(NamedTuple):
+    """How much vertices and edges carry of the shortest paths from some sources, summed up."""
+
+    totals: Any  # a full Vector, without paths that start or end at the vertex itself
+    edges: Any  # a Matrix on the pattern of A, or None
+    reached: Any  # a full Vector, or None: the number of other sources that reach each vertex
+    counts: np.ndarray  # the number of vertices that each source reaches, including itself
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What vertices, and edges if `of_edges`, carry of the shortest paths from the sources."""
+
+    A: Any
+    sources: np.ndarray
+    is_weighted: bool = False
+    of_edges: bool = False
+    reach: bool = False
+
+    def run(self) -> DependencySums | None:
+        """Return the sums; None as well if they must be deterministic.
+
+        A GPU adds with atomics, in an order that changes from run to run.
+        """
+        a = self.A._read()
+        if config.deterministic and a.device != "cpu":
+            return None
+        found = perform("betweenness", self._add_up, a)
+        if found is None:
+            return None
+        totals, edges, reached, counts = found
+        return DependencySums(
+            lift(self.A, totals), lift(self.A, edges), lift(self.A, reached), counts
+        )
+
+    def _add_up(self, a: MatrixForms) -> tuple[Any, ...] | None:
+        do, csr = backend(a.device), a.csr
+        total, counts = None, []
+        for part in batches(self.A, self.sources.size, "betweenness", cost=COST):
+            begin = perf_counter()
+            found = do.dependencies(
+                csr,
+                do.asarray(self.sources[part], np.int32),
+                is_weighted=self.is_weighted,
+                of_edges=self.of_edges,
+                reach=self.reach,
+                plan=None if a.device == "cpu" else a.plan_now(),
+            )
+            if found is None:
+                return None
+            a.spend(perf_counter() - begin)
+            counts.append(do.to_host(found.counts))
+            total = found if total is None else _add(total, found)
+        assert total is not None
+        edges = None
+        if total.edges is not None:
+            values = Csr(a.nrows, a.ncols, csr.indptr, csr.indices, total.edges)
+            edges = MatrixForms(a.device, FP64, values)
+        totals, reached = full(a.device, FP64, total.totals), full(a.device, INT64, total.reached)
+        return totals, edges, reached, np.concatenate(counts)
+
+
+def _count_entries(a: MatrixForms, of_columns: bool) -> VectorForms | None:
+    if of_columns and not a.has_csc:
+        counts = np.bincount(a.csr.indices, minlength=a.ncols)
+    else:
+        counts = np.diff((a.csc if of_columns else a.csr).indptr)
+    return full(a.device, FP64, counts.astype(np.float64))
+
+
+def _add(total: verbs.Dependencies, other: verbs.Dependencies) -> verbs.Dependencies:
+    """Add the dependencies of another batch in the arrays of `total`."""
+    for array, term in zip(total[:3], other[:3], strict=True):
+        if array is not None:
+            array += term
+    return total

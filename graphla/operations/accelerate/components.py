@@ -1,0 +1,82 @@
+"""Requests for the parts of a graph: components, cores, spanning forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphla.backends import backend
+from graphla.operations.accelerate.request import full, lift
+from graphla.operations.operation import perform
+from graphla.stores import MatrixForms, VectorForms
+from semirings.dtypes import INT64
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """f(i) = the least vertex of the weak component of i."""
+
+    A: Any
+
+    def run(self) -> Any:
+        """Return f as a full Vector."""
+        return lift(self.A, perform("components", _find_components, self.A._read()))
+
+
+@dataclass(frozen=True, slots=True)
+class StrongComponents:
+    """f(i) = the least vertex of the strong component of i."""
+
+    A: Any
+
+    def run(self) -> Any:
+        """Return f as a full Vector."""
+        return lift(self.A, perform("strong_components", _find_strong, self.A._read()))
+
+
+@dataclass(frozen=True, slots=True)
+class CoreNumbers:
+    """c(i) = the core number of i; the edges into i count as well if the graph is directed."""
+
+    A: Any
+    is_directed: bool
+
+    def run(self) -> Any:
+        """Return c as a full Vector."""
+        return lift(self.A, perform("cores", _find_cores, self.A._read(), self.is_directed))
+
+
+@dataclass(frozen=True, slots=True)
+class SpanningForest:
+    """F ⊆ U: the edges of a forest of least, or of greatest, weight."""
+
+    U: Any
+    is_maximum: bool
+
+    def run(self) -> Any:
+        """Return F as a Matrix; U has its entries above the diagonal."""
+        return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
+
+
+def _find_components(a: MatrixForms) -> VectorForms | None:
+    a.find_symmetry()
+    out, into = a.patterns() if a.has_csr else a.T.patterns()
+    return full(a.device, INT64, backend(a.device).components(out, into))
+
+
+def _find_strong(a: MatrixForms) -> VectorForms | None:
+    do = backend(a.device)
+    if a.is_symmetric:  # each path has its reverse
+        return full(a.device, INT64, do.components(a.csr, a.csr))
+    return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
+
+
+def _find_cores(a: MatrixForms, is_directed: bool) -> VectorForms | None:
+    numbers = backend(a.device).cores(a.csr, a.csc if is_directed else None)
+    return full(a.device, INT64, numbers)
+
+
+def _find_forest(u: MatrixForms, is_maximum: bool) -> MatrixForms | None:
+    do = backend(u.device)
+    flags = do.forest(u.csr, is_maximum)
+    return None if flags is None else MatrixForms(u.device, u.dtype, do.keep(u.csr, flags))

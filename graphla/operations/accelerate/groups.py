@@ -1,0 +1,145 @@
+"""Requests for communities, colors and matchings. Matrices have symmetric patterns and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend
+from graphla.backends.requests import CommunityMoves, Gains, Rounds
+from graphla.formats import Array, Csr
+from graphla.operations import hashed_random
+from graphla.operations.accelerate.request import full, lift
+from graphla.operations.operation import perform
+from graphla.stores import MatrixForms, VectorForms
+from semirings import binary
+from semirings.dtypes import INT32, INT64, DataType
+
+__all__ = [
+    "Contraction",
+    "Gains",
+    "GreedyColoring",
+    "LabelPropagation",
+    "Matching",
+    "MoveCommunities",
+    "Rounds",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPropagation:
+    """The labels after `rounds` rounds: each vertex takes the label of the greatest weight."""
+
+    W: Any
+    labels: Any
+    rounds: int
+
+    def run(self) -> Any:
+        """Return the labels as a full Vector."""
+        w, labels = self.W._read(), self.labels._read()
+        return lift(self.W, perform("propagate", _propagate, w, labels, self.rounds))
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCommunities:
+    """The community of each vertex after moves that raise the modularity.
+
+    `out` and `into` are the weights of the edges out of and into each vertex. In community c, not
+    counting itself, vertex v gains L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must
+    gain more than staying does, by more than margin·(out(v) + into(v)).
+    """
+
+    L: Any
+    out: Any
+    into: Any
+    factor: float
+    margin: float
+    seed: int
+    rounds: Rounds
+
+    def run(self) -> Any:
+        """Return the communities as a full Vector."""
+        stores = (x._read() for x in (self.L, self.out, self.into))
+        return lift(self.L, perform("move", self._move, *stores))
+
+    def _move(self, l: MatrixForms, out: VectorForms, into: VectorForms) -> VectorForms | None:
+        csr = l.csr
+        words = partial(hashed_random.words, l.nrows, self.seed, like=csr.indptr)
+        weights = out.dense().values, into.dense().values
+        request = CommunityMoves(csr, *weights, self.factor, self.margin, words, self.rounds)
+        return _widen(l.device, backend(l.device).move_communities(request), INT32)
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """SᵀLS, where S(i, labels(i)) = 1 and labels are numbers below `count`."""
+
+    L: Any
+    labels: Any
+    count: int
+
+    def run(self) -> Any:
+        """Return the matrix between the labels; entries of L with equal labels are added."""
+        l, labels = self.L._read(), self.labels._read()
+        return lift(self.L, perform("contract", _contract, l, labels, self.count))
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyColoring:
+    """c(i) = the least color that no neighbor with a greater number has."""
+
+    A: Any
+    numbers: Any
+
+    def run(self) -> Any:
+        """Return the colors as a full Vector."""
+        return lift(self.A, perform("color", _color, self.A._read(), self.numbers._read()))
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The mates of a maximal matching: heavier edges first, then in an order that `seed` gives."""
+
+    A: Any
+    is_weighted: bool
+    seed: int
+
+    def run(self) -> Any:
+        """Return the mates as a full Vector; a vertex without a mate has -1."""
+        return lift(self.A, perform("match", _match, self.A._read(), self.is_weighted, self.seed))
+
+
+def _propagate(w: MatrixForms, labels: VectorForms, rounds: int) -> VectorForms | None:
+    found = backend(w.device).propagate_labels(
+        w.csr, labels.dense().values.astype(np.int32), rounds
+    )
+    return _widen(w.device, found, labels.dtype)
+
+
+def _contract(l: MatrixForms, labels: VectorForms, count: int) -> MatrixForms:
+    do, csr, label = backend(l.device), l.csr, labels.dense().values
+    rows, columns = label[do.row_of_entry(csr)], label[csr.indices]
+    found = do.build_matrix(count, count, rows, columns, csr.values, binary.plus[l.dtype])
+    return MatrixForms(l.device, l.dtype, found)
+
+
+def _color(a: MatrixForms, numbers: VectorForms) -> VectorForms | None:
+    found = backend(a.device).color(a.csr, numbers.dense().values)
+    return _widen(a.device, found, INT64)
+
+
+def _match(a: MatrixForms, is_weighted: bool, seed: int) -> VectorForms | None:
+    csr = a.csr
+    if not is_weighted:
+        ones = np.broadcast_to(np.ones_like(csr.indptr, np.int8, shape=1), csr.indices.shape)
+        csr = Csr(a.nrows, a.ncols, csr.indptr, csr.indices, ones)
+    words = hashed_random.words(a.nrows, seed, like=csr.indptr)
+    return _widen(a.device, backend(a.device).match(csr, words), INT64)
+
+
+def _widen(device: str, values: Array | None, dtype: DataType) -> VectorForms | None:
+    """Return the store of a full vector of a dtype that holds these integers; None for None."""
+    return full(device, dtype, None if values is None else values.astype(dtype.np_type, copy=False))

@@ -1,0 +1,37 @@
+"""`accelerated`, and what all requests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from graphla.formats import Array, FullVector
+from graphla.stores import VectorForms
+from semirings.dtypes import DataType
+
+T = TypeVar("T")
+Result = TypeVar("Result", covariant=True)
+
+
+class Request(Protocol[Result]):
+    """A loop that a device may offer, with its operands."""
+
+    def run(self) -> Result | None:
+        """Return the result of the device's loop, or None if the device has no such loop."""
+        ...
+
+
+def accelerated(request: Request[T], definition: Callable[[], T]) -> T:
+    """Return the result of the device's loop for the request, or else that of the definition."""
+    found = request.run()
+    return definition() if found is None else found
+
+
+def lift(A: Any, store: Any) -> Any:
+    """Return the Vector or Matrix that holds a store, next to the Matrix A; None for None."""
+    return None if store is None else A._lift(store)
+
+
+def full(device: str, dtype: DataType, values: Array | None) -> VectorForms | None:
+    """Return the store of a full vector with these values; None for None."""
+    return None if values is None else VectorForms(device, dtype, FullVector(values.size, values))

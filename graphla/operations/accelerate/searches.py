@@ -1,0 +1,184 @@
+"""The request for a breadth-first search, and which forms of the matrix and which plan it reads.
+
+Pull reads the matrix by columns. The first search of a matrix checks whether its pattern is
+symmetric; if so, the matrix by rows serves both directions. Otherwise, while the form by columns is
+missing (a directed graph), a search only pushes. The time that pull could have saved is added to
+the matrix's account, and the form is made once the account exceeds its cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from graphla.backends import Level, Tree, backend
+from graphla.backends.traversals import Meanwhile
+from graphla.formats import Array, BitmapVector, Csr, VectorMask
+from graphla.operations.accelerate.request import lift
+from graphla.operations.operation import perform
+from graphla.settings import Event, config, forced_direction, record, recorders
+from graphla.stores import MatrixForms, VectorForms
+from semirings.dtypes import INT32, DataType
+
+Parents = Literal[None, "any", "least"]
+
+FOREVER = 2**31 - 1
+SHALLOW = 64
+"""A search of at most this many levels is assumed to reach most vertices in a few levels, where
+pull pays."""
+SPARED = 0.75
+"""The part of the entries that pull then spares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """f⟨¬p, r⟩ = f any.secondi A, until f is empty: a breadth-first search.
+
+    `starts` are distinct vertices: an array of INT32 on the host, or the entries of a Vector.
+    `levels` is a dtype, or None for no levels. A vertex off the mask is not passed.
+    """
+
+    A: Any
+    starts: Any
+    levels: DataType | None
+    parents: Parents
+    limit: int | None
+    mask: Any
+
+    def run(self) -> tuple[Any, Any]:
+        """Return the levels and the parents, each as a Vector or None."""
+        a, mask, starts = self.A._read(), self.mask, self.starts
+        lowered = parent = given = None
+        if mask is not None:
+            lowered, parent = lower(mask, a.nrows, a.device), mask.parent._read()
+        if not isinstance(starts, np.ndarray):
+            given = starts._read()
+        levels, parents = perform("bfs", self._search, a, lowered, given, parent)
+        return lift(self.A, levels), lift(self.A, parents)
+
+    def _search(
+        self, a: MatrixForms, mask: VectorMask | None, given: VectorForms | None, _: Any
+    ) -> tuple[VectorForms | None, VectorForms | None]:
+        starts = self.starts if given is None else given.sparse(sorted=False).indices
+        if not starts.size:
+            empty = VectorForms.empty
+            levels = self.levels and empty(a.device, self.levels, a.nrows)
+            return levels, empty(a.device, INT32, a.nrows) if self.parents else None
+        reached, made = _Count(), []
+
+        def make(levels: Array | None, parents: Array | None, present: Array) -> None:
+            def store(values: Array | None, dtype: DataType) -> VectorForms | None:
+                if values is None:
+                    return None
+                found = BitmapVector(a.nrows, present, values, reached)
+                return VectorForms(a.device, dtype, found)
+
+            made.extend((store(levels, self.levels or INT32), store(parents, INT32)))
+
+        tree = search(
+            a,
+            starts,
+            mask=mask,
+            limit=self.limit,
+            levels=None if self.levels is None else self.levels.np_type,
+            parents=self.parents,
+            meanwhile=make,
+        )
+        if not made:
+            make(tree.levels, tree.parents, tree.present)
+        reached.value = tree.reached
+        levels, parents = made[-2:]
+        return levels, parents
+
+
+class _Count:
+    """The number of reached vertices, which is set when the search has ended."""
+
+    __slots__ = ("value",)
+
+    def __int__(self) -> int:
+        return self.value
+
+
+def search(
+    a: MatrixForms,
+    starts: Array,
+    *,
+    mask: VectorMask | None,
+    limit: int | None,
+    levels: Any,
+    parents: Parents,
+    tell: Callable[[list[Level], float], None] | None = None,
+    meanwhile: Meanwhile | None = None,
+) -> Tree:
+    """Return the levels and parents of the vertices that edges lead to from `starts`, not empty."""
+    do, towards = backend(a.device), forced_direction()
+    a.find_symmetry()
+    out, into = _patterns(a, towards)
+    plan = None if into is None else a.plan_now()
+    if parents == "any" and config.deterministic:
+        parents = "least"
+    begin = perf_counter()
+    tree = do.bfs(
+        out,
+        into,
+        starts,
+        mask=mask,
+        limit=FOREVER if limit is None else min(limit, FOREVER),
+        levels=levels,
+        parents=parents,
+        direction=towards,
+        plan=plan,
+        traced=bool(recorders()),
+        meanwhile=meanwhile,
+    )
+    seconds = perf_counter() - begin
+    if plan is not None:
+        a.spend(seconds)
+    elif towards == "auto" and tree.depth <= SHALLOW:
+        a.owe(SPARED * do.costs.push_entry * a.nvals * tree.reached / a.nrows)
+    if recorders():
+        (tell or _record_bfs)(tree.trace, seconds)
+    return tree
+
+
+def lower(mask: Any, size: int, device: str) -> VectorMask | None:
+    """Return a mask of vertices in storage, or None if it selects all vertices."""
+    if mask.ndim != 1:
+        raise TypeError(
+            "mask is that of a Matrix, but must be that of a Vector: which vertices may be reached"
+        )
+    return mask._lower((size,), device)
+
+
+def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
+    """Return the matrix by rows, and by columns if that form exists or should be made now."""
+    out, into = a.patterns()
+    if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
+        into = a.csc
+    return out, into
+
+
+def _has_paid(a: MatrixForms) -> bool:
+    """Return whether searches have lost as much time without the form by columns as it costs."""
+    costs = backend(a.device).costs
+    return a.owe(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
+
+
+def _record_bfs(trace: list[Level], seconds: float) -> None:
+    record_levels("bfs", "any_secondi", "level", trace, seconds)
+
+
+def record_levels(
+    operation: str, semiring: str, what: str, trace: list[Level], seconds: float
+) -> None:
+    """Record one event per level or round; a single event if none ran."""
+    for k, level in enumerate(trace):
+        reason = f"{what} {k}"
+        record(Event(operation, semiring, level.direction, reason, *level[1:]))
+    if not trace:
+        record(Event(operation, semiring, "", f"no {what}", 0, 0, seconds))

@@ -1,0 +1,92 @@
+"""Random numbers that are a function of a seed and a vertex: the same on every device.
+
+They are counters put through the finalizer of splitmix64 (G. Steele, D. Lea and C. Flood, *Fast
+Splittable Pseudorandom Number Generators*, 2014), so that all numbers can be computed at once.
+Arrays are created on the device of the array `like`, or on the host.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends import backend
+from graphla.formats import Array, Csr, FullVector
+from graphla.stores import MatrixForms, VectorForms
+from semirings.dtypes import BOOL, INT64
+
+GOLDEN = 0x9E3779B97F4A7C15
+WORD = (1 << 64) - 1
+
+
+def mix(x: int) -> int:
+    """Return the finalizer of one number."""
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD
+    return x ^ (x >> 31)
+
+
+def first_counter(seed: int) -> int:
+    """Return the counter of vertex 0 for a seed."""
+    return mix(seed ^ GOLDEN)
+
+
+def words(n: int, seed: int, like: Any = None) -> Array:
+    """Return a hash of the seed and of each of the vertices 0..n-1, uint64."""
+    return stream(n, first_counter(seed), like)
+
+
+def stream(n: int, first: int, like: Any = None) -> Array:
+    """Return the words of the vertices 0..n-1, uint64, where vertex 0 has the counter `first`."""
+    counters = np.arange(n, dtype=np.uint64, like=like)
+    return finalize(counters * np.uint64(GOLDEN) + np.uint64(first))
+
+
+def finalize(x: Array) -> Array:
+    """Return the finalizer of each word."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def ranks(n: int, seed: int, like: Any = None) -> Array:
+    """Return distinct numbers above 0 in random order, int64, one per vertex."""
+    high = (words(n, seed, like) >> np.uint64(33)).astype(np.int64) << 32
+    return high + np.arange(1, n + 1, dtype=np.int64, like=like)
+
+
+def priorities(a: MatrixForms, seed: int) -> VectorForms:
+    """Return the ranks of the vertices of A as a full vector."""
+    numbers = ranks(a.nrows, seed, like=_indptr(a))
+    return VectorForms(a.device, INT64, FullVector(a.nrows, numbers))
+
+
+def coins(a: MatrixForms, first: int) -> VectorForms:
+    """Return the highest bit of the word of each vertex of A, as a full vector of BOOL."""
+    bits = stream(a.nrows, first, like=_indptr(a)) >> np.uint64(63) != 0
+    return VectorForms(a.device, BOOL, FullVector(a.nrows, bits))
+
+
+def edge_order(a: MatrixForms, is_weighted: bool, seed: int) -> MatrixForms:
+    """Return the position of each edge {i, j}, at (i, j) with i < j, among all edges of A.
+
+    Edges are in ascending order of their weights, if `is_weighted`, and then of a hash of the seed
+    and both vertices. Of two equal edges the first in A comes last.
+    """
+    do, csr = backend(a.device), a.csr
+    flags = do.row_of_entry(csr) < csr.indices
+    upper = do.keep(csr, flags)
+    word = words(a.nrows, seed, like=csr.indptr)
+    hashes = finalize(word[do.row_of_entry(upper)] + word[upper.indices])[::-1]
+    order = np.argsort(hashes, kind="stable")
+    if is_weighted:
+        order = order[np.argsort(upper.values[::-1][order], kind="stable")]
+    places = np.empty_like(order, np.int64)
+    places[order] = np.arange(order.size, dtype=np.int64, like=order)
+    found = Csr(upper.nrows, upper.ncols, upper.indptr, upper.indices, places[::-1].copy())
+    return MatrixForms(a.device, INT64, found)
+
+
+def _indptr(a: MatrixForms) -> Array:
+    return (a.csr if a.has_csr else a.csc).indptr
