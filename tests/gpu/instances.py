@@ -407,7 +407,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys(
         (
             *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),
-            ("want_dearest", "KEPT"),
+            ("choose_mates", "KEPT"),
         ),
         (1, 2),
     ),

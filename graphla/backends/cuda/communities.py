@@ -142,7 +142,7 @@ def move_communities(request: CommunityMoves) -> Array:
     intos = outs if into.data.ptr == out.data.ptr else into.copy()
     gains = Gains(rounds, float(out.sum()))
     inside = xp.zeros(len(rounds.streams), np.float64)
-    move = load("communities.cu", "move_vertices", NOTHING)
+    move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         gain = GAIN(
             **{"out": out, "into": into, "outs": outs, "intos": intos, "inside": inside[k:]},

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, blocks, counters, size
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.formats import Array, Csr
 
 
@@ -38,25 +38,29 @@ def components(out: Csr, into: Csr | None) -> Array:
     offset, rows, count = out.indptr.dtype, (out.indptr, out.indices), size(n)
 
     def launch(name: str, *args: Any, widths: tuple[Any, ...] = ()) -> None:
-        load("components.cu", name, NOTHING, *widths)(blocks(n), BLOCK, *args)
+        _load(name, *widths)(blocks(n), BLOCK, *args)
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
     # If all entries are joined at once, many threads wait for the root of the largest component. So
     # a few vertices come first, which hook most of its trees.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
-    join = load("components.cu", "join_sampled", NOTHING, offset)
+    join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):
         join(blocks(last - first), BLOCK, *rows, size(first), size(last), parent)
     launch("shorten", count, parent)
     numbers = counters(3)
     if into is not None:
-        find = load("components.cu", "find_largest", NOTHING, constants=tuning)
+        find = _load("find_largest")
         find(1, tuning.samples, count, parent, numbers[0])
     for k, form in enumerate((out,) if into in (None, out) else (out, into)):
         _join_rest(form, parent, numbers[0], numbers[k + 1], tuning)
     launch("name_components", count, parent, labels)
     return labels
+
+
+def _load(name: str, *widths: Any) -> Kernel:
+    return load("components.cu", name, NOTHING, *widths, constants=current(TUNING))
 
 
 def _join_rest(
@@ -66,9 +70,9 @@ def _join_rest(
     n, offset, longest = a.nrows, a.indptr.dtype, tuning.longest
     parts = xp.empty(a.nvals // (longest + 1) + a.nvals // tuning.part + 1, np.uint64)
     rows, part = (a.indptr, a.indices), np.int32(tuning.part)
-    join = load("components.cu", "join_rest", NOTHING, offset)
+    join = _load("join_rest", offset)
     cut = (np.int32(longest), part)
     join(blocks(n), BLOCK, *rows, size(n), largest, *cut, parent, parts, listed)
     if parts.size > 1:
-        join = load("components.cu", "join_parts", NOTHING, offset)
+        join = _load("join_parts", offset)
         join(blocks(parts.size * 32), BLOCK, *rows, part, parts, listed, parent)
