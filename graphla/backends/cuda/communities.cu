@@ -16,13 +16,13 @@
 namespace graphla {
 
 /// Chooses for rows of at most `thread_entries` entries. One thread reads each row.
-template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_threads(Round<Offset> round) {
+template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_threads(Launched<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   double linked = 0;
-  for (i64 k = thread_in_grid(); k < round.count; k += threads_in_grid()) {
-    Row row(round, k);
+  for (i64 k = thread_in_grid(); k < all.count; k += threads_in_grid()) {
+    Row row(all, step, k);
     i32 label[ROOM];
     Sum weight[ROOM], own = 0;
 #pragma unroll
@@ -41,16 +41,16 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
     }
     linked += row.settle(own);
   }
-  add_inside<RULE>(round, linked);
+  add_inside<RULE>(step, linked);
 }
 
 /// Chooses for rows of at most 32 entries. One warp reads each row.
-template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_lanes(Round<Offset> round) {
+template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   double linked = 0;
-  for (i64 k = thread_in_grid() / WARP; k < round.count; k += threads_in_grid() / WARP) {
-    Row row(round, k);
+  for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
+    Row row(all, step, k);
     const i64 p = row.begin + lane();
     const bool is_there = p < row.end;
     const i32 label = is_there ? row.label(p) : NOBODY;
@@ -80,12 +80,12 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
     row.best.meet_lanes();
     if (lane() == 0) linked += row.settle(own);
   }
-  add_inside<RULE>(round, linked);
+  add_inside<RULE>(step, linked);
 }
 
 /// Chooses for rows of up to `table_entries` entries. One warp reads each row, with a table of its own.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Round<Offset> round) {
+__global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Launched<Offset> all, Step step) {
   constexpr int SLOTS = 2 * Layout::table_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Round<Of
   SHARED(i32, names, Layout::table_block / WARP * SLOTS);
   Table<Sum> table = {names + warp_in_block() * SLOTS, sums + warp_in_block() * SLOTS, 0};
   double linked = 0;
-  for (i64 k = thread_in_grid() / WARP; k < round.count; k += threads_in_grid() / WARP) {
-    Row row(round, k);
+  for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
+    Row row(all, step, k);
     if (!row.may_move) {
       linked += row.weighed(row.own_part(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
@@ -112,12 +112,12 @@ __global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Round<Of
     if (lane() == 0) linked += row.settle(own);
     __syncwarp();
   }
-  add_inside<RULE>(round, linked);
+  add_inside<RULE>(step, linked);
 }
 
 /// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Round<Offset> round, i64 slots) {
+__global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Round<Off
   Table<Sum> table = {(i32 *)(shared + slots * i64(sizeof(Sum))), (Sum *)shared, 0};
   const int threads = int(blockDim.x), thread = int(threadIdx.x);
   double linked = 0;
-  for (i64 k = blockIdx.x; k < round.count; k += gridDim.x) {
-    Row row(round, k);
+  for (i64 k = blockIdx.x; k < all.count; k += gridDim.x) {
+    Row row(all, step, k);
     if (!row.may_move) {
       linked += row.weighed(row.own_part(row.begin + warp_in_block() * WARP, threads));
       if (thread == 0) row.settle(Sum(0));
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Round<Off
     row.best.meet_threads(scores, best);
     if (thread == 0) linked += row.settle(own);
   }
-  add_inside<RULE>(round, linked);
+  add_inside<RULE>(step, linked);
 }
 
 // --- hubs -----------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hu
 /// Sums each part by label in shared memory, then adds the sums to the table of its row. One block per
 /// part.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::hub_block) sum_parts(Round<Offset> round, Hubs hubs) {
+__global__ void __launch_bounds__(Layout::hub_block) sum_parts(Launched<Offset> all, Step step, Hubs hubs) {
   constexpr int BITS = Layout::part_bits;
   static_assert(1 << BITS >= 2 * Layout::part, "a table has two slots per entry");
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -201,9 +201,9 @@ __global__ void __launch_bounds__(Layout::hub_block) sum_parts(Round<Offset> rou
   SHARED(Sum, part_sums, 1 << BITS);
   SHARED(i32, part_names, 1 << BITS);
   Table<Sum> part = {part_names, part_sums, BITS};
-  for (i64 p = blockIdx.x; p < hubs.first_parts[round.count]; p += gridDim.x) {
-    const i64 r = segment_of(hubs.first_parts, round.count, p);
-    Row row(round, r);
+  for (i64 p = blockIdx.x; p < hubs.first_parts[all.count]; p += gridDim.x) {
+    const i64 r = segment_of(hubs.first_parts, all.count, p);
+    Row row(all, step, r);
     Table<Sum> table = hubs.table(row, r);
     row.begin += (p - hubs.first_parts[r]) * Layout::part;
     row.end = least(row.end, row.begin + Layout::part);
@@ -252,7 +252,7 @@ DEVICE bool finish_part(Tally *tally, u32 parts) {
 /// Chooses a label for each hub from its table, and frees the slots. Each block reads `part` slots. The
 /// last block of a row to finish chooses among the choices of all blocks.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Round<Offset> round, Hubs hubs) {
+__global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Launched<Offset> all, Step step, Hubs hubs) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   typedef typename Row::Score Score;
@@ -260,11 +260,11 @@ __global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Round<Offse
   SHARED(i32, warp_best, Layout::hub_block / WARP);
   Score *const scores = (Score *)hubs.scores;
   double linked = 0;
-  for (i64 p = blockIdx.x; p < hubs.first_parts[round.count]; p += gridDim.x) {
-    const i64 r = segment_of(hubs.first_parts, round.count, p), first = hubs.first_parts[r];
+  for (i64 p = blockIdx.x; p < hubs.first_parts[all.count]; p += gridDim.x) {
+    const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
     const u32 full = (taken + Layout::part - 1) / Layout::part;  // parts with slots to read
-    Row row(round, r);
+    Row row(all, step, r);
     if (from < taken) {
       meet_slots(row, hubs, r, from, least(taken, from + Layout::part));
       row.best.meet_threads(warp_scores, warp_best);
@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Round<Offse
       hubs.tallies[r] = Tally{0, 0};
     }
   }
-  add_inside<RULE>(round, linked);
+  add_inside<RULE>(step, linked);
 }
 
 /// Moves the vertices that chose another community, and updates the totals of both communities.

@@ -20,20 +20,24 @@ constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed
 struct Gain {
   const double *out, *into;    // of each vertex
   const double *outs, *intos;  // of each community: the sums of out and into over its vertices
-  double *inside;              // the kernels add the weight that links each vertex to its own community
   double factor;
   double margin;  // a move must gain more than this times out(v) + into(v)
-  u64 stream;     // the hash stream of the round: vertices whose word has the highest bit may move
 };
 
-/// What is the same for all vertices of a launch.
-template <class Offset> struct Round {
+/// What changes from round to round.
+struct Step {
+  i64 *differs;    // POPULAR: becomes 1 if a label differs from that of two rounds ago
+  double *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
+  u64 stream;      // GAINING: vertices whose word of this hash stream has its highest bit set may move
+};
+
+/// The vertices of a launch, and what all of them read.
+template <class Offset> struct Launched {
   Csr<Offset, double> links;
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;     // the labels of the round before; gets those of the next round
-  i64 *differs;  // POPULAR: becomes 1 if a label differs from that in `next`
+  i32 *next;  // has the labels of the round before; gets those of the next round
   Gain gain;
 };
 
@@ -77,7 +81,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   static constexpr bool COUNTS = KEPT == ISO;
   typedef typename SumOf<COUNTS>::type Sum;
   typedef typename SumOf<COUNTS && RULE == POPULAR>::type Score;
-  const Round<Offset> &round;
+  const Launched<Offset> &all;
+  const Step &step;
   i32 v, own;
   bool may_move;  // if it may not, only the weight that links v to its own community is needed
   i64 begin, end;
@@ -85,51 +90,52 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
   Choice<Score> best;
 
-  DEVICE Vertex(const Round<Offset> &all, i64 k) : round(all), may_move(true) {
-    v = round.rows[k];
-    own = round.labels[v];
-    begin = round.links.begin(v);
-    end = round.links.end(v);
+  DEVICE Vertex(const Launched<Offset> &launched, const Step &round, i64 k)
+      : all(launched), step(round), may_move(true) {
+    v = all.rows[k];
+    own = all.labels[v];
+    begin = all.links.begin(v);
+    end = all.links.end(v);
     best.score = Score(0);
     best.label = NOBODY;
     if constexpr (RULE == GAINING) {
-      may_move = word_of(v, round.gain.stream) >> 63;
-      out = round.gain.out[v];
-      into = round.gain.into == round.gain.out ? out : round.gain.into[v];
+      may_move = word_of(v, step.stream) >> 63;
+      out = all.gain.out[v];
+      into = all.gain.into == all.gain.out ? out : all.gain.into[v];
       stay = may_move ? -1e300 : 1e300;
     }
   }
   /// The label of entry p, or NOBODY if the entry does not count.
   DEVICE i32 label(i64 p) const {
-    const i32 j = round.links.indices[p];
-    return RULE == GAINING && j == v ? NOBODY : round.labels[j];
+    const i32 j = all.links.indices[p];
+    return RULE == GAINING && j == v ? NOBODY : all.labels[j];
   }
   DEVICE Sum weight(i64 p) const {
     if constexpr (COUNTS) return 1;
-    else return round.links.values[p];
+    else return all.links.values[p];
   }
   /// The weight of a sum.
   DEVICE double weighed(Sum sum) const {
-    if constexpr (COUNTS) return double(sum) * round.links.values[0];
+    if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
   /// Return this lane's part of the weight that links v to its own community, from the entries `first`
-  /// + lane, `first` + lane + `step`, ... of the row.
-  DEVICE Sum own_part(i64 first, i64 step) const {
+  /// + lane, `first` + lane + `stride`, ... of the row.
+  DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
-    for (i64 base = first + lane(); base < end; base += AT_ONCE * step) {
+    for (i64 base = first + lane(); base < end; base += AT_ONCE * stride) {
       i32 labels[AT_ONCE];
 #pragma unroll
-      for (int n = 0; n < AT_ONCE; ++n) labels[n] = base + n * step < end ? label(base + n * step) : NOBODY;
+      for (int n = 0; n < AT_ONCE; ++n) labels[n] = base + n * stride < end ? label(base + n * stride) : NOBODY;
 #pragma unroll
       for (int n = 0; n < AT_ONCE; ++n) {
-        if (labels[n] == own) sum += weight(base + n * step);
+        if (labels[n] == own) sum += weight(base + n * stride);
       }
     }
     return sum;
   }
   DEVICE double gain(i32 c, double linked) const {
-    const Gain &state = round.gain;
+    const Gain &state = all.gain;
     const double self = c == own ? 1.0 : 0.0;
     const double outs = state.outs[c] - self * out;
     const double intos = state.intos == state.outs ? outs : state.intos[c] - self * into;
@@ -138,7 +144,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// Sets `stay` from `own_sum`, the weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) {
-      if (may_move) stay = gain(own, weighed(own_sum)) + round.gain.margin * (out + into);
+      if (may_move) stay = gain(own, weighed(own_sum)) + all.gain.margin * (out + into);
     }
   }
   /// Considers a label and its sum. A gain is at most the weight that links v to the community. If that
@@ -156,21 +162,21 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     const double linked = RULE == GAINING ? weighed(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
-      if (!may_move || !(best.score > gain(own, linked) + round.gain.margin * (out + into))) chosen = own;
-    } else if (chosen != round.next[v]) {
-      store_relaxed(round.differs, i64(1));
+      if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into))) chosen = own;
+    } else if (chosen != all.next[v]) {
+      store_relaxed(step.differs, i64(1));
     }
-    round.next[v] = chosen;
+    all.next[v] = chosen;
     return linked;
   }
 };
 
 /// Adds up what the threads found that links vertices to their own communities. The whole warp calls.
-template <int RULE, class Offset> DEVICE void add_inside(const Round<Offset> &round, double linked) {
+template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
     linked = warp_sum(linked);
-    if (lane() == 0 && linked != 0) atomicAdd(round.gain.inside, linked);
+    if (lane() == 0 && linked != 0) atomicAdd(step.inside, linked);
   }
 }
 

@@ -18,13 +18,13 @@ import numpy as np
 from graphla.backends.cuda.launch import BLOCK, ISO, blocks, counter, csr, number, read, size
 from graphla.backends.requests import CommunityMoves, Gains
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, is_iso
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
-ROUND, HUBS = Struct("communities.cuh", "Round"), Struct("communities.cu", "Hubs")
-GAIN = Struct("communities.cuh", "Gain")
+LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
+GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 LANES = 32
 
 
@@ -95,17 +95,15 @@ class HubRows:
     slots: int
 
 
-class Round(NamedTuple):
-    """What all launches of one round read and write."""
+class Launch(NamedTuple):
+    """A launch for one class of rows, to be repeated with the step of each round."""
 
-    rule: int
-    links: Csr
-    classes: Classes
-    tables: dict[str, Array]
-    labels: Array
-    next: Array
-    differs: Array | None
-    gain: Packed
+    kernel: Kernel
+    blocks: int
+    block: int
+    rows: Packed
+    more: tuple[Any, ...]
+    shared: int  # bytes
 
 
 _known: WeakKeyDictionary[Csr, dict[CommunitiesTuning, Classes]] = WeakKeyDictionary()
@@ -116,15 +114,22 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
         # If all weights are equal the kernels count entries, but weights of 0 must add up to 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
+    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
+    if not links.nvals:
+        return now
     classes = _classes(links)
     tables = _tables(links, classes)
-    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
-    for k in range(rounds if links.nvals else 0):
+    gain = GAIN(**dict.fromkeys(("out", "into", "outs", "intos")), factor=0.0, margin=0.0)
+    launches, others = (
+        _prepare(POPULAR, links, classes, tables, *each, gain)
+        for each in ((now, other), (other, now))
+    )
+    for k in range(rounds):
         differs = counter()
-        _choose(Round(POPULAR, links, classes, tables, now, other, differs, _NO_GAIN))
+        _run(launches, STEP(differs=differs, inside=None, stream=0))
         if not number(differs):
             return other if (rounds - k) % 2 else now
-        now, other = other, now
+        now, other, launches, others = other, now, others, launches
     return now
 
 
@@ -135,22 +140,19 @@ def move_communities(request: CommunityMoves) -> Array:
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
     classes, n = _classes(links), links.nrows
-    tables = _tables(links, classes)
     community = xp.arange(n, dtype=np.int32)
     kept, chosen = community.copy(), community.copy()
     outs = out.copy()
     intos = outs if into.data.ptr == out.data.ptr else into.copy()
+    weights = {"out": out, "into": into, "outs": outs, "intos": intos}
+    gain = GAIN(**weights, factor=request.factor, margin=request.margin)
+    tables = _tables(links, classes)
+    launches = _prepare(GAINING, links, classes, tables, community, chosen, gain)
     gains = Gains(rounds, float(out.sum()))
     inside = xp.zeros(len(rounds.streams), np.float64)
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
-        gain = GAIN(
-            **{"out": out, "into": into, "outs": outs, "intos": intos, "inside": inside[k:]},
-            factor=request.factor,
-            margin=request.margin,
-            stream=stream,
-        )
-        _choose(Round(GAINING, links, classes, tables, community, chosen, None, gain))
+        _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
         # The modularity times the sum of all weights, read by the host once.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
@@ -161,50 +163,51 @@ def move_communities(request: CommunityMoves) -> Array:
     return kept
 
 
-_NO_GAIN = GAIN(
-    **dict.fromkeys(("out", "into", "outs", "intos", "inside")), factor=0.0, margin=0.0, stream=0
-)
+def _run(launches: list[Launch], step: Packed) -> None:
+    """Compute one round."""
+    for kernel, grid, block, rows, more, shared in launches:
+        kernel(grid, block, rows, step, *more, shared=shared)
 
 
-def _choose(round: Round) -> None:
-    """Compute one round, with a launch for each class of rows."""
-    values, _, kept = read(round.links.values)
-    types = (round.links.indptr.dtype, kept, round.rule)
-    links, classes = csr(round.links, values), round.classes
+def _prepare(
+    rule: int,
+    links: Csr,
+    classes: Classes,
+    tables: dict[str, Array],
+    labels: Array,
+    chosen: Array,
+    gain: Packed,
+) -> list[Launch]:
+    """Return the launches of a round that reads `labels` and writes `chosen`."""
+    values, _, kept = read(links.values)
+    types, matrix = (links.indptr.dtype, kept, rule), csr(links, values)
+    found: list[Launch] = []
 
-    def launch(
-        name: str, rows: Array, threads: int, block: int, *args: Any, shared: int = 0
-    ) -> None:
-        given = ROUND(
-            links=links,
-            rows=rows,
-            count=rows.size,
-            labels=round.labels,
-            next=round.next,
-            differs=round.differs,
-            gain=round.gain,
-        )
+    def add(name: str, rows: Array, items: int, block: int, *more: Any, shared: int = 0) -> None:
         kernel = load("communities.cu", name, NOTHING, *types, constants=LAYOUT)
         if shared:
             kernel.resident(block, shared)
-        kernel(blocks(threads, block), block, given, *args, shared=shared)
+        packed = LAUNCHED(
+            links=matrix, rows=rows, count=rows.size, labels=labels, next=chosen, gain=gain
+        )
+        found.append(Launch(kernel, blocks(items, block), block, packed, more, shared))
 
     if classes.few.size:
-        launch("choose_by_threads", classes.few, classes.few.size, BLOCK)
+        add("choose_by_threads", classes.few, classes.few.size, BLOCK)
     if classes.short.size:
-        launch("choose_by_lanes", classes.short, classes.short.size * LANES, BLOCK)
+        add("choose_by_lanes", classes.short, classes.short.size * LANES, BLOCK)
     if classes.middle.size:
         threads = classes.middle.size * LANES
-        launch("choose_by_tables", classes.middle, threads, LAYOUT.table_block)
+        add("choose_by_tables", classes.middle, threads, LAYOUT.table_block)
     for rows, most, block in classes.long:
         slots = _slots(most)
         shared = slots * (4 + (4 if kept == ISO else 8))
-        launch("choose_by_blocks", rows, rows.size * block, block, size(slots), shared=shared)
+        add("choose_by_blocks", rows, rows.size * block, block, size(slots), shared=shared)
     for hubs in classes.hubs:
-        tables = HUBS(first_parts=hubs.first_parts, first_slots=hubs.first_slots, **round.tables)
-        threads = hubs.parts * LAYOUT.hub_block
+        given = HUBS(first_parts=hubs.first_parts, first_slots=hubs.first_slots, **tables)
         for name in ("sum_parts", "choose_for_hubs"):
-            launch(name, hubs.rows, threads, LAYOUT.hub_block, tables)
+            add(name, hubs.rows, hubs.parts * LAYOUT.hub_block, LAYOUT.hub_block, given)
+    return found
 
 
 def _classes(links: Csr) -> Classes:

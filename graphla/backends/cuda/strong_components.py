@@ -9,10 +9,13 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import INT32_END, size
+from graphla.backends.cuda.launch import INT32_END
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct
 from graphla.formats import Array, Csr
+
+STRONG = Struct("strong_components.cu", "Strong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +41,29 @@ def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
     if not n:
         return labels
     into = columns()
-    keys, queue = xp.empty(n, np.uint64), xp.empty(4 * n, np.uint64)
-    ahead, stamps = xp.empty(2 * n, np.uint32), xp.empty(2 * n, np.uint32)
-    owners, lists = xp.empty(n, np.int32), xp.empty(2 * n, np.int32)
+    graph = STRONG(
+        n=n,
+        a_indptr=out.indptr,
+        a_indices=out.indices,
+        b_indptr=into.indptr,
+        b_indices=into.indices,
+        keys=xp.empty(n, np.uint64),
+        ahead=xp.empty(2 * n, np.uint32),
+        stamps=xp.empty(2 * n, np.uint32),
+        owners=xp.empty(n, np.int32),
+        lists=xp.empty(2 * n, np.int32),
+        queue=xp.empty(4 * n, np.uint64),
+        labels=labels,
+    )
     kernel = load("strong_components.cu", "find_strong", NOTHING, out.indptr.dtype)
     wanted = max(out.nvals, n) // (8 * tuning.block)
     persistent.run(
         kernel,
         min(persistent.grid(kernel, tuning.block, each=1), max(wanted, 1)),
         tuning.block,
-        *(size(n), out.indptr, out.indices, into.indptr, into.indices),
-        *(keys, ahead, stamps, owners, lists, queue, labels, np.uint32(tuning.alone_edges)),
+        graph,
+        np.uint32(tuning.alone_edges),
         results=1,
+        as_struct=True,
     )
     return labels
