@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from graphla.formats import (
     FullVector,
     SparseVector,
     VectorMask,
+    remember,
 )
 from semirings.semiring import any_pair
 
@@ -45,7 +45,6 @@ PARALLEL_PUSH = 1 << 17
 
 _presence = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
-_kept_firsts: dict[int, tuple[ref, Array, Array]] = {}
 _word = np.dtype(np.uint64)
 _flag = np.dtype(np.bool_)
 
@@ -90,18 +89,16 @@ def pull(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """The column of each row's first entry, or -1; kept as long as the columns themselves."""
-    key = id(rows.indices)
-    kept = _kept_firsts.get(key)
-    if kept is not None and kept[0]() is rows.indices and kept[1] is rows.indptr:
-        return kept[2]
-    firsts = np.empty(rows.nrows, np.int32)
-    arrays = (rows.indptr, rows.indices, firsts)
-    loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
-    spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
-    forget = ref(rows.indices, lambda _: _kept_firsts.pop(key, None))
-    _kept_firsts[key] = forget, rows.indptr, firsts
-    return firsts
+    """The column of each row's first entry, or -1."""
+
+    def find() -> Array:
+        firsts = np.empty(rows.nrows, np.int32)
+        arrays = (rows.indptr, rows.indices, firsts)
+        loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
+        spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
+        return firsts
+
+    return remember(rows, "firsts", find)
 
 
 def push(

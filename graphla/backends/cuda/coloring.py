@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, size, tiles
+from graphla.backends.cuda.launch import BLOCK, blocks, card, size, tiles
 from graphla.backends.cuda.select import WORD, keep_flagged, room_for_flags
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr
@@ -33,12 +31,6 @@ def color(a: Csr, numbers: Array) -> Array:
     colors, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:
         kernel = load("coloring.cu", "color_in_order", NOTHING, before.indptr.dtype)
-        grid = min(blocks(n * 32), _resident(kernel))
+        grid = min(blocks(n * 32), card().multiprocessors * kernel.resident(BLOCK))
         kernel(grid, BLOCK, before.indptr, before.indices, order, size(n), colors, taken)
     return colors[places]
-
-
-def _resident(kernel: Any) -> int:
-    """Return the number of blocks that the card runs at a time."""
-    multiprocessors = xp.cuda.Device().attributes["MultiProcessorCount"]
-    return multiprocessors * kernel.resident(BLOCK)

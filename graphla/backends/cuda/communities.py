@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
@@ -20,7 +19,7 @@ from graphla.backends.requests import CommunityMoves, Gains
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
-from graphla.formats import Array, Csr, is_iso
+from graphla.formats import Array, Csr, is_iso, remember
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
 LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
@@ -104,9 +103,6 @@ class Launch(NamedTuple):
     rows: Packed
     more: tuple[Any, ...]
     shared: int  # bytes
-
-
-_known: WeakKeyDictionary[Csr, dict[CommunitiesTuning, Classes]] = WeakKeyDictionary()
 
 
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
@@ -213,10 +209,7 @@ def _prepare(
 def _classes(links: Csr) -> Classes:
     """Return the rows that have an entry, by length."""
     tuning = current(TUNING)
-    known = _known.setdefault(links, {})
-    if tuning not in known:
-        known[tuning] = _divide(links, tuning)
-    return known[tuning]
+    return remember(links, tuning, lambda: _divide(links, tuning))
 
 
 def _divide(links: Csr, tuning: CommunitiesTuning) -> Classes:

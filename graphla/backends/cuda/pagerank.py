@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
@@ -18,7 +17,7 @@ from graphla.backends.requests import PageRank, Ranks
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
-from graphla.formats import Array, BitmapVector, Csr, FullVector, Relabelled, is_iso
+from graphla.formats import Array, BitmapVector, Csr, FullVector, Relabelled, is_iso, remember
 from semirings.dtypes import lookup_dtype
 from semirings.semiring import plus_first, plus_times
 
@@ -92,17 +91,14 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
     return request.rounds, change
 
 
-_known: WeakKeyDictionary[Csr, Csr] = WeakKeyDictionary()
-
-
 def _active_rows(relabelled: Relabelled) -> Csr:
     """Return the rows that may have entries: one object per matrix, as `pull` caches facts."""
-    rows = _known.get(relabelled.into)
-    if rows is None:
-        a, active = relabelled.into, relabelled.active
-        rows = Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
-        _known[relabelled.into] = rows
-    return rows
+    a, active = relabelled.into, relabelled.active
+
+    def make() -> Csr:
+        return Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
+
+    return remember(a, ("active rows", active), make)
 
 
 def _renumber(values: Array, old: Array | None) -> Array:
