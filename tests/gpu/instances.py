@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from covering import Row, covering
+from devices import use_cuda
 
 import graphla.backends.cuda
 from graphla.compilers import cuda_ops, nvrtc
@@ -23,6 +24,15 @@ from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, DataType
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
+
+use_cuda()
+from graphla.backends.cuda import (  # noqa: E402
+    coloring,
+    communities,
+    components,
+    matching,
+    pagerank,
+)
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 
@@ -437,7 +447,13 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
-CONSTANTS: dict[str, Any] = {}
+CONSTANTS: dict[str, Any] = {
+    "communities.cu": communities.LAYOUT,
+    "coloring.cu": coloring.TUNING,
+    "components.cu": components.TUNING,
+    "matching.cu": matching.TUNING,
+    "pagerank.cu": pagerank.TUNING,
+}
 """What `load` is given as the constants of a file's kernels, by the file."""
 
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py

@@ -7,14 +7,10 @@
 
 namespace graphla {
 
-constexpr i32 FREE = -1;        // the color of a vertex without a color
+enum Color { FREE = -1 };       // of a vertex without a color
 constexpr i32 NOBODY = -1;      // marks a free place for a neighbor
-constexpr int COLOR_BLOCK = 256;
-constexpr u64 ALONE = 1 << 16;  // the first vertices of the order, with the longest rows, go singly
-constexpr int TOGETHER = 4;     // number of other vertices that a warp takes at a time
-constexpr int HELD = 8;         // neighbors without a color that a lane can hold
-constexpr int NAP = 20;         // nanoseconds between two reads of an awaited color
 constexpr i32 COLORS = WARP * WARP;  // colors of one set: a word of 32 bits per lane
+constexpr int HELD = ColoringTuning::held;
 
 /// places_of[k] = places[column of entry k]. Sets the flag of entry k if that vertex comes before the
 /// vertex of the entry's row in the order.
@@ -98,7 +94,7 @@ DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *color
     const i32 awaited = choose_awaited(some, latest, unread);
     if (awaited == NOBODY) break;
     if (lane() == 0) {
-      while (load_relaxed(&colors[awaited]) == FREE) __nanosleep(NAP);
+      while (load_relaxed(&colors[awaited]) == FREE) __nanosleep(ColoringTuning::nap);
     }
     __syncwarp();
   }
@@ -124,10 +120,11 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
 /// that another warp waits for is finished or in progress, and no deadlock is possible.
 /// Race: a color is read again until it is set.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(COLOR_BLOCK) color_in_order(
+__global__ void __launch_bounds__(ColoringTuning::block) color_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
     i64 n, i32 *colors, u64 *taken) {
-  SHARED(u32, sets, COLOR_BLOCK);
+  constexpr u64 ALONE = ColoringTuning::alone, TOGETHER = ColoringTuning::together;
+  SHARED(u32, sets, ColoringTuning::block);
   u32 *const set = sets + warp_in_block() * WARP;
   for (;;) {
     u64 ticket = 0;

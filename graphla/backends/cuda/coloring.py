@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, blocks, card, size, tiles
 from graphla.backends.cuda.select import WORD, keep_flagged, room_for_flags
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, Csr
 
-FREE = -1
+FREE = enumeration("coloring.cu", "Color").FREE
+
+
+@dataclass(frozen=True, slots=True)
+class ColoringTuning:
+    """How warps take vertices and wait for colors."""
+
+    block: int = 256  # threads of a block
+    alone: int = 1 << 16  # the first vertices of the order, with the longest rows, go singly
+    together: int = 4  # number of other vertices that a warp takes at a time
+    held: int = 8  # neighbors without a color that a lane can hold
+    nap: int = 20  # nanoseconds between two reads of an awaited color
+
+
+TUNING = ColoringTuning()
 
 
 def color(a: Csr, numbers: Array) -> Array:
     """Return the least color that no neighbor with a greater number has, as int32[n]."""
-    n, count = a.nrows, size(a.nvals)
+    n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
     # Each row keeps only the places of earlier neighbors, so that a waiting warp reads little.
@@ -23,14 +41,17 @@ def color(a: Csr, numbers: Array) -> Array:
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:
         bits, ends = room_for_flags(a.nvals)
-        flag = load("coloring.cu", "flag_earlier", NOTHING, a.indptr.dtype)
+        flag = load("coloring.cu", "flag_earlier", NOTHING, a.indptr.dtype, constants=tuning)
         flags = (bits, ends, size(bits.size), count)
         given = (a.indptr, size(n), a.indices, places, before.indices, *flags)
         flag(tiles(bits.size * WORD), BLOCK, *given)
         before = keep_flagged(before, bits, ends)
     colors, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:
-        kernel = load("coloring.cu", "color_in_order", NOTHING, before.indptr.dtype)
-        grid = min(blocks(n * 32), card().multiprocessors * kernel.resident(BLOCK))
-        kernel(grid, BLOCK, before.indptr, before.indices, order, size(n), colors, taken)
+        kernel = load(
+            "coloring.cu", "color_in_order", NOTHING, before.indptr.dtype, constants=tuning
+        )
+        most = card().multiprocessors * kernel.resident(tuning.block)
+        grid = min(blocks(n * 32, tuning.block), most)
+        kernel(grid, tuning.block, before.indptr, before.indices, order, size(n), colors, taken)
     return colors[places]

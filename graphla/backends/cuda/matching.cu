@@ -8,7 +8,6 @@ namespace graphla {
 
 /// Stand for the mate of a vertex: it may get one, or it gets none.
 enum Mate { FREE = -1, NONE = -2 };
-constexpr int MATCH_BLOCK = 256;
 
 /// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the lesser
 /// j is better.
@@ -40,12 +39,12 @@ template <class Value> struct Edge {
 /// `count` listed vertices that wanted nobody yet, or a vertex that is not free any more. A warp reads
 /// each row, or a block if IS_WIDE.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
-__global__ void __launch_bounds__(MATCH_BLOCK) choose_mates(
+__global__ void __launch_bounds__(MatchingTuning::block) choose_mates(
     Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list, i64 count, const i32 *mates,
     i32 *wanted) {
   const i32 *__restrict__ indices = a.indices;
   const Values<Stored, Stored, KEPT> weight(a.values);
-  SHARED(Edge<Stored>, found, MATCH_BLOCK / WARP);
+  SHARED(Edge<Stored>, found, MatchingTuning::block / WARP);
   const int threads = IS_WIDE ? int(blockDim.x) : WARP;
   const int thread = IS_WIDE ? int(threadIdx.x) : lane();
   const i64 groups = threads_in_grid() / threads;

@@ -24,6 +24,7 @@ class MatchingTuning:
     """How rows are shared out."""
 
     wide: int = 1 << 11  # the longest row that one warp reads; a block reads a longer one
+    block: int = 256  # threads of a block
 
 
 TUNING = MatchingTuning()
@@ -31,7 +32,8 @@ TUNING = MatchingTuning()
 
 def match(a: Csr, words: Array) -> Array:
     """Return the mate of each vertex, or a negative number, as int32[n]."""
-    n, wide = a.nrows, current(TUNING).wide
+    n, tuning = a.nrows, current(TUNING)
+    wide, block = tuning.wide, tuning.block
     mates, wanted = xp.full(n, FREE, np.int32), xp.full(n, NONE, np.int32)
     if not a.nvals:
         return mates
@@ -43,15 +45,15 @@ def match(a: Csr, words: Array) -> Array:
     ]
     counts = [each.size for each in lists]
     offset = a.indptr.dtype
-    pair = load("matching.cu", "pair_up", NOTHING, offset)
+    pair = load("matching.cu", "pair_up", NOTHING, offset, constants=tuning)
     while any(counts):
         for is_wide in (False, True):
             if counts[is_wide]:
                 types = (offset, dtype, kept, is_wide)
-                choose = load("matching.cu", "choose_mates", NOTHING, *types)
-                threads = counts[is_wide] * (BLOCK if is_wide else 32)
+                choose = load("matching.cu", "choose_mates", NOTHING, *types, constants=tuning)
+                threads = counts[is_wide] * (block if is_wide else 32)
                 listed = (lists[is_wide], size(counts[is_wide]))
-                choose(blocks(threads), BLOCK, matrix, words, *listed, mates, wanted)
+                choose(blocks(threads, block), block, matrix, words, *listed, mates, wanted)
         rest = [xp.empty(sum(counts), np.int32) for _ in counts]
         left = xp.zeros(2, np.int32)
         for each, count in zip(lists, counts, strict=True):
