@@ -8,7 +8,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.loops.communities import Links, Moves
-from graphla.backends.cpu.operands import PARALLEL, cut, values_of
+from graphla.backends.cpu.operands import cut, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -28,7 +28,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     else:
         (values, step), sums = values_of(links.values), np.float64
     longest = int(np.diff(links.indptr).max(initial=0))
-    is_large = links.nvals + n > PARALLEL and threads > 1
+    is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
     rows = (links.indptr, links.indices, values)
