@@ -82,15 +82,6 @@ DEVICE u32 load_stale(const u32 *p) {
 #endif
 }
 
-/// An array that nobody writes during the launch: loads go through the read-only cache. (In a struct
-/// __restrict__ has no such effect.)
-template <class T> struct Constant {
-  const T *at;
-  DEVICE Constant(const T *array) : at(array) {}
-  template <class Index> DEVICE T operator[](Index k) const { return __ldg(at + k); }
-  DEVICE operator bool() const { return at != nullptr; }
-};
-
 /// p[0] to p[3]; p is a multiple of 16 bytes.
 DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
 #ifdef GRAPHLA_SIMULATOR
@@ -195,10 +186,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   // the graph
   i64 active;
-  Constant<Offset> out_ptr;
-  Constant<i32> out;
-  Constant<Offset> in_ptr;
-  Constant<i32> in, first, old;
+  const Offset *out_ptr, *in_ptr;
+  const i32 *out, *in, *first, *old;
   const u32 *fixed;  // bits of vertices never to be reached, or null
   bool is_masked;    // fixed vertices can be neighbors
   bool is_directed;
@@ -227,7 +216,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   DEVICE Search(const Graph<Offset> &graph, const Query &query, const Answer<Offset, Level> &answer,
                 const State<Offset> &state, const Limits &limits, u64 *sums)
-      : active(graph.active), out_ptr(graph.out_indptr), out(graph.out_indices), in_ptr(graph.in_indptr), in(graph.in_indices),
+      : active(graph.active), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr), out(graph.out_indices), in(graph.in_indices),
         first(graph.first), old(graph.old), fixed(query.flags ? state.masked : graph.idle),
         is_masked(query.flags != nullptr), is_directed(graph.in_indptr != graph.out_indptr), unit(limits.unit),
         queue_begin(state.queue_begin), queue_slot(state.queue_slot), queue_vertex(state.queue_vertex),

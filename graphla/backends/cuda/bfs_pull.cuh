@@ -51,7 +51,7 @@ template <class S> struct Pull {
 
   /// Where a row is read from: behind what was peeked at, which is the first entry of a relabelled
   /// row; or up to three entries before that, so that four are one load.
-  DEVICE bool is_aligned() const { return !((u64)search.in.at & 15); }
+  DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -85,7 +85,7 @@ template <class S> struct Pull {
 #pragma unroll
         for (int k = 0; k < NEAR; k += 4) {
           if (is_aligned() && p + k + 4 <= end) {
-            load_four(search.in.at + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
+            load_four(search.in + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
           } else {
 #pragma unroll
             for (int j = k; j < k + 4; ++j) u[j] = p + j < end ? search.in[p + j] : -1;

@@ -59,8 +59,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // the graph, as in Search
   u32 active;
-  Constant<Offset> out_ptr, in_ptr;
-  Constant<i32> out, in, first, old;
+  const Offset *out_ptr, *in_ptr;
+  const i32 *out, *in, *first, *old;
   u32 several;
   bool is_directed;
   Level *levels;
@@ -118,7 +118,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- rows -------------------------------------------------------------------------------------
 
   /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane, entry).
-  template <class Visit> DEVICE void run(Constant<i32> entries, u32 begin, u32 length, Visit visit) const {
+  template <class Visit> DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
@@ -154,7 +154,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// The rows that wait, as one run: visit(row, entry) for each of a row that has nobody yet in
   /// memory.far_by. All threads of the block call; how many rows there were.
-  template <class Visit> DEVICE u32 read_far(Constant<i32> entries, Visit visit) const {
+  template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
     const u32 rows = least(*memory.far_count, u32(SMALL_FAR));
@@ -271,7 +271,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 #pragma unroll
           for (u32 k = 0; k < NEAR; k += 4) {
             if (is_aligned() && p + k + 4 <= end) {
-              load_four(in.at + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
+              load_four(in + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
             } else {
 #pragma unroll
               for (u32 j = k; j < k + 4; ++j) u[j] = p + j < end ? in[p + j] : -1;
@@ -311,7 +311,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
   /// Where a row is read from: a multiple of four, so that four entries are one load.
   DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
-  DEVICE bool is_aligned() const { return !((u64)in.at & 15); }
+  DEVICE bool is_aligned() const { return !((u64)in & 15); }
 
   DEVICE void pull() const {
     constexpr u32 K = 4;
@@ -515,7 +515,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple of
   /// 4 bytes.
-  DEVICE void show(i64 n, Constant<i32> renumbered, bool *present) const {
+  DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;
       if (!renumbered) {
