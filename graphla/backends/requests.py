@@ -93,17 +93,17 @@ class Closure:
 
     - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
       ⊗ distributes over it; `limit` is not a bound.
-    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None: the
-      backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
-    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit` products
-      have run; ⊗ may be any operator. A parent is a vertex of the round that wrote the value.
+    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None:
+      the backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
+    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit`
+      products have run; ⊗ may be any operator. Parents are those of the round that wrote a value.
 
-    x has the semiring's return type; values of A are cast to the type of the second operand. Entries
-    off the mask are never written; entries of x there stay, and are multiplied. An entry improves if
-    its bits change. After `turns` rounds a cycle that goes on improving is suspected, and the values
-    so far are returned with `settled` False; the caller may continue from them. The semiring is not
-    positional. If `enough` is given, "near_far" may end early: other values may then be missing, or
-    not the best.
+    x has the semiring's return type; values of A are cast to the type of the second operand. The
+    closure never writes entries off the mask; entries of x there stay, and are multiplied. An entry
+    improves if its bits change. After `turns` rounds a cycle that goes on improving is suspected,
+    and the values so far are returned with `settled` False; the caller may continue from them. The
+    semiring is not positional. If `enough` is given, "near_far" may end early: other values may
+    then be missing, or not the best.
     """
 
     out: Csr
@@ -124,7 +124,8 @@ class ClosureResult:
     """The values of a closure, and how it ended.
 
     `overflowed`: a product did not fit its integer dtype and was left out, so the values may lack
-    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the closure.
+    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the
+    closure.
     """
 
     values: BitmapVector
@@ -145,7 +146,7 @@ class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. `levels` is int32 or uint8; with None, only the totals of each search are wanted.
+    greatest level. `levels` is int32 or uint8; if None, only the totals of each search are wanted.
     In one byte, a level above 254 raises OverflowError.
     """
 
