@@ -24,7 +24,7 @@ from devices import use_cuda
 use_cuda()  # the constants of a kernel are in its host module, which imports CuPy
 
 import graphla  # noqa: E402
-from graphla.backends.cuda import spmspv, spmv  # noqa: E402
+from graphla.backends.cuda import spgemm_masked, spgemm_unmasked, spmspv, spmv  # noqa: E402
 from graphla.compilers import cuda_ops, nvrtc  # noqa: E402
 from semirings import binary, indexunary, monoid, select, semiring, unary  # noqa: E402
 from semirings.dtypes import ALL, DataType  # noqa: E402
@@ -484,7 +484,12 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
-CONSTANTS: dict[str, Any] = {"spmv.cu": spmv.TUNING, "spmspv.cu": spmspv.TUNING}
+CONSTANTS: dict[str, Any] = {
+    "spmv.cu": spmv.TUNING,
+    "spmspv.cu": spmspv.TUNING,
+    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
+    **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
+}
 """What `load` is given as the constants of a file's kernels, by the file."""
 
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py
