@@ -30,6 +30,8 @@ from graphla.backends.cuda import (  # noqa: E402
     components,
     matching,
     pagerank,
+    spgemm_masked,
+    spgemm_unmasked,
     spmspv,
     spmv,
 )
@@ -501,6 +503,8 @@ CONSTANTS: dict[str, Any] = {
     "pagerank.cu": pagerank.TUNING,
     "spmspv.cu": spmspv.TUNING,
     "spmv.cu": spmv.TUNING,
+    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
+    **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
 
