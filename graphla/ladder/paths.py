@@ -13,7 +13,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm, refuse_summed
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.distances import lengths_of
-from graphla.backends import backend
+from graphla.backends import streams
 from graphla.formats import Array, BitmapVector
 from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
@@ -89,7 +89,7 @@ class Paths:
             from graphla.ladder.edge_paths import EdgePaths
         ready = EdgePaths(a, np_type, none)
         if a.device != "cpu":
-            backend(a.device).xp.cuda.get_current_stream().synchronize()
+            streams(a.device).wait()
         return ready
 
     @property
