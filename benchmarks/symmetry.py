@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import graphla as gl
-from graphla.backends import backend
+from graphla.backends import backend, streams
 
 SEARCHES = 8
 TRIALS = 5
@@ -36,7 +36,7 @@ def timed(call: Callable[[], Any], device: str) -> tuple[float, Any]:
 def synchronize(device: str) -> None:
     """Wait for the device."""
     if device != "cpu":
-        backend(device).xp.cuda.Device().synchronize()
+        streams(device).wait()
 
 
 def held(A: gl.Matrix) -> int:
@@ -113,9 +113,9 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
 def passes(A: gl.Matrix) -> None:
     """Print the time of the pass alone."""
     device, do = A.device, backend(A.device)
-    xp, indices = do.xp, A._forms.csr.indices
+    indices = A._forms.csr.indices
     rows = do.row_of_entry(A._forms.csr)
-    mirrored = xp.minimum(rows, indices) % 1000 + xp.maximum(rows, indices) % 1000
+    mirrored = np.minimum(rows, indices) % 1000 + np.maximum(rows, indices) % 1000
     print("\nThe pass alone, milliseconds (median of 5); the transposition for comparison")
     cases = {
         "equal values, symmetric": without_flag(A),
@@ -123,13 +123,13 @@ def passes(A: gl.Matrix) -> None:
         "int32 values, symmetric pattern": without_flag(A, (rows % 1000).astype(np.int32)),
     }
     del mirrored
-    keep = xp.ones(A.nvals, bool)
+    keep = do.full(A.nvals, True, bool)
     keep[-1] = False
     cases["equal values, last entry removed"] = gl.Matrix._of(
         type(A._forms)(device, A.dtype, do.keep(A._forms.csr, keep))
     )
     cases["equal values, upper triangle"] = gl.select.triu(A).new()
-    shifted = do.keep(A._forms.csr, xp.arange(A.nvals) % 3 != 0)
+    shifted = do.keep(A._forms.csr, do.arange(A.nvals, np.int64) % 3 != 0)
     cases["equal values, two thirds of them"] = gl.Matrix._of(
         type(A._forms)(device, A.dtype, shifted)
     )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import as_contiguous, repeat_value
 from graphla.expression import expression
 from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.indexing import as_row
@@ -28,23 +29,21 @@ from semirings.structures import Monoid
 class Rows:
     """The entries of the rows that have any; results are one value for each such row."""
 
-    __slots__ = ("_do", "counts", "csr", "device", "dtype", "ends", "occupied", "starts", "xp")
+    __slots__ = ("_do", "counts", "csr", "device", "dtype", "ends", "occupied", "starts")
 
     def __init__(self, device: str, dtype: DataType, csr: Csr):
         self.device = device
         self._do = backend(device)
-        self.xp = xp = self._do.xp
         self.dtype = dtype
-        self.occupied = xp.flatnonzero(xp.diff(csr.indptr))
+        self.occupied = np.flatnonzero(np.diff(csr.indptr))
         if self.occupied.size < csr.nrows:
             # The other rows left out, so that results lie as the rows do.
-            indptr = xp.empty(self.occupied.size + 1, csr.indptr.dtype)
+            indptr = self._do.full(self.occupied.size + 1, csr.nvals, csr.indptr.dtype)
             indptr[:-1] = csr.indptr[self.occupied]
-            indptr[-1] = csr.nvals
             csr = Csr(self.occupied.size, csr.ncols, indptr, csr.indices, csr.values)
         self.csr = csr
         self.starts, self.ends = csr.indptr[:-1], csr.indptr[1:]
-        self.counts = (self.ends - self.starts).astype(xp.int64)
+        self.counts = (self.ends - self.starts).astype(np.int64)
 
     def values(self, dtype: DataType | None = None) -> Any:
         """The value of each entry."""
@@ -161,11 +160,10 @@ class TypedAggregator:
     def rows(self, a: MatrixForms) -> VectorForms:
         """w(i) = f(A(i, :))."""
         rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
-        xp = rows.xp
         with np.errstate(all="ignore"):
             values = self.op._compute(rows).astype(self.return_type.np_type, copy=False)
-        indices = rows.occupied.astype(xp.int32)
-        w = SparseVector(a.nrows, indices, xp.ascontiguousarray(values))
+        indices = rows.occupied.astype(np.int32)
+        w = SparseVector(a.nrows, indices, as_contiguous(values))
         return VectorForms(a.device, self.return_type, w)
 
     def __repr__(self) -> str:
@@ -252,7 +250,7 @@ def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Ca
         for each in composite:
             dtype = each._result(rows.dtype)
             values = each._compute(rows).astype(dtype.np_type, copy=False)
-            vectors.append(_vector(rows.device, dtype, rows.xp.ascontiguousarray(values)))
+            vectors.append(_vector(rows.device, dtype, as_contiguous(values)))
         found = join(*vectors).new()
         if found.nvals < rows.counts.size:
             raise InvalidValue("finalize must keep an entry for each row that has one")
@@ -275,9 +273,9 @@ def _type_of(
 
 def _one_row(device: str, values: Any) -> Csr:
     """One row of these values, in columns that nobody looks at."""
-    xp, size = backend(device).xp, values.size
-    indptr = xp.asarray([0, size], xp.int32 if size < 1 << 31 else xp.int64)
-    return Csr(1, size, indptr, xp.broadcast_to(xp.zeros(1, xp.int32), (size,)), values)
+    do, size = backend(device), values.size
+    indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
+    return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
 
 
 aggregate_rowwise = Operation("reduce_rowwise", _rowwise)
@@ -332,7 +330,7 @@ def count(rows: Rows) -> Any:
 
 def count_nonzero(rows: Rows) -> Any:
     """How many entries differ from zero."""
-    return rows.fold(monoid.plus, rows.values(BOOL).astype(rows.xp.int64))
+    return rows.fold(monoid.plus, rows.values(BOOL).astype(np.int64))
 
 
 def count_zero(rows: Rows) -> Any:
@@ -364,18 +362,18 @@ def greatest_magnitude(rows: Rows) -> Any:
 def root_of_squares(rows: Rows) -> Any:
     """√Σ x²."""
     values = rows.values(FP64)
-    return rows.xp.sqrt(rows.fold(monoid.plus, values * values))
+    return np.sqrt(rows.fold(monoid.plus, values * values))
 
 
 def log_of_powers(base: float) -> Callable[[Rows], Any]:
     """log Σ bˣ, shifted by the largest x so that nothing overflows."""
 
     def compute(rows: Rows) -> Any:
-        xp, values = rows.xp, rows.values(FP64)
+        values = rows.values(FP64)
         largest = rows.fold(monoid.max, values)
-        shift = xp.where(xp.isfinite(largest), largest, 0.0)
-        powers = xp.power(base, values - rows.spread(shift))
-        return xp.log(rows.fold(monoid.plus, powers)) / log(base) + shift
+        shift = np.where(np.isfinite(largest), largest, 0.0)
+        powers = np.power(base, values - rows.spread(shift))
+        return np.log(rows.fold(monoid.plus, powers)) / log(base) + shift
 
     return compute
 
@@ -398,15 +396,15 @@ def variance(less: int) -> Callable[[Rows], Any]:
 def deviation(less: int) -> Callable[[Rows], Any]:
     """The square root of the variance."""
     of = variance(less)
-    return lambda rows: rows.xp.sqrt(of(rows))
+    return lambda rows: np.sqrt(of(rows))
 
 
 def geometric_mean(rows: Rows) -> Any:
     """(Π x)^(1/n), by way of logarithms; of a negative product, NaN."""
-    xp, values = rows.xp, rows.values(FP64)
-    size = xp.exp(rows.fold(monoid.plus, xp.log(abs(values))) / rows.counts)
-    negative = rows.fold(monoid.plus, (values < 0).astype(xp.int64)) % 2 == 1
-    return xp.where(negative & (size > 0), xp.nan, size)
+    values = rows.values(FP64)
+    size = np.exp(rows.fold(monoid.plus, np.log(abs(values))) / rows.counts)
+    negative = rows.fold(monoid.plus, (values < 0).astype(np.int64)) % 2 == 1
+    return np.where(negative & (size > 0), np.nan, size)
 
 
 def harmonic_mean(rows: Rows) -> Any:
@@ -417,7 +415,7 @@ def harmonic_mean(rows: Rows) -> Any:
 def root_mean_square(rows: Rows) -> Any:
     """√(Σ x² / n)."""
     values = rows.values(FP64)
-    return rows.xp.sqrt(rows.fold(monoid.plus, values * values) / rows.counts)
+    return np.sqrt(rows.fold(monoid.plus, values * values) / rows.counts)
 
 
 def peak_to_peak(rows: Rows) -> Any:
@@ -428,7 +426,7 @@ def peak_to_peak(rows: Rows) -> Any:
 
 def ones(rows: Rows) -> Any:
     """1, where there is any entry."""
-    return rows.xp.ones(rows.starts.size, rows.dtype.np_type)
+    return np.ones_like(rows.starts, rows.dtype.np_type)
 
 
 def first(rows: Rows) -> Any:
@@ -455,10 +453,10 @@ def index_of(op: Any) -> Callable[[Rows], Any]:
     """The least index of the entry that the monoid keeps (of the first NaN, if there is one)."""
 
     def compute(rows: Rows) -> Any:
-        xp, values = rows.xp, rows.values()
+        values = rows.values()
         kept = rows.spread(rows.fold(op, values))
         hit = (values == kept) | ((values != values) & (kept != kept))
-        indices = xp.where(hit, rows.csr.indices.astype(xp.int64), xp.iinfo(xp.int64).max)
+        indices = np.where(hit, rows.csr.indices.astype(np.int64), np.iinfo(np.int64).max)
         return rows.fold(monoid.min, indices)
 
     return compute

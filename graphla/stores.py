@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from graphla.backends import backend, streams
 from graphla.formats import (
     BitmapVector,
@@ -77,8 +79,8 @@ class VectorForms:
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
         """No entries."""
-        xp = backend(device).xp
-        none = SparseVector(size, xp.empty(0, xp.int32), xp.empty(0, dtype.np_type))
+        do = backend(device)
+        none = SparseVector(size, do.full(0, 0, np.int32), do.full(0, 0, dtype.np_type))
         return cls(device, dtype, none)
 
     @property
@@ -285,9 +287,9 @@ class MatrixForms:
     @classmethod
     def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
         """No entries."""
-        xp = backend(device).xp
-        indptr, indices = xp.zeros(nrows + 1, xp.int32), xp.empty(0, xp.int32)
-        return cls(device, dtype, Csr(nrows, ncols, indptr, indices, xp.empty(0, dtype.np_type)))
+        do = backend(device)
+        indptr, indices = do.full(nrows + 1, 0, np.int32), do.full(0, 0, np.int32)
+        return cls(device, dtype, Csr(nrows, ncols, indptr, indices, do.full(0, 0, dtype.np_type)))
 
     @property
     def csr(self) -> Csr:
@@ -687,12 +689,11 @@ class _Lone:
 
 
 def _lone_full() -> VectorForms:
-    return VectorForms("cpu", BOOL, FullVector(1, backend("cpu").xp.zeros(1, bool)))
+    return VectorForms("cpu", BOOL, FullVector(1, np.zeros(1, bool)))
 
 
 def _lone_bitmap() -> VectorForms:
-    xp = backend("cpu").xp
-    return VectorForms("cpu", BOOL, BitmapVector(1, xp.zeros(1, bool), xp.zeros(1, bool), 0))
+    return VectorForms("cpu", BOOL, BitmapVector(1, np.zeros(1, bool), np.zeros(1, bool), 0))
 
 
 def _owns_arrays(owner: Owner) -> bool:

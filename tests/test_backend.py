@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.cpu.arrays import mxm as matrix_products
-from graphla.backends.cpu.arrays import products
+from graphla.backends.cpu.layout import SortTuning
+from graphla.backends.cpu.spgemm import SpgemmTuning
+from graphla.backends.cpu.spmv import SpmvTuning
+from graphla.backends.cpu.terms import TermsTuning
+from graphla.backends.tuning import using
 from graphla.formats import (
     BitmapVector,
     Csr,
@@ -147,6 +150,10 @@ folds = {
 }
 
 
+def sorted_by_scipy(always: bool):
+    return using(SortTuning(scipy=0) if always else SortTuning())
+
+
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("name", folds)
 @quick
@@ -160,9 +167,7 @@ def test_building_folds_duplicates_from_the_left(large, name, data):
     i = np.array([i for i, _ in places], np.int64)
     j = np.array([j for _, j in places], np.int64)
     dup_op = getattr(binary, name)["INT64"]
-    with pytest.MonkeyPatch.context() as patch:
-        if large:
-            patch.setattr(do, "LARGE", 0)
+    with sorted_by_scipy(large):
         got = do.build_matrix(3, 3, i, j, np.array(values, np.int64), dup_op)
     assert table_of(got) == want
     got = do.build_vector(9, i * 3 + j, np.array(values, np.int64), dup_op)
@@ -198,24 +203,21 @@ def test_building_takes_three_times_the_memory_of_its_result(dtype, size):
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_building_names_the_first_duplicate(large, monkeypatch):
-    if large:
-        monkeypatch.setattr(do, "LARGE", 0)
+def test_building_names_the_first_duplicate(large):
     i, j = np.array([3, 2, 0, 2, 3]), np.array([1, 4, 0, 4, 1])
-    with pytest.raises(DuplicateEntry, match=r"\(2, 4\)"):
+    with sorted_by_scipy(large), pytest.raises(DuplicateEntry, match=r"\(2, 4\)"):
         do.build_matrix(5, 5, i, j, np.arange(5), None)
     with pytest.raises(DuplicateEntry, match="entry 2 "):
         do.build_vector(5, i, np.arange(5), None)
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_building_from_one_value_stays_iso(large, monkeypatch):
-    if large:
-        monkeypatch.setattr(do, "LARGE", 0)
+def test_building_from_one_value_stays_iso(large):
     one = np.broadcast_to(np.ones(1), 4)
-    a = do.build_matrix(3, 3, np.array([2, 0, 1, 0]), np.array([0, 2, 1, 0]), one, None)
-    assert is_iso(a.values)
-    assert is_iso(do.transpose(a).values)
+    with sorted_by_scipy(large):
+        a = do.build_matrix(3, 3, np.array([2, 0, 1, 0]), np.array([0, 2, 1, 0]), one, None)
+        assert is_iso(a.values)
+        assert is_iso(do.transpose(a).values)
     assert table_of(a) == {(0, 0): 1, (0, 2): 1, (1, 1): 1, (2, 0): 1}
 
 
@@ -383,15 +385,13 @@ def test_push_and_pull_fold_the_terms_of_each_output(name, data, n, m, side):
             terms.setdefault(o, []).append(z)
     mask = None if masked is None else vector_mask(n, masked, how, complement)
     A = matrix(n, m, a, dtype)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "CHUNK", chunk)
-        patch.setattr(products, "FEW", few)
+    with using(TermsTuning(chunk), SpmvTuning(few)):
         for form in ("bitmap", "full"):
-            w = products.pull(np, A, vector(m, u, form, dtype), ring, side, mask)
+            w = do.pull(A, vector(m, u, form, dtype), ring, side, mask)
             check(table_of(w), terms, ring)
             assert w.values.dtype == ring.return_type.np_type
         for form in ("sorted", "unsorted"):
-            w = products.push(np, do.transpose(A), vector(m, u, form, dtype), ring, side, mask)
+            w = do.push(do.transpose(A), vector(m, u, form, dtype), ring, side, mask)
             check(table_of(w), terms, ring)
             assert w.values.dtype == ring.return_type.np_type
 
@@ -414,11 +414,8 @@ def test_mxm_folds_the_terms_of_each_place(name, data, n, m, l):
                 terms.setdefault((i, j), []).append(z)
     mask = None if masked is None else MatrixMask(matrix(n, l, masked, np.bool_), complement)
     A, B = matrix(n, m, a, dtype), matrix(m, l, b, dtype)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(products, "CHUNK", chunk)
-        patch.setattr(matrix_products, "DOT", 0 if dots else 1000)
-        patch.setattr(matrix_products, "BOARD", chunk)
-        c = matrix_products.mxm(np, A, B, ring, mask, do.transpose(B))
+    with using(TermsTuning(chunk), SpgemmTuning(dot=0 if dots else 1000, board=chunk)):
+        c = do.mxm(A, B, ring, mask, do.transpose(B))
     check(table_of(c), terms, ring)
     assert (c.nrows, c.ncols) == (n, l)
     assert c.values.dtype == ring.return_type.np_type
@@ -429,8 +426,8 @@ def test_a_product_of_one_known_value_stays_iso():
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))
     for w in (
-        products.push(np, A, u, semiring.any_pair["INT64"], "vxm", None),
-        products.pull(np, A, do.to_bitmap(u), semiring.any_pair["INT64"], "mxv", None),
+        do.push(A, u, semiring.any_pair["INT64"], "vxm", None),
+        do.pull(A, do.to_bitmap(u), semiring.any_pair["INT64"], "mxv", None),
     ):
         assert is_iso(w.values)
 

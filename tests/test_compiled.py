@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,11 @@ import graphla as gl
 import semirings
 from graphla.backends import Side
 from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import operands, spgemm, spmv
+from graphla.backends.cpu import dispatch, spgemm, spmspv, spmv
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.cpu.spgemm import SpgemmTuning
+from graphla.backends.cpu.spmspv import SpmspvTuning
+from graphla.backends.tuning import using
 from graphla.compilers import numba as compiled
 from graphla.compilers import scratch, threads
 from graphla.formats import BitmapVector, Csr, FullVector, MatrixMask, SparseVector, VectorMask
@@ -32,12 +36,10 @@ N = 70  # rows; more than a word of a bit map has bits
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts() -> Iterator[None]:
     """Small operands reach the ways of large ones: several parts, threads, blocks."""
-    for module in (operands, spgemm):
-        monkeypatch.setattr(module, "PARALLEL", 16)
-    monkeypatch.setattr(spmv, "PARALLEL_PUSH", 16)
-    monkeypatch.setattr(spgemm, "ROOM", 64)
+    with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
+        yield
 
 
 # --- operands -----------------------------------------------------------------------------------
@@ -392,7 +394,7 @@ def test_an_operator_without_a_numba_form_runs_in_numpy(monkeypatch: pytest.Monk
 
 def test_without_numba_auto_runs_in_numpy_and_true_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = count_loads(monkeypatch)
-    monkeypatch.setattr(cpu, "installed", lambda: False)
+    monkeypatch.setattr(dispatch, "installed", lambda: False)
     with config.set(compiled="auto", compile_threshold=1):
         pulled()
     assert not loads
@@ -443,12 +445,11 @@ def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return compiled.load(name, *rest)
 
-    monkeypatch.setattr(spmv, "SPARSE", 0.001)
-    with config.set(compiled=True, threads=1):
+    with config.set(compiled=True, threads=1), using(SpmspvTuning(sparse=0.001)):
         expected = cpu.push(a, u, s, "vxm", None)
         assert isinstance(expected, SparseVector)
         with monkeypatch.context() as patch:
-            patch.setattr(spmv, "load", interrupted)
+            patch.setattr(spmspv, "load", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 cpu.push(a, u, s, "vxm", None)
         agree(cpu.push(a, u, s, "vxm", None), expected)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla import memory
-from graphla.backends.cpu.arrays.layout import offsets_of_few
+from graphla.backends.cpu.layout import offsets_of_few
 from graphla.cli import main
 
 HUGE = 2**31 - 1
@@ -111,4 +111,4 @@ def test_what_fits_is_not_refused():
 def test_offsets_of_few_entries_count_the_entries_in_earlier_rows(case):
     nrows, rows = case[0], np.sort(np.array(case[1], np.int64))
     expected = [int((rows < r).sum()) for r in range(nrows + 1)]
-    assert offsets_of_few(np, rows, nrows).tolist() == expected
+    assert offsets_of_few(rows, nrows).tolist() == expected

@@ -22,7 +22,7 @@ import graphla as gl
 from graphla.backends.cpu import backend as cpu
 from graphla.backends.cpu import bfs as traversals
 from graphla.backends.cpu import closure as closures
-from graphla.backends.cpu import multi_source_bfs, operands, spgemm
+from graphla.backends.cpu import multi_source_bfs
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
@@ -32,6 +32,9 @@ from graphla.backends.cpu.loops import components as of_components
 from graphla.backends.cpu.loops import cores as of_cores
 from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.cpu.spgemm import SpgemmTuning
+from graphla.backends.tuning import using
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 from graphla.compilers import numba, numba_ops, threads
 
@@ -146,13 +149,8 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
         return observer.wrap(name, numba.load(name, *rest))
 
     for name, module in list(sys.modules.items()):
-        if name.startswith("graphla.backends.cpu."):
-            if hasattr(module, "load"):
-                monkeypatch.setattr(module, "load", load)
-            if hasattr(module, "PARALLEL"):
-                monkeypatch.setattr(module, "PARALLEL", 0)
-    monkeypatch.setattr(operands, "GRAIN", 256)
-    monkeypatch.setattr(spgemm, "ROOM", 64)
+        if name.startswith("graphla.backends.cpu.") and hasattr(module, "load"):
+            monkeypatch.setattr(module, "load", load)
     monkeypatch.setattr(multi_source_bfs, "TOGETHER", 4)
     monkeypatch.setattr(multi_source_bfs, "LEAST", 4)
     monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan, however long a call takes
@@ -160,7 +158,8 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(traversals, "APART", 0)
     monkeypatch.setattr(closures, "SMALL", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
-    with gl.config.set(compiled=True, threads=THREADS):
+    parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64))
+    with gl.config.set(compiled=True, threads=THREADS), using(*parts):
         yield observer
 
 

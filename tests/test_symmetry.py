@@ -15,7 +15,8 @@ from strategies import LAYOUTS, agrees, matrix, numbers, read, same, symmetric, 
 
 import graphla as gl
 from graphla.backends import backend
-from graphla.backends.cpu import symmetry as compiled
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.tuning import using
 
 pytestmark = pytest.mark.usefixtures("loops")
 
@@ -98,10 +99,16 @@ def test_symmetry_is_what_the_dictionary_says(table, how):
     assert A._forms.find_symmetry() == A._forms.T.find_symmetry() == expected[0]
 
 
+@pytest.fixture
+def many_parts():
+    with using(PartsTuning(parallel=0)):
+        yield
+
+
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("change", ["nothing", "remove", "move"])
 @pytest.mark.parametrize("seed", range(4))
-def test_one_entry_among_thousands_decides(seed, change, monkeypatch):
-    monkeypatch.setattr(compiled, "PARALLEL", 0)
+def test_one_entry_among_thousands_decides(seed, change):
     n = 97
     i, j = random_matrix(n, 2500, seed, change)
     weights = np.minimum(i, j) * n + np.maximum(i, j)

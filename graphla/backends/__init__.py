@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
@@ -87,18 +86,26 @@ class Backend(Traversals, Components, Groups, Protocol):
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
 
-    xp: ModuleType  # numpy, or what stands for it on the device
+    xp: Any  # until nothing asks for it
     MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
 
     costs: Costs
 
-    # --- arrays -------------------------------------------------------------------------------
+    # --- arrays: NumPy's functions take them on any device (NEP 13, NEP 18) ---------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """`values` as an array of this device, copied only if it must be."""
         ...
 
     def to_host(self, array: Array) -> Any:
         """`array` as a numpy.ndarray."""
+        ...
+
+    def full(self, size: int, value: Any, dtype: Any) -> Array:
+        """A new array of `size` times one value."""
+        ...
+
+    def arange(self, size: int, dtype: Any) -> Array:
+        """0, 1, ..., size - 1."""
         ...
 
     def owns(self, array: Array) -> bool:
@@ -246,6 +253,10 @@ class Backend(Traversals, Components, Groups, Protocol):
         """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
         ...
 
+    def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
+        """The value at i (or at (i, j)) as a NumPy scalar; None where there is no entry."""
+        ...
+
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
@@ -323,6 +334,10 @@ class Streams(Protocol):
         ...
 
     def leave(self, before: Any) -> None: ...
+    def wait(self) -> None:
+        """Wait until the current stream has done its work."""
+        ...
+
     def explain(self, error: BaseException, name: str, device: str) -> Exception | None:
         """What a user should read for an error of this device; None to let it be."""
         ...

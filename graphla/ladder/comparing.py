@@ -21,6 +21,7 @@ import numpy as np
 
 from graphla.algorithms._shared.validation import adjacency, count, real
 from graphla.backends import backend
+from graphla.backends.values import repeat_value
 from graphla.formats import Array
 from graphla.graph import Graph
 from graphla.graph.cached_properties import degrees, is_symmetric, loops
@@ -175,9 +176,8 @@ class Contest:
 
     def _rows_alone(self) -> Matrix:
         def alone(forms: MatrixForms) -> MatrixForms:
-            xp, rows = backend(forms.device).xp, forms.csr
-            ones = xp.broadcast_to(xp.ones(1, bool), rows.indices.shape)
-            rows = replace(rows, values=ones)
+            rows, true = forms.csr, backend(forms.device).full(1, True, bool)
+            rows = replace(rows, values=repeat_value(true, rows.nvals))
             return MatrixForms(forms.device, BOOL, rows, rows if self._symmetric else None)
 
         return Matrix._of(perform("ladder", alone, self._A._forms))
@@ -204,14 +204,14 @@ class Contest:
 
     def _check(self, _: MatrixForms, name: str, k: int, search: Search) -> None:
         """Hold what was found to what the first strategy found; or keep it, as the first."""
-        xp = backend(self._A.device).xp
-        reached, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
-        levels = xp.where(reached, levels.astype(xp.int32), -1)
+        do = backend(self._A.device)
+        reached, levels = do.asarray(search.reached()), do.asarray(search.levels)
+        levels = np.where(reached, levels.astype(np.int32), -1)
         known = self._found.get(k)
         if known is None:
             narrow = levels.astype(np.min_scalar_type(-search.depth))
             ends, entries = (
-                int(xp.where(reached, each, 0).sum()) for each in (self._ends, self._out)
+                int(np.where(reached, each, 0).sum()) for each in (self._ends, self._out)
             )
             vertices = int(reached.sum())
             self._found[k] = _Found(name, narrow, search.depth, ends // 2, vertices, entries)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import ranges, row_of_entry
+from graphla.backends.cpu.layout import ranges, row_of_entry
 from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search, unreached
 from graphla.stores import MatrixForms
@@ -49,7 +49,7 @@ class NumPyRung(Rung):
         """Label the targets of the frontier that are not reached: f⟨¬p⟩ = f A, by rows."""
         starts = rows.indptr[frontier]
         counts = rows.indptr[frontier + 1] - starts
-        targets = rows.indices[ranges(np, starts, counts, int(counts.sum()))]
+        targets = rows.indices[ranges(starts, counts, int(counts.sum()))]
         targets = targets[self.levels[targets] < 0]
         self.levels[targets] = self.depth
         self.operations += 8
@@ -71,7 +71,7 @@ class NumPyRung(Rung):
             if not waiting.size:
                 break
             total = int(counts.sum())
-            near = self.levels[columns.indices[ranges(np, at, counts, total)]] == self.depth - 1
+            near = self.levels[columns.indices[ranges(at, counts, total)]] == self.depth - 1
             hit = np.logical_or.reduceat(near, np.cumsum(counts) - counts)
             self.levels[waiting[hit]] = self.depth
             found += int(hit.sum())
@@ -161,7 +161,7 @@ class EdgeCentric(NumPyRung):
 
     def __init__(self, a: MatrixForms) -> None:
         super().__init__(a)
-        self.sources, self.targets = row_of_entry(np, a.csr), a.csr.indices
+        self.sources, self.targets = row_of_entry(a.csr), a.csr.indices
 
     @property
     def held(self) -> int:
@@ -190,7 +190,7 @@ class EdgeTuned(NumPyRung):
 
     def __init__(self, a: MatrixForms) -> None:
         super().__init__(a)
-        sources, targets = row_of_entry(np, a.csr), a.csr.indices
+        sources, targets = row_of_entry(a.csr), a.csr.indices
         self.both = a.is_symmetric
         keep = sources < targets if self.both else sources != targets
         end = np.uint16 if self.n <= 1 << 16 else np.int32
@@ -231,7 +231,7 @@ class EdgePaths:
     """As edge_paths.cu: shortest paths, every edge at every round."""
 
     def __init__(self, a: MatrixForms, dtype: np.dtype[Any], none: Any) -> None:
-        self.sources, self.targets = row_of_entry(np, a.csr), a.csr.indices
+        self.sources, self.targets = row_of_entry(a.csr), a.csr.indices
         self.weights = a.csr.values.astype(dtype)
         self.distances = np.empty(a.nrows, dtype)
         self._none = none

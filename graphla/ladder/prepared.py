@@ -10,7 +10,7 @@ import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.backends import backend
+from graphla.backends import backend, streams
 from graphla.formats import BitmapVector
 from graphla.graph import Graph
 from graphla.ladder.rung import Search
@@ -71,8 +71,8 @@ class Prepared:
 
         def found(_: Any) -> VectorForms:
             self._rung.deadline = inf
-            search, xp = self._rung.search(start), backend(self._device).xp
-            present, levels = xp.asarray(search.reached()), xp.asarray(search.levels)
+            search, do = self._rung.search(start), backend(self._device)
+            present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
                 levels = levels.astype(np.int32)  # a copy: the next search writes over its own
             count = int(present.sum())  # which waits for both
@@ -84,7 +84,7 @@ class Prepared:
     def wait(self) -> None:
         """Until the card has nothing more to do for it."""
         if self._device != "cpu":
-            backend(self._device).xp.cuda.get_current_stream().synchronize()
+            streams(self._device).wait()
 
 
 def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import repeat_value
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -60,8 +61,8 @@ def assign_vector(
             honours_mask = not mask.complement
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
-    do, is_sorted = backend(owner._forms.device), _is_increasing(indices)
-    places = indexing.located(owner._forms.device, indices).astype(do.xp.int32)
+    is_sorted = _is_increasing(indices)
+    places = indexing.located(owner._forms.device, indices).astype(np.int32)
     t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
@@ -69,7 +70,7 @@ def assign_vector(
     if mask is None and t.nvals == indices.size:  # t has an entry at each place: no other goes
         within: Any = t.mask(True, False)
     else:
-        within = _within(do, places, is_sorted, size, mask)
+        within = _within(owner._forms.device, places, is_sorted, size, mask)
     write_vector(owner, t, within, None, False, False)
     if replace and mask is not None:
         write_vector(owner, owner._forms, mask, None, True, False)
@@ -202,13 +203,13 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
     if value is None and not there:
         return
     rest = k + there
-    xp = backend(c.device).xp
+    do = backend(c.device)
     middle = [] if value is None else [value]
-    indices = xp.concatenate(
-        (csr.indices[:k], xp.asarray([j] * len(middle), xp.int32), csr.indices[rest:])
+    indices = np.concatenate(
+        (csr.indices[:k], do.asarray([j] * len(middle), np.int32), csr.indices[rest:])
     )
-    values = xp.concatenate(
-        (csr.values[:k], xp.asarray(middle, csr.values.dtype), csr.values[rest:])
+    values = np.concatenate(
+        (csr.values[:k], do.asarray(middle, csr.values.dtype), csr.values[rest:])
     )
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += len(middle) - there
@@ -224,19 +225,19 @@ def _fill_vector(
         return value
     if value.value is None:
         return VectorForms.empty(value.device, value.dtype, size)
-    xp = backend(value.device).xp
+    device = value.device
     if mask is None or mask.complement:
         return VectorForms(
-            value.device, value.dtype, FullVector(size, _repeat(xp, value.value, size))
+            value.device, value.dtype, FullVector(size, _repeat(device, value.value, size))
         )
     if mask.indices is not None:
         t = SparseVector(
-            size, mask.indices, _repeat(xp, value.value, mask.indices.size), mask.is_sorted
+            size, mask.indices, _repeat(device, value.value, mask.indices.size), mask.is_sorted
         )
     else:
         present: Any = mask.present
         count = Counted(present.sum()) if mask.nvals is None else mask.nvals
-        t = BitmapVector(size, present, _repeat(xp, value.value, size), count)
+        t = BitmapVector(size, present, _repeat(device, value.value, size), count)
     return VectorForms(value.device, value.dtype, t)
 
 
@@ -244,11 +245,11 @@ def _place_vector(
     value: VectorForms | ScalarForms, size: int, places: Any, is_sorted: bool
 ) -> VectorForms:
     """T of `size`, with value(k) at places[k]."""
-    xp = backend(value.device).xp
+    device = value.device
     if isinstance(value, ScalarForms):
         if value.value is None:
             return VectorForms.empty(value.device, value.dtype, size)
-        values = _repeat(xp, value.value, places.size)
+        values = _repeat(device, value.value, places.size)
         t = SparseVector(size, places, values, is_sorted)
     else:
         v = value.sparse()
@@ -258,14 +259,14 @@ def _place_vector(
 
 
 def _within(
-    do: Any, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
+    device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
     """The mask of those places that `mask` lets through."""
     if mask is not None:
-        true = _repeat(do.xp, np.bool_(True), places.size)
+        true = _repeat(device, np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
-        listed = do.write_vector(listed, listed, mask, None, True, true.dtype)
-        places = listed.indices
+        listed = backend(device).write_vector(listed, listed, mask, None, True, true.dtype)
+        places = listed.indices  # pyright: ignore[reportAttributeAccessIssue]
     return VectorMask(size, None, places, False, is_sorted, places.size)
 
 
@@ -285,12 +286,12 @@ def _fill_matrix(
     value: ScalarForms, c: MatrixForms, rows: Places, columns: Places, mask: MatrixMask | None
 ) -> tuple[MatrixForms, bool]:
     """T for a scalar at every place of the region that the mask may let through."""
-    device, dtype, xp = value.device, value.dtype, backend(value.device).xp
+    device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:
         return MatrixForms.empty(device, dtype, c.nrows, c.ncols), True
     if mask is not None and not mask.complement:
         pattern = mask.pattern
-        repeated = _repeat(xp, value.value, pattern.indices.size)
+        repeated = _repeat(device, value.value, pattern.indices.size)
         t = MatrixForms(
             device,
             dtype,
@@ -299,37 +300,33 @@ def _fill_matrix(
         if rows is None and columns is None:
             return t, True
         return _keep(t, _in_region(t, rows, columns)), True
-    i = (
-        xp.arange(c.nrows, dtype=xp.int32)
-        if rows is None
-        else xp.sort(indexing.located(device, rows))
-    )
-    j = (
-        xp.arange(c.ncols, dtype=xp.int32)
-        if columns is None
-        else xp.sort(indexing.located(device, columns))
-    )
-    degrees = xp.zeros(c.nrows + 1, xp.int64)
+    i, j = _sorted_places(device, rows, c.nrows), _sorted_places(device, columns, c.ncols)
+    degrees = do.full(c.nrows + 1, 0, np.int64)
     degrees[i + 1] = j.size
-    indptr = xp.cumsum(degrees)
+    indptr = np.cumsum(degrees)
     if i.size * j.size < 1 << 31:
-        indptr = indptr.astype(xp.int32)
-    indices = xp.tile(j.astype(xp.int32), i.size)
-    csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(xp, value.value, indices.size))
+        indptr = indptr.astype(np.int32)
+    indices = np.tile(j.astype(np.int32), i.size)
+    csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(device, value.value, indices.size))
     return MatrixForms(device, dtype, csr), mask is None
+
+
+def _sorted_places(device: str, places: Places, size: int) -> Any:
+    if places is None:
+        return backend(device).arange(size, np.int32)
+    return np.sort(indexing.located(device, places))
 
 
 def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
     """Which entries of C lie in rows I and columns J."""
     do, csr = backend(c.device), c.csr
-    xp = do.xp
-    inside = xp.ones(csr.indices.size, bool)
+    inside = do.full(csr.indices.size, True, bool)
     if rows is not None:
-        chosen = xp.zeros(csr.nrows, bool)
+        chosen = do.full(csr.nrows, False, bool)
         chosen[indexing.located(c.device, rows)] = True
         inside &= chosen[do.row_of_entry(csr)]
     if columns is not None:
-        chosen = xp.zeros(csr.ncols, bool)
+        chosen = do.full(csr.ncols, False, bool)
         chosen[indexing.located(c.device, columns)] = True
         inside &= chosen[csr.indices]
     return inside
@@ -355,18 +352,17 @@ def _disjoint_union(a: MatrixForms, b: MatrixForms) -> MatrixForms:
 def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
     """C with its row i replaced."""
     csr, v = c.csr, cast(row, c.dtype).sparse()
-    xp = backend(c.device).xp
     begin, end = indexing.bounds(c.device, csr, i)
-    indices = xp.concatenate((csr.indices[:begin], v.indices, csr.indices[end:]))
-    values = xp.concatenate((csr.values[:begin], v.values, csr.values[end:]))
+    indices = np.concatenate((csr.indices[:begin], v.indices, csr.indices[end:]))
+    values = np.concatenate((csr.values[:begin], v.values, csr.values[end:]))
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += v.indices.size - (end - begin)
     return MatrixForms(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
 
 
-def _repeat(xp: Any, value: Any, size: int) -> Any:
+def _repeat(device: str, value: Any, size: int) -> Any:
     """One value as an iso array."""
-    return xp.broadcast_to(xp.full(1, value, value.dtype), (size,))
+    return repeat_value(backend(device).full(1, value, value.dtype), size)
 
 
 def _is_increasing(indices: Any) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graphla.backends import backend
-from graphla.backends.cpu.arrays.layout import gather, repeat_value
+from graphla.backends.values import gather, repeat_value
 from graphla.formats import BitmapVector, Csr, is_iso
 from graphla.operations import entrywise
 from graphla.operations.operation import Operation
@@ -50,9 +52,7 @@ def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
         values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values)
         return MatrixForms(a.device, v.dtype, do.keep(values, dense.present))
     dense = v.at_hand if v.has_dense else v.bitmap()
-    values = Csr(
-        csr.nrows, csr.ncols, csr.indptr, csr.indices, gather(do.xp, dense.values, csr.indices)
-    )
+    values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, gather(dense.values, csr.indices))
     if isinstance(dense, BitmapVector):
         values = do.keep(values, dense.present[csr.indices])
     return MatrixForms(a.device, v.dtype, values)
@@ -60,14 +60,14 @@ def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
 
 def _every_row(v: VectorForms, nrows: int) -> MatrixForms:
     """B(i, j) = v(j) for every row i."""
-    xp, w = backend(v.device).xp, v.sparse()
+    w = v.sparse()
     k = w.indices.size
-    indptr = xp.arange(nrows + 1, dtype=xp.int64) * k
+    indptr = backend(v.device).arange(nrows + 1, np.int64) * k
     if nrows * k < 1 << 31:
-        indptr = indptr.astype(xp.int32)
-    values = repeat_value(xp, w.values[:1], nrows * k) if is_iso(w.values) else None
-    values = xp.tile(w.values, nrows) if values is None else values
-    b = Csr(nrows, w.size, indptr, xp.tile(w.indices, nrows), values)
+        indptr = indptr.astype(np.int32)
+    values = repeat_value(w.values[:1], nrows * k) if is_iso(w.values) else None
+    values = np.tile(w.values, nrows) if values is None else values
+    b = Csr(nrows, w.size, indptr, np.tile(w.indices, nrows), values)
     return MatrixForms(v.device, v.dtype, b)
 
 

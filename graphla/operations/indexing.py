@@ -55,7 +55,7 @@ def _extract_row(a: MatrixForms, i: int, columns: Places) -> VectorForms:
 def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
     """w(k) = A(I(k), j)."""
     if a.ncols > HUGE and not a.has_csc and a.nvals * 16 < a.ncols:
-        column = _extract_matrix(a, rows, backend(a.device).xp.asarray([j]))
+        column = _extract_matrix(a, rows, backend(a.device).asarray([j]))
         places, _, values = coordinates(column)
         w = SparseVector(column.nrows, places.astype("int32"), values)
         return VectorForms(a.device, a.dtype, w)
@@ -64,23 +64,15 @@ def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
 
 def _vector_element(v: VectorForms, i: int) -> ScalarForms:
     """s = v(i), or nothing."""
-    do = backend(v.device)
-    if v.has_dense:
-        w = v.at_hand
-        k, there = i, isinstance(w, FullVector) or bool(w.present[i])  # pyright: ignore[reportAttributeAccessIssue]
-    else:
-        w = v.sparse()
-        k, there = do.find(w, i)
-    return ScalarForms(v.device, v.dtype, do.to_host(w.values[k])[()] if there else None)
+    stored = v.at_hand if v.has_dense else v.sparse()
+    return ScalarForms(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
 def _matrix_element(a: MatrixForms, i: int, j: int) -> ScalarForms:
     """s = A(i, j), or nothing."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
-    do, csr = backend(a.device), a.csr
-    k, there = do.find(csr, i, j)
-    return ScalarForms(a.device, a.dtype, do.to_host(csr.values[k])[()] if there else None)
+    return ScalarForms(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
@@ -115,9 +107,8 @@ def from_coordinates(
 
 def as_row(v: VectorForms) -> MatrixForms:
     """The 1 x n matrix of a vector."""
-    xp = backend(v.device).xp
     w = v.sparse()
-    indptr = xp.asarray([0, w.indices.size], xp.int32)
+    indptr = backend(v.device).asarray([0, w.indices.size], np.int32)
     return MatrixForms(v.device, v.dtype, Csr(1, w.size, indptr, w.indices, w.values))
 
 
@@ -148,15 +139,14 @@ def with_diagonal(a: MatrixForms, k: int, v: VectorForms) -> MatrixForms:
     off = columns.astype("int64") - rows != k
     rest = MatrixForms(a.device, a.dtype, backend(a.device).keep(a.csr, off))
     rows, columns, values = coordinates(rest)
-    xp = backend(a.device).xp
     return from_coordinates(
         a.device,
         a.dtype,
         a.nrows,
         a.ncols,
-        xp.concatenate((rows, w.indices + i0)),
-        xp.concatenate((columns, w.indices + j0)),
-        xp.concatenate((values, w.values)),
+        np.concatenate((rows, w.indices + i0)),
+        np.concatenate((columns, w.indices + j0)),
+        np.concatenate((values, w.values)),
     )
 
 

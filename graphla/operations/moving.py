@@ -7,6 +7,7 @@ from typing import Any
 
 from graphla import memory
 from graphla.backends import backend, here, placed, streams
+from graphla.backends.values import repeat_value
 from graphla.formats import Array, BitmapVector, is_iso
 from graphla.operations.operation import Running
 from graphla.stores import MatrixForms, ScalarForms, VectorForms
@@ -65,9 +66,9 @@ def sent(array: Array, device: str) -> Array:
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
-        return _repeated(on_host, array, device)
+        return _repeated(on_host, array)
     with Running("to", (), device):
-        return _repeated(streams(device).sent(one), array, device)
+        return _repeated(streams(device).sent(one), array)
 
 
 def on_host(array: Any) -> Any:
@@ -95,10 +96,10 @@ def _storage(storage: Any, device: str) -> Any:
     return replace(storage, **arrays)
 
 
-def _repeated(array: Array, like: Array, device: str) -> Array:
+def _repeated(array: Array, like: Array) -> Array:
     if array.size == like.size:
         return array
-    return backend(device).xp.broadcast_to(array, like.shape)
+    return repeat_value(array, like.size)
 
 
 def _is_on_card(array: Array) -> bool:

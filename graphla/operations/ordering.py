@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import as_contiguous
 from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.operations.indexing import row_of_each
 from graphla.operations.operation import note, perform
@@ -62,8 +63,8 @@ def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
     origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
-    xp, count = backend(v.device).xp, origins.size
-    front = None if count == size else xp.arange(count, dtype=xp.int32)
+    count = origins.size
+    front = None if count == size else backend(v.device).arange(count, np.int32)
 
     def forms(dtype: DataType, values: Array) -> VectorForms:
         whole = FullVector(size, values) if front is None else SparseVector(size, front, values)
@@ -75,7 +76,7 @@ def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
 def _sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None) -> Sorted:
     csr, do = a.csr, backend(a.device)
     values, places = _ordered(a.device, csr.values, csr.indptr, op)
-    ranks = do.xp.arange(csr.nvals, dtype=csr.indptr.dtype)
+    ranks = do.arange(csr.nvals, csr.indptr.dtype)
     ranks -= csr.indptr[row_of_each(a.device, csr)]
     front = Csr(csr.nrows, csr.ncols, csr.indptr, ranks.astype("int32", copy=False), places)
     if most is not None:
@@ -93,9 +94,9 @@ def _ordered(
     """The values in the order of op, compared as its dtype, and the place that each had."""
     do, size = backend(device), values.size
     if size < 2 or is_iso(values):
-        return values, do.xp.arange(size, dtype="int32" if size < 1 << 31 else "int64")
+        return values, do.arange(size, np.int32 if size < 1 << 31 else np.int64)
     keys = do.cast(FullVector(size, values), op.type.np_type).values
-    ordered, places = do.ordered(do.xp.ascontiguousarray(keys), indptr, op)
+    ordered, places = do.ordered(as_contiguous(keys), indptr, op)
     return (ordered if keys is values else values[places]), places
 
 

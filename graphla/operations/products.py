@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from graphla.backends import Side, backend
+from graphla.backends.values import repeat_value
 from graphla.formats import DenseVector, FullVector, MatrixMask, SparseVector, VectorMask
 from graphla.operations.direction import choose
 from graphla.operations.entrywise import cast
@@ -64,7 +65,7 @@ def _spread(u: VectorForms, semiring: TypedSemiring, side: Side) -> DenseVector:
     if u.has_dense or (op.reads_y if side == "mxv" else op.reads_x) or not u.nvals:
         return u.dense()
     do, v = backend(u.device), u.sparse(sorted=False)
-    value = do.xp.broadcast_to(v.values[:1], (v.nvals,))
+    value = repeat_value(v.values[:1], v.nvals)
     return do.to_bitmap(SparseVector(v.size, v.indices, value, v.is_sorted))
 
 
@@ -101,8 +102,8 @@ def _sparse_inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> Sc
 def _power(a: MatrixForms, n: int, semiring: TypedSemiring, identity: Any) -> MatrixForms:
     """C = A ⊕.⊗ ... ⊕.⊗ A, n times, by squaring; for n = 0 the identity on the diagonal."""
     if n == 0:
-        xp = backend(a.device).xp
-        ones = FullVector(a.nrows, xp.broadcast_to(xp.asarray([identity]), (a.nrows,)))
+        one = backend(a.device).asarray([identity])
+        ones = FullVector(a.nrows, repeat_value(one, a.nrows))
         return from_diag.compute(VectorForms(a.device, semiring.return_type, ones), 0)
     result, square = None, cast(a, semiring.return_type)
     while True:

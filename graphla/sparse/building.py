@@ -106,13 +106,13 @@ def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
     with Running("build", (), device):
         array, wanted = _dense(values, dtype, 2)
         nrows, ncols = array.shape
-        xp = backend(device).xp if is_on_card(array) else np
+        owner = device if is_on_card(array) else "cpu"
         if missing_value is None:
-            there = xp.ones(array.shape, bool)
+            there = np.ones_like(array, bool)
         else:
             there = _differs(array, missing_value)
-        indptr = xp.zeros(nrows + 1, _offset_dtype(array.size))
-        xp.cumsum(there.sum(1), out=indptr[1:])
+        indptr = backend(owner).full(nrows + 1, 0, _offset_dtype(array.size))
+        np.cumsum(there.sum(1), out=indptr[1:])
         indices = there.nonzero()[1].astype(np.int32)
         parts = (put(device, part) for part in (indptr, indices, array[there]))
         return MatrixForms(device, wanted, Csr(nrows, ncols, *parts))

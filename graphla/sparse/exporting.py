@@ -80,7 +80,7 @@ def vector_dense(forms: VectorForms, fill_value: Any, dtype: Any, copy: bool) ->
         values = do.cast(forms.dense(), np_type).values
         return _values(forms.device, values, None, copy)
     v = forms.sparse()
-    array = do.xp.full(forms.size, fill, np_type)
+    array = do.full(forms.size, fill, np_type)
     array[v.indices] = do.cast(v, np_type).values
     return do.to_host(array) if copy else array
 

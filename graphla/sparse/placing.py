@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend, here, streams
+from graphla.backends import here, streams
 from graphla.expression import Operand
 from graphla.formats import is_iso
 from graphla.operations.moving import sent
@@ -76,7 +76,7 @@ def extremes(array: Any) -> tuple[int, int]:
         return 0, -1
     if isinstance(array, np.ndarray):
         return int(array.min()), int(array.max())
-    least, most = backend("cuda").xp.stack((array.min(), array.max())).tolist()
+    least, most = np.stack((array.min(), array.max())).tolist()
     return least, most
 
 
@@ -91,5 +91,4 @@ def own(values: Any) -> Any:
     """A copy, of one value where all are one."""
     if not is_iso(values):
         return values.copy()
-    xp = backend("cuda").xp if is_on_card(values) else np
-    return xp.broadcast_to(values[:1].copy(), values.shape)
+    return np.broadcast_to(values[:1].copy(), values.shape)

@@ -389,7 +389,7 @@ DOMAINS = {
 """What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""
 
 OPERATORS_OF = {
-    "select.cu": {"flag_entries": "select"},
+    "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
     "ewise_union.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
     "ewise_intersect.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
     "reduce.cu": dict.fromkeys(
@@ -408,7 +408,7 @@ OPERATORS_OF = {
     "spmv.cu": dict.fromkeys(
         ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
     ),
-    "spmspv.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
+    "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
     "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
     "closure.cu": {"close_over": "closing"},

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.folding import reduce
-from graphla.backends.cpu.arrays.layout import to_bitmap
 from graphla.backends.cpu.arrays.traversals import has_cycle, mean_of
 from graphla.backends.cpu.bfs import FOREVER, ready
+from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.loops import closure as far
 from graphla.backends.cpu.operands import allowed_by, values_of
+from graphla.backends.cpu.reduce import reduce_numpy
 from graphla.backends.traversals import Closed, Enough, How, Level
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -52,7 +52,7 @@ def closure(
 ) -> Closed:
     """x = x ⊕ x.A until nothing improves, what is found is enough, or `limit` products have run."""
     n, op, dtype = out.nrows, semiring.binaryop, semiring.return_type.np_type
-    given = to_bitmap(np, x)
+    given = to_bitmap(x)
     present, values = given.present.copy(), np.array(given.values, dtype)
     starts = present.nonzero()[0]
     a, step = values_of(out.values, op.reads_y, wanted=op.type2)
@@ -129,7 +129,7 @@ def _is_final(
 ) -> bool:
     """Whether what is asked is no worse than the best of what waits, which nothing comes before."""
     monoid = semiring.monoid
-    best = reduce(np, waiting, monoid)
+    best = reduce_numpy(waiting, monoid)
     target, most = enough
     if target is not None:
         return bool(present[target]) and monoid(values[target], best) == values[target]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.operands import PARALLEL, cut, values_of
+from graphla.backends.cpu.operands import cut, threads_worth, values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
@@ -20,7 +20,7 @@ def propagated(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
     else:
         (values, step), sums = values_of(links.values), np.float64
     longest = int(np.diff(links.indptr).max(initial=0))
-    is_large = links.nvals + n > PARALLEL and threads > 1
+    is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
     rows = (links.indptr, links.indices, values)

@@ -1,32 +1,197 @@
-"""Union and intersection, of vectors or of matrices: the host side of `loops/entrywise`."""
+"""Union and intersection, of vectors or of matrices, entry by entry."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from graphla.backends.cpu.apply import of_size, places
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.layout import cast_values, from_keys, keys_of, offsets
 from graphla.backends.cpu.operands import (
-    PARALLEL,
-    PARTS,
     UNREAD,
     Parts,
-    offsets,
+    parts_for_threads,
     row_parts,
     spread,
     values_of,
 )
+from graphla.backends.values import gather, repeat_value, scalar, with_values
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.formats import Array, Csr, SparseVector
+from graphla.formats import AnyVector, Array, Csr, FullVector, SparseVector, is_iso
+from graphla.settings import config
+from semirings.operators import TypedBinaryOp
 
-if TYPE_CHECKING:
-    from semirings.operators import TypedBinaryOp
+SIMPLE = 8
+"""What NumPy does well compiles from so many times `config.compile_threshold` entries."""
+V = TypeVar("V", SparseVector, Csr)
 
-    V = SparseVector | Csr
+
+def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
+    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
+        return _union_numba(a, b, op, left, right, config.threads)
+    return merge(a, b, op, op.return_type.np_type, left, right)
 
 
-def intersection(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
+def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
+    """op(x, y) where both have an entry."""
+    if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
+        return _intersection_numba(a, b, op, config.threads)
+    return _intersection_numpy(a, b, op)
+
+
+def combine(
+    v: AnyVector,
+    w: AnyVector,
+    op: TypedBinaryOp,
+    how: str,
+    left: Any = None,
+    right: Any = None,
+) -> AnyVector | None:
+    """op of two full vectors; of others, or by place, None."""
+    if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
+        return None
+    return FullVector(v.size, combine_values(v.values, w.values, op))
+
+
+def merge(
+    a: Any,
+    b: Any,
+    op: TypedBinaryOp | None,
+    dtype: np.dtype[Any],
+    left: Any = None,
+    right: Any = None,
+) -> Any:
+    """The union as values of `dtype`; without op, y where both have an entry."""
+    if _share_places(a, b):
+        return with_values(a, _both(a, b, None, None, op, dtype))
+    if not b.nvals:
+        return with_values(a, _alone(a, None, op, dtype, right, False))
+    if not a.nvals:
+        return with_values(b, _alone(b, None, op, dtype, left, True))
+    a_keys, b_keys = _keys_of(a), _keys_of(b)
+    flipped = a_keys.size < b_keys.size
+    large, small = (b_keys, a_keys) if flipped else (a_keys, b_keys)
+    # Where each key of the small side is, or would be, in the large one.
+    spots = large.searchsorted(small)
+    found = _found(large, small, spots)
+    alone = ~found
+    new = alone.nonzero()[0]
+    # Places in the result: of keys that the large side lacks, and of all the large side's.
+    places = spots[new] + np.arange(new.size)
+    is_large = np.ones(large.size + new.size, bool)
+    is_large[places] = False
+    keys = np.empty(large.size + new.size, large.dtype)
+    keys[is_large] = large
+    keys[places] = small[new]
+    values = np.empty(keys.size, dtype)
+    big, little = (b, a) if flipped else (a, b)
+    big_fill, little_fill = (left, right) if flipped else (right, left)
+    values[is_large] = _alone(big, None, op, dtype, big_fill, flipped)
+    values[places] = _alone(little, new, op, dtype, little_fill, not flipped)
+    shared = found.nonzero()[0]
+    if shared.size:
+        in_large = spots[shared]
+        in_result = in_large + alone.cumsum()[shared]
+        pair = (shared, in_large) if flipped else (in_large, shared)
+        values[in_result] = _both(a, b, *pair, op, dtype)
+    return _from_keys(a, keys, values)
+
+
+def _intersection_numpy(a: V, b: V, op: TypedBinaryOp) -> V:
+    """op(x, y) where both have an entry."""
+    dtype = op.return_type.np_type
+    if _share_places(a, b):
+        return with_values(a, _both(a, b, None, None, op, dtype))
+    a_keys, b_keys = _keys_of(a), _keys_of(b)
+    if a_keys.size < b_keys.size:
+        spots = b_keys.searchsorted(a_keys)
+        in_a = _found(b_keys, a_keys, spots).nonzero()[0]
+        in_b = spots[in_a]
+    else:
+        spots = a_keys.searchsorted(b_keys)
+        in_b = _found(a_keys, b_keys, spots).nonzero()[0]
+        in_a = spots[in_b]
+    return _from_keys(a, a_keys[in_a], _both(a, b, in_a, in_b, op, dtype))
+
+
+def _share_places(a: Any, b: Any) -> bool:
+    """Whether the entries of both are known to be at the same places."""
+    return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
+
+
+def _keys_of(a: Any) -> Array:
+    """One number for each place, increasing."""
+    return a.indices if isinstance(a, SparseVector) else keys_of(a)
+
+
+def _from_keys(like: Any, keys: Array, values: Array) -> Any:
+    if isinstance(like, SparseVector):
+        return SparseVector(like.size, keys, values)
+    return from_keys(like.nrows, like.ncols, keys, values)
+
+
+def _found(large: Array, small: Array, spots: Array) -> Array:
+    """Whether each key of small is in large, where it would be at `spots`."""
+    if not large.size:
+        return spots < 0
+    return large[spots.clip(max=large.size - 1)] == small
+
+
+def _both(
+    a: Any,
+    b: Any,
+    in_a: Array | None,
+    in_b: Array | None,
+    op: TypedBinaryOp | None,
+    dtype: np.dtype[Any],
+) -> Array:
+    """op(x, y) of the entries of a at in_a and of b at in_b, which are at the same places."""
+    y = b.values if in_b is None else gather(b.values, in_b)
+    if op is None:
+        return cast_values(y, dtype)
+    x = a.values if in_a is None else gather(a.values, in_a)
+    if op.is_positional:
+        x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
+        i, j = places(a, in_a)
+        return cast_values(of_size(op.numpy(x, i, j, y, i, j), x.size), dtype)
+    return cast_values(combine_values(x, y, op), dtype)
+
+
+def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
+    """op of each two values, iso where both are; op is not positional."""
+    x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
+    if x.size > 1 and is_iso(x) and is_iso(y):
+        return repeat_value(op.numpy(x[:1], y[:1]), x.size)
+    return op.numpy(x, y)
+
+
+def _alone(
+    a: Any,
+    which: Array | None,
+    op: TypedBinaryOp | None,
+    dtype: np.dtype[Any],
+    fill: Any,
+    is_right: bool,
+) -> Array:
+    """What becomes of the entries that one side alone has."""
+    values = a.values if which is None else gather(a.values, which)
+    if fill is None or op is None:
+        return cast_values(values, dtype)
+    fill_type, type_ = (op.type, op.type2) if is_right else (op.type2, op.type)
+    fill = scalar(fill, fill_type.np_type)
+    values = cast_values(values, type_.np_type)
+    x, y = (fill, values) if is_right else (values, fill)
+    if op.is_positional:
+        i, j = places(a, which)
+        return cast_values(of_size(op.numpy(x, i, j, y, i, j), values.size), dtype)
+    return cast_values(op.numpy(x, y), dtype)
+
+
+def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
     """op(A, B) where both have an entry."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
@@ -37,25 +202,16 @@ def intersection(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
     arrays = (a_indptr, a.indices, a_values, b_indptr, b.indices, b_values, indptr, indices, values)
     spec = (numba_ops.entry_by_entry, op, isinstance(a, SparseVector), False, False)
     loop = load("ewise.intersect", spec, arrays)
-    spread(
-        loop,
-        arrays,
-        (
-            a_step,
-            b_step,
-        ),
-        parts,
-        threads,
-    )
+    spread(loop, arrays, (a_step, b_step), parts, threads)
     return _like(a, indptr, indices, values)
 
 
-def union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
+def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
     """op(A, B) where both have an entry; one alone passes, or meets left or right where given."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
-    np.subtract(np.diff(a_indptr) + np.diff(b_indptr), counts, out=counts)
-    indptr = offsets(counts)
+    sizes = a_indptr[1:] - a_indptr[:-1] + (b_indptr[1:] - b_indptr[:-1])
+    indptr = offsets(sizes - counts)
     indices, values = np.empty(int(indptr[-1]), np.int32), _empty(int(indptr[-1]), op)
     lone = op.return_type  # what an entry of one side alone is cast to, without op
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
@@ -66,16 +222,7 @@ def union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int
     is_vector = isinstance(a, SparseVector)
     spec = (numba_ops.entry_by_entry, op, is_vector, left is not None, right is not None)
     loop = load("ewise.unite", spec, arrays)
-    spread(
-        loop,
-        arrays,
-        (
-            a_step,
-            b_step,
-        ),
-        parts,
-        threads,
-    )
+    spread(loop, arrays, (a_step, b_step), parts, threads)
     return _like(a, indptr, indices, values)
 
 
@@ -83,8 +230,9 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
     """Both as rows, and the rows cut into parts. A vector is cut into stretches, one a part."""
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
-    parallel = threads > 1 and a.nvals + b.nvals > PARALLEL
-    count = threads * PARTS if parallel else 1
+    count = parts_for_threads(a.nvals + b.nvals, threads)
+    if count == 1:
+        return np.array([0, a.nvals], np.int32), np.array([0, b.nvals], np.int32), [(0, 1)]
     longer = a.indices if a.nvals > b.nvals else b.indices
     ends = longer[np.arange(1, count) * longer.size // count]
     a_indptr, b_indptr = (

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu import operands
 from graphla.backends.cpu.arrays.traversals import (
     BYTE_LEVELS,
     UNREACHED,
@@ -20,8 +21,8 @@ from graphla.backends.cpu.arrays.traversals import (
 )
 from graphla.backends.cpu.bfs import FOREVER, bfs, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP
-from graphla.backends.cpu.operands import GRAIN
 from graphla.backends.traversals import Tree
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
@@ -95,7 +96,7 @@ def reach_of_many(
 def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
     """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
     table = np.empty((rows, columns), levels)
-    step = max(1, GRAIN // max(columns, 1))
+    step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):
         table[first : first + step] = UNREACHED[levels.itemsize]
     return table

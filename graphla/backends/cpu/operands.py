@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import cast
+from graphla.backends.cpu.layout import cast_values
+from graphla.backends.cpu.masks import presence
+from graphla.backends.tuning import current
 from graphla.compilers.numba import Loop
 from graphla.compilers.threads import run
 from graphla.formats import Array, VectorMask
 from semirings.dtypes import DataType
 
-PARALLEL = 1 << 15
-"""Entries from which a loop is worth waking another thread for."""
-PARTS = 8
-"""Parts a thread gets of a loop whose parts cannot be made equal beforehand."""
-GRAIN = 1 << 22
-"""Most entries of a part, unless one row has more: Ctrl-C can interrupt between two parts."""
+
+@dataclass(frozen=True, slots=True)
+class PartsTuning:
+    """How loops are cut into parts for threads."""
+
+    parallel: int = 1 << 15  # entries from which a loop is worth waking another thread
+    parts: int = 8  # per thread, of a loop whose parts cannot be made equal beforehand
+    grain: int = 1 << 22  # entries of a part at most, or one row: Ctrl-C interrupts between parts
+
+
+TUNING = PartsTuning()
 
 Parts = list[tuple[int, int]]
 
@@ -38,7 +46,7 @@ def values_of(
     if not is_read:
         return UNREAD, 0
     if wanted is not None and values.dtype.kind == "f" and wanted.kind in "iu":
-        values = cast(values, wanted.np_type)
+        values = cast_values(values, wanted.np_type)
     stride = values.strides[0]
     if stride == values.itemsize:
         return values, 1
@@ -51,10 +59,7 @@ def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
     """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
     if mask is None:
         return UNREAD, 0, 1
-    present = mask.present
-    if present is None:
-        present = np.zeros(mask.size, np.bool_)
-        present[mask.indices] = True
+    present = presence(mask) if mask.present is None else mask.present
     return present, 1, int(mask.complement)
 
 
@@ -67,8 +72,18 @@ def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: in
 
 def count_parts(work: int, threads: int) -> int:
     """Return the number of parts for a loop over `work` entries."""
-    least = threads * PARTS if threads > 1 and work > PARALLEL else 1
-    return max(least, -(-work // GRAIN))
+    return max(parts_for_threads(work, threads), -(-work // current(TUNING).grain))
+
+
+def parts_for_threads(work: int, threads: int) -> int:
+    """Return the number of parts that keep the threads busy: 1 if there is little work."""
+    tuning = current(TUNING)
+    return threads * tuning.parts if threads > 1 and work > tuning.parallel else 1
+
+
+def threads_worth(work: int, threads: int) -> int:
+    """Return the number of threads that `work` entries are worth: all of them or one."""
+    return threads if work > current(TUNING).parallel else 1
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
@@ -100,14 +115,6 @@ def cut(weights: Array, count: int) -> Parts:
     shares = [int(ends[-1]) * part // count for part in range(1, count)]
     cuts = [0, *(np.searchsorted(ends, shares) + 1).tolist(), size]
     return between(cuts)
-
-
-def offsets(counts: Array) -> Array:
-    """Where each row begins, given how many entries each has: an indptr."""
-    total = int(counts.sum(dtype=np.int64))
-    indptr = np.zeros(counts.size + 1, np.int32 if total < 2**31 else np.int64)
-    np.cumsum(counts, out=indptr[1:])
-    return indptr
 
 
 def between(cuts: list[int]) -> Parts:

@@ -1,24 +1,63 @@
-"""Folds of rows and of values: the host side of `loops/reduce`."""
+"""Folds of rows and of all values by a monoid."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.folding import fold_runs, halve, ignore_overflow
+from graphla.backends.cpu.layout import cast_values
 from graphla.backends.cpu.operands import even_parts, row_parts, spread, values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.formats import Array, Csr, SparseVector
-
-if TYPE_CHECKING:
-    from semirings.structures import TypedMonoid
+from graphla.formats import Array, Csr, SparseVector, is_iso
+from graphla.settings import config
+from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Values that `reduce` folds in order, before it folds what they gave: the same for any threads."""
+"""Values that `_reduce_numba` folds in order, so that the result is the same for any threads."""
 
 
-def reduce_rows(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
+def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
+    """w(i) = ⊕ over j of A(i, j), for the rows that have an entry."""
+    if monoid.ufunc is None and compiles(a.nvals, monoid):
+        return _reduce_rows_numba(a, monoid, config.threads)
+    return _reduce_rows_numpy(a, monoid)
+
+
+def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
+    """Return the fold of all values, or of those present, a scalar; the identity for none."""
+    values = values if present is None else values[present]
+    if monoid.ufunc is None and compiles(values.size, monoid):
+        return _reduce_numba(values, monoid, config.threads)
+    return reduce_numpy(values, monoid)
+
+
+def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
+    """w(i) = the fold of row i; a row without entries has none."""
+    starts = a.indptr[:-1]
+    rows = (a.indptr[1:] > starts).nonzero()[0]
+    starts = starts[rows] if rows.size < a.nrows else starts
+    values = fold_runs(a.values, starts, monoid)
+    return SparseVector(a.nrows, rows.astype(np.int32), values)
+
+
+def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
+    """The fold of all values, a scalar; the identity for none."""
+    if not values.size:
+        return monoid.identity
+    if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
+        return cast_values(values[:1].copy(), monoid.type.np_type)[0]
+    values = cast_values(values, monoid.type.np_type)
+    if monoid.ufunc is not None:
+        with ignore_overflow(values):
+            return monoid.ufunc.reduce(values, dtype=values.dtype)
+    return halve(values, np.zeros(1, np.int64), monoid)[0]
+
+
+def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
     """w(i) = ⊕ over j of A(i, j), for the rows that have an entry."""
     values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
@@ -29,7 +68,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
     return SparseVector(a.nrows, indices, totals if indices.size == a.nrows else totals[indices])
 
 
-def reduce(values: Array, monoid: TypedMonoid, threads: int) -> Any:
+def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:
     """⊕ over all values; the monoid's identity for none."""
     while True:
         taken, step = values_of(values, wanted=monoid.type)

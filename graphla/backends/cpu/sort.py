@@ -1,25 +1,166 @@
-"""Sorts by a comparison: the host side of `loops/sort`."""
+"""Stable sorts of values, of all or of each segment by itself, NaN last.
+
+By `<` and `>` NumPy's own sort serves; by any other comparison runs are merged.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import index_dtype
-from graphla.backends.cpu.operands import PARALLEL, Parts, row_parts
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.layout import index_dtype, sort_in_place, sort_order
+from graphla.backends.cpu.operands import Parts, row_parts, threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array
+from graphla.settings import config
+from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 
-def merge_sort(
+def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
+    """The values in the order of op, of all or of each segment, and where each was."""
+    sign = _plain_order(op)
+    if sign and indptr is None:
+        return _sort_plainly(values, None, sign)
+    if compiles(values.size, op):
+        return _merge_sort_numba(values, indptr, op, config.threads)
+    if sign:
+        return _sort_plainly(values, indptr, sign)
+    return _merge_sort_numpy(values, indptr, op)
+
+
+@lru_cache(maxsize=4096)
+def _plain_order(op: TypedBinaryOp) -> int:
+    """1 where op is `x < y`, -1 where it is `x > y`, under whatever name; else 0."""
+    for sign, plain in ((1, binary.lt), (-1, binary.gt)):
+        if op.expression == plain[op.type].expression:
+            return sign
+    return 0
+
+
+def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array, Array]:
+    """The values in rising (sign 1) or falling (-1) order, and where each was."""
+    places = _stable_order(_keys(values, sign))
+    if indptr is not None:
+        rows = _segment_of_each(indptr)[places]
+        places = places[sort_order(rows, indptr.size - 1)[1]]
+    return values[places], places.astype(index_dtype(values.size))
+
+
+def _keys(values: Array, sign: int) -> Array:
+    """Integers that rise as the values do, or fall; of NaN the greatest, of either zero one."""
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    if values.dtype.kind != "f":
+        return values if sign > 0 else ~values
+    keys = (values + 0.0).view(f"i{values.itemsize}")
+    greatest = np.iinfo(keys.dtype).max
+    keys ^= (keys >> (8 * keys.itemsize - 1)) & greatest
+    if sign < 0:
+        np.invert(keys, out=keys)
+    keys[np.isnan(values)] = greatest
+    return keys
+
+
+def _stable_order(keys: Array) -> Array:
+    """What sorts integers, equal ones as they come: sorts of words, the quickest there are.
+
+    One of key and place in a word; where these are too wide for it, one of keys in which equals
+    come as they like, and one of place and rank, which puts these in order.
+    """
+    least, most = int(keys.min()), int(keys.max())
+    if (most - least).bit_length() + keys.size.bit_length() < 64:
+        above = (keys - keys.dtype.type(least)).view(f"u{keys.itemsize}")
+        return sort_order(above, most - least)[1]
+    order = abandonable(keys.argsort, keys.size)
+    ordered = keys[order]
+    rank = np.zeros(keys.size, np.int64)
+    np.cumsum(ordered[1:] != ordered[:-1], out=rank[1:])
+    if rank[-1] == keys.size - 1:
+        return order
+    bits = keys.size.bit_length()
+    rank <<= bits
+    rank |= order
+    sort_in_place(rank)
+    rank &= (1 << bits) - 1
+    return rank
+
+
+def _merge_sort_numpy(
+    values: Array, indptr: Array | None, op: TypedBinaryOp
+) -> tuple[Array, Array]:
+    """The values in the order of op, and where each was: runs of 1, 2, 4 ... merged two by two.
+
+    Each element of a left run goes after as many of the right run as come before it, which it finds
+    by binary search; what is not of a left run fills the places that are left. So whatever op
+    says, no two go to one place.
+    """
+    size = values.size
+    places = np.arange(size)
+    bounds = np.array([0, size]) if indptr is None else indptr.astype(np.int64)
+    segment = _segment_of_each(bounds)
+    begin, end = bounds[segment], bounds[segment + 1]
+    longest = int((end - begin).max(initial=0))
+    own = np.arange(size) - begin
+    width = 1
+    while width < longest:
+        run = own // width
+        right = begin + (run + 1) * width
+        lefts = ((run % 2 == 0) & (right < end)).nonzero()[0]
+        right = right[lefts]
+        limit = np.minimum(right + width, end[lefts])
+        before = _count_before(values, values[lefts], right, limit, width, op)
+        # Of an order the counts rise along a run by themselves; of anything else they are made to.
+        targets = lefts + np.maximum.accumulate(right + before) - right
+        is_left = np.zeros(size, bool)
+        is_left[lefts] = True
+        is_target = np.zeros(size, bool)
+        is_target[targets] = True
+        order = np.empty(size, np.int64)
+        order[targets] = lefts
+        order[~is_target] = (~is_left).nonzero()[0]
+        values, places = values[order], places[order]
+        width *= 2
+    return values, places.astype(index_dtype(size))
+
+
+def _count_before(
+    values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
+) -> Array:
+    """How many of values[right..limit], in order, come before each x."""
+    low, high = right.copy(), limit
+    for _ in range(width.bit_length()):
+        middle = (low + high) >> 1
+        is_open = low < high
+        goes = _before(values[np.where(is_open, middle, 0)], x, op)
+        low = np.where(is_open & goes, middle + 1, low)
+        high = np.where(is_open & ~goes, middle, high)
+    return low - right
+
+
+def _before(x: Array, y: Array, op: TypedBinaryOp) -> Any:
+    """Whether x goes before y; NaN goes before nothing, and after all else."""
+    goes = op.numpy(x, y)
+    return goes if x.dtype.kind != "f" else (x == x) & ((y != y) | goes)
+
+
+def _segment_of_each(indptr: Array) -> Array:
+    """The segment that each place is of."""
+    return np.arange(indptr.size - 1, dtype=np.int32).repeat(np.diff(indptr))
+
+
+def _merge_sort_numba(
     values: Array, indptr: Array | None, op: TypedBinaryOp, threads: int
 ) -> tuple[Array, Array]:
     """The values in the order of op, of all or of each segment, and where each was."""
     size = values.size
     bounds = _stretches(size, threads) if indptr is None else indptr
-    dtype = index_dtype(np, size)
+    dtype = index_dtype(size)
     found = np.empty_like(values), np.empty(size, dtype)
     spare = np.empty_like(values), np.empty(size, dtype)
     spec, stop = (numba_ops.comparing, op), np.zeros(1, np.int64)
@@ -43,5 +184,5 @@ def merge_sort(
 
 def _stretches(size: int, threads: int) -> Array:
     """Where to cut all values so that each thread sorts a part: a power of two of them."""
-    count = 1 << (threads - 1).bit_length() if size > PARALLEL else 1
-    return np.array([size * k // count for k in range(count + 1)], index_dtype(np, size))
+    count = 1 << (threads_worth(size, threads) - 1).bit_length()
+    return np.array([size * k // count for k in range(count + 1)], index_dtype(size))

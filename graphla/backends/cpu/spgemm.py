@@ -1,44 +1,258 @@
-"""Matrix times matrix: the host side of `loops/mxm` and `loops/marks`.
+"""Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-A product at a pattern known beforehand (a mask) is computed straight away; for any other, the
-pattern is found first, which asks nothing of the semiring.
+In NumPy: expand, sort, compress, in chunks of rows; under a mask that lets few places through, the
+dot of one row and one column for each of them. In Numba: a product at a known pattern (a mask) is
+computed straight away; for any other, the pattern is found first, without the semiring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
+from graphla.backends.cpu.convert import to_sparse
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.folding import fold_by_output, fold_runs
+from graphla.backends.cpu.layout import keys_of, offsets, ranges, row_of_entry
 from graphla.backends.cpu.operands import (
-    PARALLEL,
     count_parts,
     cut,
     even_parts,
-    offsets,
     spread,
+    threads_worth,
     values_of,
 )
+from graphla.backends.cpu.terms import chunks, concatenated, concatenated_values, multiply
+from graphla.backends.cpu.transpose import transpose
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.compilers.threads import run
-from graphla.formats import Array, Csr, MatrixMask
-
-if TYPE_CHECKING:
-    from semirings.structures import TypedSemiring
-
-ROOM = 1 << 20
-"""Columns that a part of the search for a pattern may find, beyond those of its last row."""
-PRODUCTS = 4
-"""Number of products that weigh as much as one column: a part makes at most PRODUCTS * ROOM."""
+from graphla.formats import Array, Csr, MatrixMask, SparseVector
+from graphla.settings import config
+from semirings.structures import TypedSemiring
 
 _word = np.dtype(np.uint64)
 _byte = np.dtype(np.uint8)
 _index = np.dtype(np.int32)
 
 
+@dataclass(frozen=True, slots=True)
+class SpgemmTuning:
+    """When a product under a mask is one of dots, and how rows are cut into chunks and parts."""
+
+    dot: int = 4  # terms of an expansion that one term of a dot is worth
+    board: int = 1 << 22  # places of a chunk that a mask may be expanded over
+    few: int = 1 << 18  # terms of a chunk that are sorted in no time
+    room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
+    products: int = 4  # products that weigh as much as one column
+
+
+TUNING = SpgemmTuning()
+
+
 def mxm(
+    a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
+) -> Csr | None:
+    """C⟨mask⟩ = A ⊕.⊗ B; None where B is not there by rows."""
+    if b is None:
+        return None
+    if compiles(a.nvals + b.nvals, semiring, size=b.ncols):
+        return _mxm_numba(a, b, semiring, mask, bt, config.threads)
+    return _mxm_numpy(a, b, semiring, mask, bt)
+
+
+def _mxm_numpy(
+    a: Csr,
+    b: Csr,
+    semiring: TypedSemiring,
+    mask: MatrixMask | None,
+    bt: Csr | None,
+) -> Csr:
+    """C(i, j) = (+) over k of mult(A(i, k), B(k, j)), where the mask lets through."""
+    if mask is not None and mask.pattern.nvals == 0:
+        mask = None if mask.complement else mask
+    terms = _terms_of_entries(a, b, mask)
+    if mask is not None and not mask.complement:
+        dots = _terms_of_dots(a, b, mask.pattern) + (0 if bt is not None else b.nvals)
+        if current(TUNING).dot * dots < int(terms.sum()):
+            return _dots(a, bt if bt is not None else transpose(b), semiring, mask.pattern)
+    ends = offsets(terms)[a.indptr]
+    rows = row_of_entry(a)
+    counts, indices, values = [], [], []
+    for part in chunks(ends[1:] - ends[:-1], limit=_rows_within(a.nrows, b.ncols, terms)):
+        start, stop = part.start or 0, a.nrows if part.stop is None else part.stop
+        entries = slice(int(a.indptr[start]), int(a.indptr[stop]))
+        c = _rows_times(a, b, semiring, mask, rows, terms[entries], entries, (start, stop))
+        edges = np.arange(stop - start + 1, dtype=np.int64)
+        edges *= b.ncols
+        edges = c.indices.searchsorted(edges)
+        counts.append(edges[1:] - edges[:-1])
+        columns = np.empty(c.nvals, np.int32)
+        if c.nvals:
+            np.remainder(c.indices, b.ncols, out=columns, casting="unsafe")
+        indices.append(columns)
+        values.append(c.values)
+    columns = concatenated(indices, np.int32)
+    indptr = offsets(concatenated(counts, np.int64))
+    return Csr(a.nrows, b.ncols, indptr, columns, concatenated_values(values, columns.size))
+
+
+def _rows_times(
+    a: Csr,
+    b: Csr,
+    semiring: TypedSemiring,
+    mask: MatrixMask | None,
+    rows: Array,
+    counts: Array,
+    entries: slice,
+    span: tuple[int, int],
+) -> SparseVector:
+    """Some rows of the product, as a vector indexed by (row - first) * ncols + column."""
+    start, stop = span
+    size = (stop - start) * b.ncols
+    a_columns = a.indices[entries]
+    places = ranges(b.indptr[a_columns], counts, int(counts.sum()))
+    j = b.indices[places]
+    keys = (rows[entries].astype(np.int64) - start) * b.ncols
+    keys = keys.repeat(counts)
+    keys += j
+    kept = None
+    if mask is not None:
+        kept = _lets_through(mask, keys, span)
+        keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
+
+    def along(array: Array) -> Array:
+        """What belongs to the entries of A, for each of the terms."""
+        repeated = array[entries].repeat(counts)
+        return repeated if kept is None else repeated.compress(kept)
+
+    values = multiply(
+        semiring,
+        keys.size,
+        (a.values, lambda: along(a.values)),
+        (b.values, lambda: b.values[places]),
+        lambda: along(rows),
+        lambda: along(a.indices),
+        lambda: j,
+    )
+    return to_sparse(fold_by_output(keys, values, size, semiring.monoid))
+
+
+def _lets_through(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
+    """Whether the mask lets each place through; keys count from the first row of the span."""
+    start, stop = span
+    pattern = mask.pattern
+    first, last = int(pattern.indptr[start]), int(pattern.indptr[stop])
+    counts = pattern.indptr[start + 1 : stop + 1] - pattern.indptr[start:stop]
+    listed = (np.arange(stop - start, dtype=np.int64) * pattern.ncols).repeat(counts)
+    listed += pattern.indices[first:last]
+    size = (stop - start) * pattern.ncols
+    if size <= max(current(TUNING).board, keys.size):
+        board = np.zeros(size, bool)
+        board[listed] = True
+        inside = board[keys]
+    elif listed.size:
+        inside = listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys
+    else:
+        inside = np.zeros(keys.size, bool)
+    return ~inside if mask.complement else inside
+
+
+def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
+    """How many terms each entry of A makes: none in a row where the mask lets nothing through."""
+    degrees = b.indptr[1:] - b.indptr[:-1]
+    terms = degrees[a.indices]
+    if mask is not None and not mask.complement:
+        indptr = mask.pattern.indptr
+        open_ = indptr[1:] > indptr[:-1]
+        if not bool(open_.all()):
+            terms *= open_.repeat(a.indptr[1:] - a.indptr[:-1])
+    return terms
+
+
+def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
+    """Return the number of rows of a chunk: those whose places fit the board.
+
+    If they make few terms there are more, or a wide matrix would have a chunk every few rows.
+    """
+    tuning, total = current(TUNING), int(terms.sum())
+    return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
+
+
+def _terms_of_dots(a: Csr, b: Csr, pattern: Csr) -> int:
+    in_rows = (a.indptr[1:] - a.indptr[:-1])[row_of_entry(pattern)]
+    in_columns = np.bincount(b.indices, minlength=b.ncols)[pattern.indices]
+    return int(np.minimum(in_rows, in_columns).sum())
+
+
+def _dots(a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
+    """C(i, j) = row i of A times row j of Bt, at the entries of the pattern."""
+    i, j = row_of_entry(pattern), pattern.indices
+    in_rows = (a.indptr[1:] - a.indptr[:-1])[i]
+    in_columns = (bt.indptr[1:] - bt.indptr[:-1])[j]
+    present = np.zeros(pattern.nvals, bool)
+    values = np.zeros(pattern.nvals, semiring.monoid.type.np_type)
+    a_is_shorter = in_rows <= in_columns
+    a_keys, b_keys = keys_of(a), keys_of(bt)
+    for a_first in (True, False):
+        chosen = (a_is_shorter if a_first else ~a_is_shorter).nonzero()[0]
+        short, long_keys = (a, b_keys) if a_first else (bt, a_keys)
+        here, there = (i, j) if a_first else (j, i)
+        counts = (in_rows if a_first else in_columns)[chosen]
+        for part in chunks(counts):
+            which, lengths = chosen[part], counts[part]
+            starts = short.indptr[here[which]]
+            in_short = ranges(starts, lengths, int(lengths.sum()))
+            wanted = (there[which].astype(np.int64) * a.ncols).repeat(lengths)
+            wanted += short.indices[in_short]
+            if not long_keys.size or not wanted.size:
+                continue
+            in_long = long_keys.searchsorted(wanted)
+            hits = (long_keys[in_long.clip(max=long_keys.size - 1)] == wanted).nonzero()[0]
+            owner = which.repeat(lengths)[hits]
+            in_short, in_long = in_short[hits], in_long[hits]
+            in_a, in_b = (in_short, in_long) if a_first else (in_long, in_short)
+            _fold_dots(a, bt, semiring, (i, j), owner, (in_a, in_b), present, values)
+    found = present.nonzero()[0]
+    indptr = offsets(present)[pattern.indptr]
+    return Csr(a.nrows, bt.nrows, indptr, j[found], values[found])
+
+
+def _fold_dots(
+    a: Csr,
+    bt: Csr,
+    semiring: TypedSemiring,
+    ij: tuple[Array, Array],
+    owner: Array,
+    at: tuple[Array, Array],
+    present: Array,
+    values: Array,
+) -> None:
+    """Folds the terms of each owner, which come together, into its place of the pattern."""
+    if not owner.size:
+        return
+    (i, j), (in_a, in_b) = ij, at
+    terms = multiply(
+        semiring,
+        owner.size,
+        (a.values, lambda: a.values[in_a]),
+        (bt.values, lambda: bt.values[in_b]),
+        lambda: i[owner],
+        lambda: a.indices[in_a],
+        lambda: j[owner],
+    )
+    first = np.ones(owner.size, bool)
+    np.not_equal(owner[1:], owner[:-1], out=first[1:])
+    starts = first.nonzero()[0]
+    owners = owner[starts]
+    present[owners] = True
+    values[owners] = fold_runs(terms, starts, semiring.monoid)
+
+
+def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
@@ -86,10 +300,12 @@ def _reached(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int
         scratch.give("columns", columns)
         return found
 
-    threads = _worth(products, threads)
-    weights = most + products // PRODUCTS
+    threads = threads_worth(int(products.sum()) + products.size, threads)
+    tuning = current(TUNING)
+    weights = most + products // tuning.products
     total = int(weights.sum())
-    found = run(find, cut(weights, max(total // ROOM, count_parts(total, threads))), threads)
+    parts = cut(weights, max(total // tuning.room, count_parts(total, threads)))
+    found = run(find, parts, threads)
     indices = np.concatenate(found) if found else np.empty(0, np.int32)
     return Csr(a.nrows, size, offsets(counts), indices, indices[:0])
 
@@ -149,7 +365,7 @@ def _compressed(
     threads: int,
 ) -> Csr:
     """What `compute` finds at the entries of a pattern, without those that it does not find."""
-    threads = _worth(products, threads)
+    threads = threads_worth(int(products.sum()) + products.size, threads)
     weights = products + np.diff(pattern.indptr)
     parts = cut(weights, count_parts(int(weights.sum()), threads))
     found = sum(run(compute, parts, threads))
@@ -159,8 +375,3 @@ def _compressed(
         indptr = before[indptr].astype(indptr.dtype)
         indices, values = indices[present], values[present]
     return Csr(pattern.nrows, pattern.ncols, indptr, indices, values)
-
-
-def _worth(products: Array, threads: int) -> int:
-    """How many threads so many products are worth."""
-    return threads if int(products.sum()) + products.size > PARALLEL else 1

@@ -1,25 +1,37 @@
-"""Matrix times vector: the host side of `loops/pull` and `loops/push`."""
+"""Matrix times dense vector, by pull: w(o) = ⊕ₖ A(o, k) ⊗ u(k), gathered along rows."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-from weakref import ref
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.terms import constant_term
+from graphla.backends.cpu.convert import to_bitmap
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.folding import MANY, fold_runs
+from graphla.backends.cpu.layout import ranges
+from graphla.backends.cpu.masks import presence
 from graphla.backends.cpu.operands import (
     UNREAD,
-    Parts,
     allowed_by,
-    between,
     even_parts,
     row_parts,
     spread,
     values_of,
 )
-from graphla.compilers import numba_ops, scratch
+from graphla.backends.cpu.terms import (
+    chunk_size,
+    chunks,
+    concatenated,
+    concatenated_values,
+    constant_term,
+    multiply_side,
+)
+from graphla.backends.tuning import current
+from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.formats import (
     AnyVector,
@@ -30,27 +42,201 @@ from graphla.formats import (
     FullVector,
     SparseVector,
     VectorMask,
+    remember,
 )
+from graphla.settings import config
 from semirings.semiring import any_pair
+from semirings.structures import TypedSemiring
 
 if TYPE_CHECKING:
     from graphla.backends import Side
-    from semirings.structures import TypedSemiring
 
-SPARSE = 4
-"""A push over more than size / SPARSE edges makes a bitmap."""
-
-PARALLEL_PUSH = 1 << 17
-"""Edges from which a push is split: each part looks for its own outputs in every row."""
-
-_presence = any_pair["BOOL"]
+PRESENCE = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
-_kept_firsts: dict[int, tuple[ref, Array, Array]] = {}
-_word = np.dtype(np.uint64)
-_flag = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class SpmvTuning:
+    """How a pull in NumPy looks for one term of each row."""
+
+    few: int = 256  # rows from which it pays to look at a few neighbors before the others
+    wider: int = 4  # factor by which the next round looks at more neighbors
+
+
+TUNING = SpmvTuning()
 
 
 def pull(
+    rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    if compiles(rows.nvals, semiring, size=rows.nrows):
+        return _pull_numba(rows, u, semiring, side, mask, config.threads)
+    return _pull_numpy(rows, u, semiring, side, mask)
+
+
+def _pull_numpy(
+    rows: Csr,
+    u: DenseVector,
+    semiring: TypedSemiring,
+    side: str,
+    mask: VectorMask | None,
+) -> SparseVector | BitmapVector:
+    """w(o) = (+) over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    outputs, starts, counts = _rows_to_gather(rows, mask)
+    monoid = semiring.monoid
+    one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
+    gather_rows = _gather_first if one_will_do else _gather_all
+    if rows.nvals <= chunk_size():
+        o, w = gather_rows(rows, u, semiring, side, outputs, starts, counts)
+        return _dense_if_many(rows.nrows, o, w, not one_will_do)
+    found, values = [], []
+    for part in chunks(counts):
+        o, w = gather_rows(rows, u, semiring, side, outputs[part], starts[part], counts[part])
+        found.append(o)
+        values.append(w)
+    indices = concatenated(found, np.int32)
+    folded = concatenated_values(values, indices.size)
+    return _dense_if_many(rows.nrows, indices, folded, not one_will_do)
+
+
+def _dense_if_many(
+    size: int, indices: Array, values: Array, is_sorted: bool
+) -> SparseVector | BitmapVector:
+    """A bitmap where there are many entries; else the entries."""
+    v = SparseVector(size, indices, values, is_sorted)
+    return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
+
+
+def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
+    """The outputs let through whose row has entries, in order; the start and length of each row."""
+    indptr = rows.indptr
+    if mask is not None and mask.indices is not None and not mask.complement:
+        outputs = mask.indices if mask.is_sorted else np.sort(mask.indices)
+        starts = indptr[outputs]
+        counts = indptr[outputs + 1] - starts
+        if bool(counts.all()):
+            return outputs, starts, counts
+        nonempty = counts.nonzero()[0]
+        return outputs[nonempty], starts[nonempty], counts[nonempty]
+    starts = indptr[:-1]
+    counts = indptr[1:] - starts
+    wanted = counts
+    if mask is not None:
+        wanted = counts > 0
+        wanted &= ~presence(mask) if mask.complement else presence(mask)
+    outputs = wanted.nonzero()[0]
+    if outputs.size < rows.nrows:
+        starts, counts = starts[outputs], counts[outputs]
+    return outputs.astype(np.int32), starts, counts
+
+
+def _gather_all(
+    rows: Csr,
+    u: DenseVector,
+    semiring: TypedSemiring,
+    side: str,
+    outputs: Array,
+    starts: Array,
+    counts: Array,
+) -> tuple[Array, Array]:
+    """The fold of whole rows."""
+    total = int(counts.sum())
+    run_starts = counts.cumsum() - counts
+    if total == rows.nvals:  # all rows, in order
+        places, k = None, rows.indices
+    else:
+        places = ranges(starts, counts, total)
+        k = rows.indices[places]
+    if isinstance(u, BitmapVector):
+        there = u.present[k]
+        if not bool(there.all()):
+            kept = there.nonzero()[0]
+            places, k = kept if places is None else places[kept], k[kept]
+            counts = np.add.reduceat(there, run_starts, dtype=counts.dtype) if total else counts
+            nonempty = counts.nonzero()[0]
+            outputs, counts = outputs[nonempty], counts[nonempty]
+            run_starts = counts.cumsum() - counts
+    terms = _terms(semiring, side, rows, u, places, k, lambda: outputs.repeat(counts))
+    return outputs, fold_runs(terms, run_starts, semiring.monoid)
+
+
+def _gather_first(
+    rows: Csr,
+    u: DenseVector,
+    semiring: TypedSemiring,
+    side: str,
+    outputs: Array,
+    starts: Array,
+    counts: Array,
+) -> tuple[Array, Array]:
+    """One term of each row that has any: look at more neighbours each round, until one is there.
+
+    In a breadth-first search most vertices find a parent among the first few.
+    """
+    found, places, width = [], [], 1
+    tuning, chunk = current(TUNING), chunk_size()
+    while outputs.size:
+        if outputs.size < tuning.few:
+            width = int(counts.max())
+        width = max(1, min(width, chunk // outputs.size))
+        at, hit = _first_hits(rows, u, starts, counts, width)
+        found.append(outputs.compress(hit))
+        places.append(at)
+        left = (~hit & (counts > width)).nonzero()[0]
+        outputs, starts, counts = outputs[left], starts[left] + width, counts[left] - width
+        width *= tuning.wider
+    o, p = concatenated(found, np.int32), concatenated(places, starts.dtype)
+    return o, _terms(semiring, side, rows, u, p, rows.indices[p], lambda: o)
+
+
+def _first_hits(
+    rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
+) -> tuple[Array, Array]:
+    """Where each row first meets an entry of u among its next `width`, and which rows do."""
+    if isinstance(u, FullVector):
+        return starts, np.ones(starts.size, bool)
+    if width == 1:
+        hit = u.present[rows.indices[starts]]
+        return starts.compress(hit), hit
+    looked = np.minimum(counts, width)
+    places = ranges(starts, looked, int(looked.sum()))
+    hits = u.present[rows.indices[places]].nonzero()[0]
+    row = np.arange(starts.size).repeat(looked)[hits]
+    first = np.ones(hits.size, bool)
+    np.not_equal(row[1:], row[:-1], out=first[1:])
+    hit = np.zeros(starts.size, bool)
+    hit[row] = True
+    return places[hits.compress(first)], hit
+
+
+def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
+    """Whether one term settles its output: all terms are one value, the monoid's terminal."""
+    terminal = semiring.monoid.terminal
+    if terminal is None:
+        return False
+    x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
+    term = constant_term(semiring, x, y)
+    return term is not None and bool(term[0] == terminal)
+
+
+def _terms(
+    semiring: TypedSemiring,
+    side: str,
+    rows: Csr,
+    u: DenseVector,
+    places: Array | None,
+    k: Array,
+    outputs: Callable[[], Array],
+) -> Array:
+    """The terms of the entries of `rows` at places, whose columns are k."""
+    a_values = rows.values
+    a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
+    v = (u.values, lambda: u.values[k])
+    return multiply_side(semiring, side, k.size, a, v, lambda: k, outputs)
+
+
+def _pull_numba(
     rows: Csr,
     u: DenseVector,
     semiring: TypedSemiring,
@@ -59,10 +245,10 @@ def pull(
     threads: int,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k term(A(o, k), u(k)), over what the mask allows."""
-    value = _only_value(rows, u, semiring, side)
+    value = only_value(rows, u, semiring, side)
     if value is not None:
-        return _holding(value, pull(rows, u, _presence, side, mask, threads))
-    a_values, step, u_values, u_step = _operands(rows.values, u.values, semiring, side)
+        return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))
+    a_values, step, u_values, u_step = operands(rows.values, u.values, semiring, side)
     u_is_full = isinstance(u, FullVector)
     u_present = UNREAD if isinstance(u, FullVector) else u.present
     spec = (numba_ops.matrix_vector, semiring, side, u_is_full)
@@ -90,111 +276,35 @@ def pull(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """The column of each row's first entry, or -1; kept as long as the columns themselves."""
-    key = id(rows.indices)
-    kept = _kept_firsts.get(key)
-    if kept is not None and kept[0]() is rows.indices and kept[1] is rows.indptr:
-        return kept[2]
-    firsts = np.empty(rows.nrows, np.int32)
-    arrays = (rows.indptr, rows.indices, firsts)
-    loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
-    spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
-    forget = ref(rows.indices, lambda _: _kept_firsts.pop(key, None))
-    _kept_firsts[key] = forget, rows.indptr, firsts
-    return firsts
+    """The column of each row's first entry, or -1."""
+
+    def find() -> Array:
+        firsts = np.empty(rows.nrows, np.int32)
+        arrays = (rows.indptr, rows.indices, firsts)
+        loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
+        spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
+        return firsts
+
+    return remember(rows, "firsts", find)
 
 
-def push(
-    columns: Csr,
-    u: SparseVector,
-    semiring: TypedSemiring,
-    side: Side,
-    mask: VectorMask | None,
-    threads: int,
-) -> SparseVector | BitmapVector:
-    """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
-    value = _only_value(columns, u, semiring, side)
-    if value is not None:
-        return _holding(value, push(columns, u, _presence, side, mask, threads))
-    if mask is not None and mask.present is None:
-        return _push_under_list(columns, u, semiring, side, mask, threads)
-    a_values, step, u_values, u_step = _operands(columns.values, u.values, semiring, side)
-    allowed, mask_step, forbidden = allowed_by(mask)
-    spec = (numba_ops.matrix_vector, semiring, side, False)
-    entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
-    steps = (step, u_step, mask_step, forbidden, columns.ncols)
-    dtype = semiring.return_type.np_type
-    result = _push_sparse(columns, u, spec, entries, steps, dtype, threads)
-    if isinstance(result, SparseVector):
-        return result
-    present, values = np.zeros(columns.ncols, np.bool_), np.empty(columns.ncols, dtype)
-    arrays = (*entries, present, values)
-    loop = load("spmspv.push_bitmap", spec, arrays)
-    parts = _output_parts(columns, u.indices, threads if result > PARALLEL_PUSH else 1)
-    counts = spread(loop, arrays, steps, parts, threads)
-    return BitmapVector(columns.ncols, present, values, sum(counts))
-
-
-def _push_sparse(
-    columns: Csr,
-    u: SparseVector,
-    spec: tuple,
-    entries: tuple,
-    steps: tuple,
-    dtype: Any,
-    threads: int,
-) -> SparseVector | int:
-    """The push into scratch and out of it again, or how many edges u has if those are too many."""
-    size = columns.ncols
-    words = (size + 63) >> 6
-    bits = scratch.take("bits", words, _word)
-    summary = scratch.take("summary", (words + 63) >> 6, _word)
-    sums = scratch.take("values", size, dtype)
-    arrays = (*entries, bits, summary, sums)
-    loop = load("spmspv.push_sparse", spec, arrays)
-    most = max(1, size // SPARSE)
-    count = loop(*arrays, *steps, min(most, PARALLEL_PUSH) if threads > 1 else most, 0, size)
-    if -most <= count < 0:
-        parts = _output_parts(columns, u.indices, threads)
-        count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
-    indices, values = np.empty(max(count, 0), np.int32), np.empty(max(count, 0), dtype)
-    if count > 0:
-        kept = (bits, summary, sums, indices, values)
-        load("marks.drain", (numba_ops.nothing,), kept)(*kept, size)
-    scratch.give("bits", bits)
-    scratch.give("summary", summary)
-    scratch.give("values", sums)
-    return -count if count < 0 else SparseVector(size, indices, values)
-
-
-def _push_under_list(
-    columns: Csr,
-    u: SparseVector,
-    semiring: TypedSemiring,
-    side: Side,
-    mask: VectorMask,
-    threads: int,
-) -> SparseVector | BitmapVector:
-    """A push whose mask is a list: marked in a bit map kept for that, and unmarked after."""
-    present = scratch.take("mask", mask.size, _flag)
-    present[mask.indices] = True
-    marked = replace(mask, present=present)
-    result = push(columns, u, semiring, side, marked, threads)
-    present[mask.indices] = False
-    scratch.give("mask", present)
-    return result
-
-
-def _only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
+def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
     """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
-    monoid = semiring.monoid
-    if semiring is _presence or not (monoid.is_any or monoid.is_idempotent):
+    if not _may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
     return constant_term(semiring, x, y)
 
 
-def _holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
+@lru_cache(maxsize=4096)
+def _may_be_constant(semiring: TypedSemiring) -> bool:
+    """Whether the values of the operands can make all terms, and so their fold, one value."""
+    monoid = semiring.monoid
+    is_idempotent = monoid.is_any or monoid.is_idempotent
+    return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
+
+
+def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
     """The same entries, each of that value."""
     if isinstance(result, SparseVector):
         values = np.broadcast_to(value, (result.nvals,))
@@ -204,15 +314,16 @@ def _holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector 
     )
 
 
-def _operands(
+def operands(
     a_values: Array, u_values: Array, semiring: TypedSemiring, side: Side
 ) -> tuple[Array, int, Array, int]:
     """The values of both as loops take them, each with its step."""
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
-    a = values_of(a_values, reads_a, wanted=a_type)
-    return (*a, *values_of(u_values, reads_u, wanted=u_type))
+    a, step = values_of(a_values, wanted=a_type) if reads_a else (UNREAD, 0)
+    u, u_step = values_of(u_values, wanted=u_type) if reads_u else (UNREAD, 0)
+    return a, step, u, u_step
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
@@ -220,26 +331,3 @@ def _short_list(mask: VectorMask | None) -> Array | None:
     if mask is None or mask.complement or mask.indices is None:
         return None
     return mask.indices if mask.present is None or mask.indices.size * 8 < mask.size else None
-
-
-def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
-    """Outputs cut so that about as many of the edges from `indices` lead into each part.
-
-    Judged from a sample of the edges. Cuts are multiples of 4096, so that no two parts share a
-    word of a two-level bit map.
-    """
-    size = columns.ncols
-    if threads == 1 or not indices.size:
-        return [(0, size)]
-    sources = indices[:: indices.size // 1024 + 1]
-    starts = columns.indptr[sources].astype(np.int64)
-    degrees = columns.indptr[sources + 1] - starts
-    ends = np.cumsum(degrees)
-    if not ends[-1]:
-        return [(0, size)]
-    edges = np.linspace(0, ends[-1] - 1, 2048).astype(np.int64)
-    owner = np.searchsorted(ends, edges, side="right")
-    sample = np.sort(columns.indices[starts[owner] + edges - (ends - degrees)[owner]])
-    middle = sample[np.arange(1, threads) * sample.size // threads].astype(np.int64)
-    cuts = [0, *np.unique((middle + 2048) >> 12 << 12).tolist(), size]
-    return between(cuts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.loops.symmetry import DIFFERENT, SAME
-from graphla.backends.cpu.operands import PARALLEL, UNREAD, between, spread
+from graphla.backends.cpu.operands import UNREAD, between, spread, threads_worth
 from graphla.backends.traversals import Symmetry, nan_bits
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -22,7 +22,7 @@ def find_symmetry(a: Csr, threads: int) -> Symmetry:
     arrays = (a.indptr, a.indices, bits, cursor, stop)
     loop = load("symmetry.compare", (numba_ops.nothing,), arrays)
     # Every part walks all rows after its first, so there is one part for each thread.
-    count = threads if a.nvals > PARALLEL else 1
+    count = threads_worth(a.nvals, threads)
     shares = [a.nvals * part // count for part in range(1, count)]
     cuts = [0, *np.searchsorted(a.indptr, np.array(shares, a.indptr.dtype)).tolist(), n]
     integers = (int(reads), *nan_bits(values.dtype))

@@ -10,8 +10,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value, scalar, with_values
-from graphla.backends.cuda.launch import BLOCK, ISO, UNREAD, places, read, size, tiles
+from graphla.backends.cuda.launch import BLOCK, ISO, UNREAD, places, read, repeat_value, size, tiles
+from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array
@@ -36,7 +36,7 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
     if count:
         kernel = load("apply.cu", "cast_values", NOTHING, dtype, stored)
         kernel(tiles(count), BLOCK, x, result, size(count))
-    return repeat_value(xp, result, values.size) if kept == ISO else result
+    return repeat_value(result, values.size) if kept == ISO else result
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
@@ -72,7 +72,7 @@ def _map_values(
     if count:
         kernel = load("apply.cu", "map_values", spec, stored, kept)
         kernel(tiles(count), BLOCK, x, thunk, result, size(count))
-    return with_values(a, repeat_value(xp, result, a.values.size) if repeats else result)
+    return with_values(a, repeat_value(result, a.values.size) if repeats else result)
 
 
 def _map_entries(

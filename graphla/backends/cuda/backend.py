@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cupy as xp
-import numpy as np
 
 from graphla.backends.cuda.apply import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.assign import one_entry, set_element, write_matrix, write_vector
@@ -16,11 +13,21 @@ from graphla.backends.cuda.closure import closure
 from graphla.backends.cuda.coloring import coloured, matched
 from graphla.backends.cuda.communities import moved, propagated
 from graphla.backends.cuda.components import components, strong_components
-from graphla.backends.cuda.convert import MERGE_PRICE, owns, sort, to_bitmap, to_sparse
+from graphla.backends.cuda.convert import (
+    MERGE_PRICE,
+    arange,
+    asarray,
+    full,
+    owns,
+    sort,
+    to_bitmap,
+    to_host,
+    to_sparse,
+)
 from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
-from graphla.backends.cuda.extract import extract_matrix, extract_vector, find
+from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
@@ -35,13 +42,13 @@ from graphla.backends.cuda.spmspv import push
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
-from graphla.formats import Array
 
 __all__ = [
     "MERGE_PRICE",
     "apply",
     "apply_bound",
     "apply_index",
+    "arange",
     "asarray",
     "bfs",
     "build_matrix",
@@ -54,11 +61,13 @@ __all__ = [
     "cores",
     "costs",
     "dependencies",
+    "element",
     "extract_matrix",
     "extract_vector",
     "filled",
     "find",
     "find_symmetry",
+    "full",
     "intersection",
     "keep",
     "kronecker",
@@ -97,13 +106,3 @@ __all__ = [
     "write_vector",
     "xp",
 ]
-
-
-def asarray(values: Any, dtype: Any = None) -> Array:
-    """`values` as a CuPy array, copied only if it must be."""
-    return xp.asarray(values, dtype)
-
-
-def to_host(array: Array) -> np.ndarray:
-    """The array as NumPy's: the host waits for it."""
-    return xp.asnumpy(array)

@@ -10,10 +10,10 @@ from sys import getrefcount
 from typing import Any
 
 import cupy as xp
+import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, size
-from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, repeat_value, size
+from graphla.backends.cuda.select import add_up, scan_and_count
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
@@ -22,6 +22,26 @@ MERGE_PRICE = 1 << 22
 CHUNK = 1024
 """Items that a warp takes one after the other, as in choose.cuh."""
 LANES = 32
+
+
+def asarray(values: Any, dtype: Any = None) -> Array:
+    """`values` as a CuPy array, copied only if it must be."""
+    return xp.asarray(values, dtype)
+
+
+def to_host(array: Array) -> np.ndarray:
+    """The array as NumPy's: the host waits for it."""
+    return xp.asnumpy(array)
+
+
+def full(size: int, value: Any, dtype: Any) -> Array:
+    """Return a new array of `size` times one value."""
+    return xp.full(size, value, dtype)
+
+
+def arange(size: int, dtype: Any) -> Array:
+    """Return the array 0, 1, ..., size - 1."""
+    return xp.arange(size, dtype=dtype)
 
 
 def owns(array: Array) -> bool:
@@ -68,8 +88,10 @@ def to_sparse(v: AnyVector) -> SparseVector:
         return SparseVector(v.size, xp.empty(0, xp.int32), v.values[:0])
     ends = room_for_counts(v.size)
     load("convert.cu", "count_flags", NOTHING)(chunks(v.size), BLOCK, v.present, size(v.size), ends)
-    add_up(ends)
-    count = number(ends[-1]) if count is None else count
+    if count is None:
+        count = scan_and_count(ends)
+    else:
+        add_up(ends)
     indices, values, listed, has_values = xp.empty(count, xp.int32), *room_for_values(v, count)
     if count:
         kernel = load("convert.cu", "list_flags", NOTHING, v.values.dtype, has_values)
@@ -116,7 +138,7 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
 
 def repeated(values: Array, count: int) -> Array:
     """Iso values, `count` of them."""
-    return values[:count] if count <= values.size else repeat_value(xp, values[:1], count)
+    return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
 
 def add_up_sizes(sizes: Array) -> None:

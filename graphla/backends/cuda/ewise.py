@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value, scalar, with_values
 from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     BLOCK,
@@ -25,10 +24,12 @@ from graphla.backends.cuda.launch import (
     offset_dtype,
     places,
     read,
+    repeat_value,
     size,
     tiles,
 )
-from graphla.backends.cuda.select import WORD, count_flags, room_for_flags
+from graphla.backends.cuda.select import WORD, room_for_flags, scan_and_count
+from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, FullVector, SparseVector
@@ -69,7 +70,7 @@ def merge(
     like_a, like_b = a, b
     a, b = _alike(a, b)
     *notes, ends = _walk(a, b)
-    both = count_flags(ends)
+    both = scan_and_count(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
     rows, indices = (NULL, NULL) if known is not None else _room(a, count)
@@ -107,7 +108,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     a, b = _alike(a, b)
     few, many = (b, a) if flipped else (a, b)
     spots, bits, ends = _find_spots(few, many)
-    both = count_flags(ends)
+    both = scan_and_count(ends)
     if not both:
         return _none(a, dtype)
     known = like_few if both == few.nvals else None
@@ -118,7 +119,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     if op.is_positional or EACH in (x_kept, y_kept):
         values = z = xp.empty(both, dtype)
     else:
-        values, z = repeat_value(xp, _pair_first(a.values, b.values, op, dtype), both), NULL
+        values, z = repeat_value(_pair_first(a.values, b.values, op, dtype), both), NULL
         x, x_stored, x_kept = y, y_stored, y_kept = read(a.values, False)
         spec = PATTERN
     if known is None or z is not NULL:
@@ -183,7 +184,7 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
         how = (x_stored, x_kept, y_stored, y_kept, where, offset)
         kernel = load("ewise_intersect.cu", "pair_entries", spec, *how)
         kernel(tiles(z.size), BLOCK, indptr, nrows, indices, x, y, z, size(z.size))
-    return repeat_value(xp, z, count) if repeats else z
+    return repeat_value(z, count) if repeats else z
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
@@ -210,7 +211,7 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
             *(indptr, nrows, indices, values, scalar(left, x_type), scalar(right, y_type)),
             *(z, size(z.size)),
         )
-    return repeat_value(xp, z, count) if repeats else z
+    return repeat_value(z, count) if repeats else z
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 
 import cupy as xp
 
-from graphla.backends.cpu.arrays.layout import with_values
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.ewise import fill_value, pair_values
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, read, size
 from graphla.backends.cuda.select import keep
+from graphla.backends.values import with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import AnyVector, BitmapVector, Counted, DenseVector, FullVector, SparseVector

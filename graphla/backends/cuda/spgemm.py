@@ -11,9 +11,18 @@ from __future__ import annotations
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value
 from graphla.backends.cuda import spgemm_masked, spgemm_unmasked
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, csr, offset_dtype, read, size, tiles
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    NULL,
+    blocks,
+    csr,
+    offset_dtype,
+    read,
+    repeat_value,
+    size,
+    tiles,
+)
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Csr, MatrixMask, is_iso
@@ -71,7 +80,7 @@ def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
         *(indices, NULL if is_constant else values),
     )
     if is_constant:
-        values = repeat_value(xp, values, nvals)
+        values = repeat_value(values, nvals)
     return Csr(nrows, ncols, indptr, indices, values)
 
 

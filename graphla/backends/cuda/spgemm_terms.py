@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import repeat_value
-from graphla.backends.cuda.launch import Read, read
+from graphla.backends.cuda.launch import Read, read, repeat_value
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import load
 from graphla.formats import Array, Csr, is_iso
@@ -36,7 +35,7 @@ class Terms(NamedTuple):
 
     def values(self, sums: Array, count: int) -> Array:
         """The sums, iso where they are known to be equal."""
-        return sums if self.constant is None else repeat_value(xp, self.constant, count)
+        return sums if self.constant is None else repeat_value(self.constant, count)
 
 
 def terms_of(a: Csr, b: Csr, semiring: TypedSemiring) -> Terms:

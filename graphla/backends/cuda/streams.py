@@ -141,6 +141,11 @@ def foreign(operands: Iterable[Any]) -> list[Stamp]:
     ]
 
 
+def wait() -> None:
+    """Wait until the current stream has done its work."""
+    get_current_stream().synchronize()
+
+
 def adopt(array: Any) -> Any:
     """An array of any library on a card as CuPy's, without a copy."""
     if isinstance(array, xp.ndarray):

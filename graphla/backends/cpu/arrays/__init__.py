@@ -1,4 +1,1 @@
-"""Host code written once over `xp`, the module of the arrays: NumPy, or what stands for it.
-
-Each function that makes arrays takes `xp` first. Nothing here loops over entries in Python.
-"""
+"""The NumPy variants. Nothing here loops over entries in Python."""

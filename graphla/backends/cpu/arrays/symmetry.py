@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import row_of_entry, sort_order
+from graphla.backends.cpu.layout import row_of_entry, sort_order
 from graphla.backends.traversals import Symmetry, nan_bits
 from graphla.formats import Csr, is_iso
 
@@ -18,7 +18,7 @@ def find_symmetry(a: Csr) -> Symmetry:
     diagonal. Before sorting, their numbers and the sums of their row and column indices are
     compared.
     """
-    rows, columns = row_of_entry(np, a), a.indices
+    rows, columns = row_of_entry(a), a.indices
     is_below, is_above = columns < rows, columns > rows
     below_rows, below_columns = rows[is_below], columns[is_below]
     above_rows, above_columns = rows[is_above], columns[is_above]
@@ -28,7 +28,7 @@ def find_symmetry(a: Csr) -> Symmetry:
         or below_rows.sum(dtype=np.int64) != above_columns.sum(dtype=np.int64)
     ):
         return Symmetry(False, False)
-    by_column, order = sort_order(np, below_columns, a.ncols)
+    by_column, order = sort_order(below_columns, a.ncols)
     if not (
         np.array_equal(by_column, above_rows) and np.array_equal(below_rows[order], above_columns)
     ):

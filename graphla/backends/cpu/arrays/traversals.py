@@ -11,11 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphla.backends.cpu.arrays import products
-from graphla.backends.cpu.arrays.folding import fold_runs, reduce
-from graphla.backends.cpu.arrays.layout import cast, ranges, sort_order, to_bitmap
-from graphla.backends.cpu.arrays.terms import multiply
-from graphla.backends.cpu.arrays.writing import presence
+from graphla.backends.cpu.convert import to_bitmap
+from graphla.backends.cpu.folding import fold_runs
+from graphla.backends.cpu.layout import cast_values, ranges, sort_order
+from graphla.backends.cpu.masks import presence
+from graphla.backends.cpu.reduce import reduce_numpy
+from graphla.backends.cpu.spmspv import push
+from graphla.backends.cpu.spmv import pull
+from graphla.backends.cpu.terms import multiply
 from graphla.backends.traversals import Closed, How, Level, Tree
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
 from semirings.overflow import overflowing
@@ -81,10 +84,10 @@ def bfs(
             at = np.zeros(n, bool)
             at[frontier] = True
             u: Any = BitmapVector(n, at, closed, expanded)
-            found = products.pull(np, into, u, semiring, "vxm", hidden)
+            found = pull(into, u, semiring, "vxm", hidden)
         else:
             u = SparseVector(n, frontier, frontier)
-            found = products.push(np, out, u, semiring, "vxm", hidden)
+            found = push(out, u, semiring, "vxm", hidden)
         frontier, values = sorted_entries(found)
         closed[frontier] = present[frontier] = True
         if parent is not None:
@@ -119,7 +122,7 @@ def check_level(level: int, dtype: np.dtype[Any]) -> None:
 
 def allowed_vertices(mask: VectorMask) -> Array:
     """Whether each vertex may be reached."""
-    there = presence(np, mask)
+    there = presence(mask)
     return ~there if mask.complement else there
 
 
@@ -183,9 +186,9 @@ def closure(
     best are multiplied, as their order does not matter there.
     """
     n, monoid = out.nrows, semiring.monoid
-    start = to_bitmap(np, x)
+    start = to_bitmap(x)
     present = start.present.copy()
-    values = cast(start.values, monoid.type.np_type).copy()
+    values = cast_values(start.values, monoid.type.np_type).copy()
     parent = np.arange(n, dtype=np.int32)
     open_to = None if mask is None else allowed_vertices(mask)
     pending = present.nonzero()[0].astype(np.int32)
@@ -205,7 +208,7 @@ def closure(
         edges, found, total, by, over = _product(out, frontier, values, semiring, open_to)
         overflowed |= over
         was = present[found]
-        both = cast(monoid.binaryop.numpy(values[found], total), values.dtype)
+        both = cast_values(monoid.binaryop.numpy(values[found], total), values.dtype)
         total = np.where(was, both, total)
         changed = ~was | ~_same(total, values[found])
         found = found[changed]
@@ -233,17 +236,16 @@ def _product(
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
     edges = int(counts.sum())
-    places = ranges(np, starts, counts, edges)
+    places = ranges(starts, counts, edges)
     outputs = out.indices[places]
     k = frontier.repeat(counts)
     if open_to is not None:
         kept = open_to[outputs]
         outputs, places, k = outputs[kept], places[kept], k[kept]
-    keys, order = sort_order(np, outputs, out.ncols)
+    keys, order = sort_order(outputs, out.ncols)
     places, k = places[order], k[order]
     u, a = values[k], out.values[places]
     terms = multiply(
-        np,
         semiring,
         k.size,
         (u, lambda: u),
@@ -256,7 +258,7 @@ def _product(
     over = False
     if fits_not is not None and k.size:
         op = semiring.binaryop
-        operands = cast(u, op.type.np_type), cast(a, op.type2.np_type)
+        operands = cast_values(u, op.type.np_type), cast_values(a, op.type2.np_type)
         lost = np.broadcast_to(fits_not.numpy(*operands), k.shape)
         over = bool(lost.any())
         if over:
@@ -266,7 +268,7 @@ def _product(
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
-    folded = fold_runs(np, terms, runs, semiring.monoid)
+    folded = fold_runs(terms, runs, semiring.monoid)
     # Written from last to first, so that the first that fits is what stays.
     by = k[runs]
     run = np.cumsum(first) - 1
@@ -291,7 +293,7 @@ def _same(a: Array, b: Array) -> Array:
 def _near(values: Array, monoid: Any, delta: float) -> Array:
     """Which values lie within delta of the best, which ⊕ selects."""
     with np.errstate(all="ignore"):
-        best = reduce(np, values, monoid)
+        best = reduce_numpy(values, monoid)
         near = np.abs(values.astype(np.float64) - float(best)) <= delta
     near |= _same(values, values.dtype.type(best))
     return near if near.any() else np.ones(values.size, bool)

@@ -1,14 +1,15 @@
-"""Folds: of all values, of runs of values, and of values scattered to outputs."""
+"""Folds of runs of values, and of values scattered to outputs."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.layout import cast, gather, repeat_value, sort_order, to_sparse
+from graphla.backends.cpu.convert import to_sparse
+from graphla.backends.cpu.layout import cast_values, sort_order
+from graphla.backends.values import gather, repeat_value
 from graphla.formats import Array, BitmapVector, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
@@ -17,79 +18,65 @@ SCATTER = 16
 """Outputs are scattered to an array of all of them where terms are at least size / SCATTER."""
 MANY = 4
 """A result that need not be folded by sorting becomes a bitmap from size / MANY terms."""
-
 _quiet = nullcontext()
 
 
-def reduce(xp: ModuleType, values: Array, monoid: TypedMonoid) -> Any:
-    """The fold of all values, a scalar; the identity for none."""
-    if not values.size:
-        return monoid.identity
-    if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
-        return cast(values[:1].copy(), monoid.type.np_type)[0]
-    values = cast(values, monoid.type.np_type)
-    if monoid.ufunc is not None:
-        with _ignoring(values):
-            return monoid.ufunc.reduce(values, dtype=values.dtype)
-    return _halve(xp, values, xp.zeros(1, xp.int64), monoid)[0]
-
-
-def fold_runs(xp: ModuleType, values: Array, starts: Array, monoid: TypedMonoid) -> Array:
+def fold_runs(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
     """The fold of each run of values that begins at `starts` (increasing: no run is empty)."""
     if monoid.is_any or values.size == starts.size or _needs_presence_alone(monoid, values):
-        return cast(gather(xp, values, starts), monoid.type.np_type)
-    values = cast(values, monoid.type.np_type)
+        return cast_values(gather(values, starts), monoid.type.np_type)
+    values = cast_values(values, monoid.type.np_type)
     if not starts.size:
         return values[:0]
     if monoid.ufunc is not None:
-        with _ignoring(values):
+        with ignore_overflow(values):
             return monoid.ufunc.reduceat(values, starts, dtype=values.dtype)
-    return _halve(xp, values, starts, monoid)
+    return halve(values, starts, monoid)
 
 
 def fold_by_output(
-    xp: ModuleType, outputs: Array, values: Array, size: int, monoid: TypedMonoid
+    outputs: Array, values: Array, size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
     """w(o) = the fold of the values whose output is o. Outputs come in any order."""
     dtype = monoid.type.np_type
-    values = cast(values, dtype)
+    values = cast_values(values, dtype)
     terms = outputs.size
     if terms < 2:
         return SparseVector(size, outputs, values)
     alone = _needs_presence_alone(monoid, values)
     if terms * (MANY if alone or monoid.is_any else SCATTER) >= size and scatters(monoid):
-        present = xp.zeros(size, bool)
+        present = np.zeros(size, bool)
         present[outputs] = True
         if alone:
-            folded = repeat_value(xp, values[:1], size)
+            folded = repeat_value(values[:1], size)
         else:
-            folded = xp.full(size, 0 if monoid.is_any else monoid.identity, dtype)
+            folded = np.full(size, 0 if monoid.is_any else monoid.identity, dtype)
             scatter(folded, outputs, values, monoid)
         return BitmapVector(size, present, folded, int(present.sum()))
     if alone:
-        keys = xp.sort(outputs)
-        first = _first_of_runs(xp, keys)
+        keys = np.sort(outputs)
+        first = _first_of_runs(keys)
         keys = keys.compress(first)
         return SparseVector(size, keys, values[: keys.size])
-    keys, order = sort_order(xp, outputs, size)
-    starts = _first_of_runs(xp, keys).nonzero()[0]
+    keys, order = sort_order(outputs, size)
+    starts = _first_of_runs(keys).nonzero()[0]
     indices = keys[starts].astype(outputs.dtype)
-    return SparseVector(size, indices, fold_runs(xp, gather(xp, values, order), starts, monoid))
+    return SparseVector(size, indices, fold_runs(gather(values, order), starts, monoid))
 
 
 def fold_parts(
-    xp: ModuleType, parts: list[tuple[Array, Array]], size: int, monoid: TypedMonoid
+    parts: list[tuple[Array, Array]], size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
     """The same for (outputs, values) in parts, which are not all held in one array."""
     terms = sum(outputs.size for outputs, _ in parts)
     if terms * SCATTER < size or not scatters(monoid):
-        folded = [to_sparse(xp, fold_by_output(xp, *part, size, monoid)) for part in parts]
-        outputs = xp.concatenate([part.indices for part in folded])
+        folded = [to_sparse(fold_by_output(*part, size, monoid)) for part in parts]
+        outputs = np.concatenate([part.indices for part in folded])
         return fold_by_output(
-            xp, outputs, xp.concatenate([part.values for part in folded]), size, monoid
+            outputs, np.concatenate([part.values for part in folded]), size, monoid
         )
-    present = xp.zeros(size, bool)
-    folded = xp.full(size, 0 if monoid.is_any else monoid.identity, monoid.type.np_type)
+    present = np.zeros(size, bool)
+    folded = np.full(size, 0 if monoid.is_any else monoid.identity, monoid.type.np_type)
     for outputs, values in parts:
         present[outputs] = True
         scatter(folded, outputs, values, monoid)
@@ -104,7 +91,7 @@ def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -
         folded[outputs.compress(values == monoid.terminal)] = monoid.terminal
     else:
         ufunc: Any = monoid.ufunc
-        with _ignoring(values):
+        with ignore_overflow(values):
             ufunc.at(folded, outputs, values)
 
 
@@ -113,39 +100,39 @@ def scatters(monoid: TypedMonoid) -> bool:
     return monoid.is_any or _is_flag(monoid) or monoid.ufunc is not None
 
 
-def fold_from_left(xp: ModuleType, values: Array, starts: Array, op: TypedBinaryOp) -> Array:
+def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """op(op(x0, x1), x2)... over each run of values that begins at `starts`.
 
     Every round folds one more value into all runs that still have one: rounds are as many as the
     longest run, work is as large as the input.
     """
-    ends = xp.empty_like(starts)
+    ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
     ends[-1] = values.size
     if op.name == "first":
-        return gather(xp, values, starts)
+        return gather(values, starts)
     if op.name == "second":
-        return gather(xp, values, ends - 1)
+        return gather(values, ends - 1)
     monoid = op.monoid
     if monoid is not None and op.type.np_type == values.dtype:
-        return fold_runs(xp, values, starts, monoid)
+        return fold_runs(values, starts, monoid)
     folded = values[starts]
     runs = (ends - starts > 1).nonzero()[0]
     step = 1
     while runs.size:
-        x = cast(folded[runs], op.type.np_type)
-        y = cast(values[starts[runs] + step], op.type2.np_type)
-        folded[runs] = cast(op.numpy(x, y), values.dtype)
+        x = cast_values(folded[runs], op.type.np_type)
+        y = cast_values(values[starts[runs] + step], op.type2.np_type)
+        folded[runs] = cast_values(op.numpy(x, y), values.dtype)
         step += 1
         runs = runs.compress(starts[runs] + step < ends[runs])
     return folded
 
 
-def _first_of_runs(xp: ModuleType, keys: Array) -> Array:
+def _first_of_runs(keys: Array) -> Array:
     """Flags the first of each run of equal keys, of which there is at least one."""
-    first = xp.empty(keys.size, bool)
+    first = np.empty(keys.size, bool)
     first[0] = True
-    xp.not_equal(keys[1:], keys[:-1], out=first[1:])
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return first
 
 
@@ -158,16 +145,16 @@ def _is_flag(monoid: TypedMonoid) -> bool:
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
-def _halve(xp: ModuleType, values: Array, starts: Array, monoid: TypedMonoid) -> Array:
+def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
     """Folds neighbours in pairs until each run is one value: right for any associative operator."""
     while True:
         size = values.size
-        counts = xp.empty_like(starts)
+        counts = np.empty_like(starts)
         counts[:-1] = starts[1:] - starts[:-1]
         counts[-1] = size - starts[-1]
         if size == starts.size:
             return values
-        place = xp.arange(size, dtype=starts.dtype) - starts.repeat(counts)
+        place = np.arange(size, dtype=starts.dtype) - starts.repeat(counts)
         left = ((place & 1) == 0).nonzero()[0]
         has_right = place[left] + 1 < counts.repeat(counts)[left]
         folded = values[left]
@@ -178,6 +165,6 @@ def _halve(xp: ModuleType, values: Array, starts: Array, monoid: TypedMonoid) ->
         values = folded
 
 
-def _ignoring(values: Array) -> AbstractContextManager[Any]:
+def ignore_overflow(values: Array) -> AbstractContextManager[Any]:
     """Silence for a fold that may overflow; nothing for integers, which never warn."""
     return np.errstate(all="ignore") if values.dtype.kind == "f" else _quiet

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
-from graphla.backends.cpu.arrays.folding import fold_from_left
-from graphla.backends.cpu.arrays.layout import (
+import numpy as np
+
+from graphla import memory
+from graphla.backends.cpu.folding import fold_from_left
+from graphla.backends.cpu.layout import (
     from_keys,
-    gather,
     index_dtype,
     is_increasing,
+    scipy_sorts,
     sort_in_place,
     sort_order,
 )
+from graphla.backends.values import gather
 from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.exceptions import DuplicateEntry
 from semirings.operators import TypedBinaryOp
@@ -24,22 +27,37 @@ PARTS = 16
 
 
 def build_vector(
-    xp: ModuleType, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
+    size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
     """Entries in any order, equal indices folded by dup_op from the left."""
     if is_increasing(indices):
-        return SparseVector(size, indices.astype(xp.int32), values)
-    keys, order = sort_order(xp, indices, size)
-    values = gather(xp, values, order)
-    first = first_of_equal(xp, keys)
+        return SparseVector(size, indices.astype(np.int32), values)
+    keys, order = sort_order(indices, size)
+    values = gather(values, order)
+    first = first_of_equal(keys)
     if first is not None:
-        values = fold_equal(xp, values, first, dup_op, lambda k: int(keys[k]))
+        values = fold_equal(values, first, dup_op, lambda k: int(keys[k]))
         keys = keys.compress(first)
-    return SparseVector(size, keys.astype(xp.int32), values)
+    return SparseVector(size, keys.astype(np.int32), values)
 
 
 def build_matrix(
-    xp: ModuleType,
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
+    """Entries in any order, equal places folded by dup_op from the left, or refused."""
+    memory.require_offsets(nrows, "rows", values.size)
+    # Equal values need no order: sorting the places alone is faster than SciPy's counting sorts.
+    if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
+        return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
+    return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
+
+
+def _build_numpy(
     nrows: int,
     ncols: int,
     rows: Array,
@@ -48,27 +66,55 @@ def build_matrix(
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
     """Entries in any order, equal places folded by dup_op from the left."""
-    keys = rows.astype(xp.int64)
+    keys = rows.astype(np.int64)
     keys *= ncols
     keys += columns
     is_sorted = is_increasing(keys)
     if is_sorted:
         pass
     elif is_iso(values):  # equal values need not follow their keys
-        sort_in_place(xp, keys)
+        sort_in_place(keys)
     else:
         order = None
-        keys, order = sort_order(xp, keys, nrows * ncols)
-        values = gather(xp, values, order)
+        keys, order = sort_order(keys, nrows * ncols)
+        values = gather(values, order)
         del order
-    first = None if is_sorted else first_of_equal(xp, keys)
+    first = None if is_sorted else first_of_equal(keys)
     if first is not None:
-        values = fold_equal(xp, values, first, dup_op, lambda k: divmod(int(keys[k]), ncols))
+        values = fold_equal(values, first, dup_op, lambda k: divmod(int(keys[k]), ncols))
         keys = keys.compress(first)
-    return from_keys(xp, nrows, ncols, keys, values)
+    return from_keys(nrows, ncols, keys, values)
 
 
-def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
+def _build_scipy(
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+) -> Csr:
+    """Entries in any order, equal places folded by dup_op from the left.
+
+    Sorted by column, then by row, each time keeping the order of equals: so rows come out sorted,
+    and equal places in the order in which they were given. Where all values are one, sorting the
+    places alone is quicker.
+    """
+    from scipy.sparse import coo_array
+
+    rows, columns = rows.astype(np.int32, copy=False), columns.astype(np.int32, copy=False)
+    given = coo_array((values, (rows, columns)), shape=(nrows, ncols))
+    del rows, columns
+    given.has_canonical_format = True  # or SciPy would add equal places up
+    by_column = given.tocsc()
+    del given
+    by_row: Any = by_column.tocsr()
+    del by_column
+    a = Csr(nrows, ncols, by_row.indptr, by_row.indices, by_row.data)
+    return _fold_duplicates(a, dup_op)
+
+
+def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
     """A matrix whose rows are sorted but may hold a column twice, with those folded or refused.
 
     Part by part, each ending where a run of equal places does: what is made beside the result
@@ -77,9 +123,9 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
     size = a.indices.size
     if size < 2:
         return a
-    first = xp.empty(size, bool)
+    first = np.empty(size, bool)
     first[0] = True
-    xp.not_equal(a.indices[1:], a.indices[:-1], out=first[1:])
+    np.not_equal(a.indices[1:], a.indices[:-1], out=first[1:])
     starts = a.indptr[:-1]
     first[starts[starts < size]] = True  # the same column in the next row is another place
     kept = int(first.sum())
@@ -89,8 +135,8 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
     if dup_op is None:
         k = int(first.argmin())
         raise _given_twice((int(a.indptr.searchsorted(k, side="right")) - 1, int(a.indices[k])))
-    indices, values = xp.empty(kept, a.indices.dtype), None
-    indptr = xp.empty(a.nrows + 1, index_dtype(xp, kept))
+    indices, values = np.empty(kept, a.indices.dtype), None
+    indptr = np.empty(a.nrows + 1, index_dtype(kept))
     begin = done = row = 0
     part = max(size // PARTS, 1 << 10)
     while begin < size:
@@ -99,13 +145,13 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
             end += int(first[end:].argmax())
             end = end if first[end] else size
         flags = first[begin:end]
-        folded = fold_from_left(xp, a.values[begin:end], flags.nonzero()[0], dup_op)
+        folded = fold_from_left(a.values[begin:end], flags.nonzero()[0], dup_op)
         if values is None:
-            values = xp.empty(kept, folded.dtype)
+            values = np.empty(kept, folded.dtype)
         values[done : done + folded.size] = folded
         indices[done : done + folded.size] = a.indices[begin:end].compress(flags)
         next_row = int(a.indptr.searchsorted(end))  # the first row that begins at `end` or later
-        ends = flags.cumsum(dtype=xp.int64)
+        ends = flags.cumsum(dtype=np.int64)
         bounds = a.indptr[row:next_row] - begin
         indptr[row:next_row] = done + ends[bounds] - flags[bounds]
         begin, done, row = end, done + folded.size, next_row
@@ -114,7 +160,6 @@ def fold_duplicates(xp: ModuleType, a: Csr, dup_op: TypedBinaryOp | None) -> Csr
 
 
 def fold_equal(
-    xp: ModuleType,
     values: Array,
     first: Array,
     dup_op: TypedBinaryOp | None,
@@ -126,16 +171,16 @@ def fold_equal(
     """
     if dup_op is None:
         raise _given_twice(place_of(int(first.argmin())))
-    return fold_from_left(xp, values, first.nonzero()[0], dup_op)
+    return fold_from_left(values, first.nonzero()[0], dup_op)
 
 
-def first_of_equal(xp: ModuleType, keys: Array) -> Array | None:
+def first_of_equal(keys: Array) -> Array | None:
     """Flags the first of each run of equal keys; None where no two are equal."""
     if keys.size < 2:
         return None
-    first = xp.empty(keys.size, bool)
+    first = np.empty(keys.size, bool)
     first[0] = True
-    xp.not_equal(keys[1:], keys[:-1], out=first[1:])
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return None if bool(first.all()) else first
 
 

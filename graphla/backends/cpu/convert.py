@@ -1,0 +1,93 @@
+"""Other formats of a vector, other dtypes of its values, and other owners of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.layout import sort_order
+from graphla.backends.cpu.operands import values_of
+from graphla.backends.values import gather, repeat_value
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
+
+MERGE_PRICE = 0
+"""What merging sparse vectors costs, in entries, beside those rewritten."""
+
+
+def asarray(values: Any, dtype: Any = None) -> Array:
+    """`values` as a NumPy array, copied only if it must be."""
+    return np.asarray(values, dtype)
+
+
+def to_host(array: Array) -> np.ndarray:
+    """The array itself."""
+    return array
+
+
+def full(size: int, value: Any, dtype: Any) -> Array:
+    """Return a new array of `size` times one value."""
+    return np.full(size, value, dtype)
+
+
+def arange(size: int, dtype: Any) -> Array:
+    """Return the array 0, 1, ..., size - 1."""
+    return np.arange(size, dtype=dtype)
+
+
+def owns(array: Array) -> bool:
+    """Whether the array's memory is its own, and may be written."""
+    return array.flags.owndata and array.flags.writeable
+
+
+def sort(v: SparseVector) -> SparseVector:
+    """The entries in order of index."""
+    if v.is_sorted:
+        return v
+    indices, order = sort_order(v.indices, v.size)
+    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, order))
+
+
+def to_sparse(v: AnyVector) -> SparseVector:
+    """Return the entries alone, sorted unless v is a SparseVector that is not."""
+    if isinstance(v, BitmapVector) and not is_iso(v.values) and compiles(v.size):
+        return _to_sparse_numba(v)
+    return _to_sparse_numpy(v)
+
+
+def _to_sparse_numpy(v: AnyVector) -> SparseVector:
+    """The entries alone, sorted unless they were sparse and were not."""
+    if isinstance(v, SparseVector):
+        return v
+    if isinstance(v, FullVector):
+        return SparseVector(v.size, np.arange(v.size, dtype=np.int32), v.values)
+    indices = v.present.nonzero()[0]
+    return SparseVector(v.size, indices.astype(np.int32), gather(v.values, indices))
+
+
+def _to_sparse_numba(v: BitmapVector) -> SparseVector:
+    """The entries alone, in order."""
+    indices, values = np.empty(v.nvals, np.int32), np.empty(v.nvals, v.values.dtype)
+    taken, step = values_of(v.values)
+    arrays = (v.present, taken, indices, values)
+    load("assign.to_list", (numba_ops.nothing,), arrays)(*arrays, step)
+    return SparseVector(v.size, indices, values)
+
+
+def to_bitmap(v: AnyVector) -> BitmapVector:
+    """Presence and a value at each index."""
+    if isinstance(v, BitmapVector):
+        return v
+    if isinstance(v, FullVector):
+        return BitmapVector(v.size, np.ones(v.size, bool), v.values, v.size)
+    size, indices = v.size, v.indices
+    present = np.zeros(size, bool)
+    present[indices] = True
+    if is_iso(v.values):
+        return BitmapVector(size, present, repeat_value(v.values[:1], size), indices.size)
+    values = np.zeros(size, v.values.dtype)
+    values[indices] = v.values
+    return BitmapVector(size, present, values, indices.size)

@@ -1,0 +1,148 @@
+"""Arrays that hold entries: iso values, offsets, ranges, sorted keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.tuning import current
+from graphla.compilers.threads import abandonable
+from graphla.formats import Array, Csr, is_iso
+
+INT32_END = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class SortTuning:
+    """When SciPy sorts entries."""
+
+    scipy: int = 1 << 15  # entries from which importing and calling SciPy pays
+
+
+TUNING = SortTuning()
+
+
+def compress(values: Array, flags: Array, count: int) -> Array:
+    """The `count` values that are flagged, iso where they are."""
+    return values[:count] if is_iso(values) else values.compress(flags)
+
+
+def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
+    """The values `astype` of a dtype, iso where they are; nothing warns."""
+    have = values.dtype
+    if have == dtype:
+        return values
+    if values.ndim and is_iso(values):
+        return np.broadcast_to(cast_values(values[:1].copy(), dtype), values.shape)
+    if have.kind != "f":
+        return values.astype(dtype)
+    with np.errstate(all="ignore"):
+        return values.astype(dtype)
+
+
+def index_dtype(most: int) -> Any:
+    """int32 where numbers up to `most` fit it, else int64."""
+    return np.int32 if most < INT32_END else np.int64
+
+
+def row_of_entry(a: Csr) -> Array:
+    """The row of each entry, int32."""
+    indptr = a.indptr
+    return np.arange(a.nrows, dtype=np.int32).repeat(indptr[1:] - indptr[:-1])
+
+
+def offsets(counts: Array) -> Array:
+    """0, counts[0], counts[0] + counts[1], ...: an indptr, int32 where the sum fits."""
+    ends = counts.cumsum(dtype=np.int64)
+    total = int(ends[-1]) if ends.size else 0
+    indptr = np.empty(counts.size + 1, index_dtype(total))
+    indptr[0] = 0
+    indptr[1:] = ends
+    return indptr
+
+
+def offsets_of_few(rows: Array, nrows: int) -> Array:
+    """Return the indptr of `nrows` rows; `rows` is the sorted row of each entry.
+
+    indptr[r] is the number of entries in rows before r. It equals k for every r after the row of
+    entry k - 1, up to the row of entry k. No temporary array is as long as the indptr.
+    """
+    bounds = np.empty(rows.size + 2, np.int64)
+    bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
+    return np.arange(rows.size + 1, dtype=index_dtype(rows.size)).repeat(np.diff(bounds))
+
+
+def ranges(starts: Array, counts: Array, total: int) -> Array:
+    """starts[0], starts[0] + 1, ..., counts[0] of them, then the same for starts[1], and so on."""
+    dtype = starts.dtype if total < INT32_END else np.int64
+    shifts = starts.astype(dtype, copy=True)
+    shifts[1:] -= counts[:-1].cumsum(dtype=dtype)
+    places = shifts.repeat(counts)
+    places += np.arange(total, dtype=dtype)
+    return places
+
+
+def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
+    """The keys (of 0..end - 1) sorted, and the order that sorts them, equal ones as they come.
+
+    One sort of key and position packed into 64 bits is several times as fast as an argsort.
+    """
+    size = keys.size
+    bits = size.bit_length()
+    if end.bit_length() + bits < 64:
+        packed = keys.astype(np.int64, copy=True)
+        packed <<= bits
+        packed |= np.arange(size)
+        sort_in_place(packed)
+        order = packed & ((1 << bits) - 1)
+        packed >>= bits
+        return packed, order
+    order = argsort(keys)
+    return keys[order], order
+
+
+def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
+    """Return whether SciPy's counting sorts pay, and keep indices of 32 bits."""
+    if nvals < current(TUNING).scipy:
+        return False
+    return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1
+
+
+def sort_in_place(keys: Array) -> None:
+    """Sort an array that the caller owns. Ctrl-C can interrupt the sort."""
+    abandonable(keys.sort, keys.size)
+
+
+def argsort(keys: Array) -> Array:
+    """Return the stable order of keys. Ctrl-C can interrupt the sort."""
+    return abandonable(lambda: keys.argsort(kind="stable"), keys.size)
+
+
+def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
+    """The matrix with entries at row * ncols + column = keys, increasing."""
+    if keys.size < nrows:
+        indptr = offsets_of_few(keys // ncols, nrows)
+    else:
+        starts = np.arange(nrows + 1, dtype=np.int64)
+        starts *= ncols
+        indptr = keys.searchsorted(starts).astype(index_dtype(keys.size))
+        del starts
+    indices = np.empty(keys.size, np.int32)
+    if keys.size:
+        np.remainder(keys, ncols, out=indices, casting="unsafe")
+    return Csr(nrows, ncols, indptr, indices, values)
+
+
+def keys_of(a: Csr) -> Array:
+    """row * ncols + column of each entry, int64, increasing."""
+    keys = row_of_entry(a).astype(np.int64)
+    keys *= a.ncols
+    keys += a.indices
+    return keys
+
+
+def is_increasing(keys: Array) -> bool:
+    """Whether each key is larger than the one before."""
+    return keys.size < 2 or bool((keys[1:] > keys[:-1]).all())

@@ -1,0 +1,206 @@
+"""Matrix times sparse vector, by push: w(o) = ⊕ₖ A(o, k) ⊗ u(k), scattered along columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.folding import fold_by_output, fold_parts
+from graphla.backends.cpu.layout import ranges
+from graphla.backends.cpu.masks import allowed, presence
+from graphla.backends.cpu.operands import Parts, allowed_by, between, spread
+from graphla.backends.cpu.spmv import PRESENCE, holding, only_value, operands
+from graphla.backends.cpu.terms import chunk_size, chunks, multiply_side
+from graphla.backends.tuning import current
+from graphla.compilers import numba_ops, scratch
+from graphla.compilers.numba import load
+from graphla.formats import Array, BitmapVector, Csr, SparseVector, VectorMask
+from graphla.settings import config
+from semirings.structures import TypedSemiring
+
+if TYPE_CHECKING:
+    from graphla.backends import Side
+
+_flag = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class SpmspvTuning:
+    """When a push makes a bitmap, and when it is split."""
+
+    lookups: int = 16  # a mask is expanded to flags from size / lookups terms
+    sparse: float = 4  # a compiled push over more than size / sparse edges makes a bitmap
+    parallel: int = 1 << 17  # edges from which it is split; each part reads every row
+
+
+TUNING = SpmspvTuning()
+
+
+def push(
+    columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+) -> SparseVector | BitmapVector:
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    if compiles(columns.indices.size, semiring, columns.ncols):
+        return _push_numba(columns, u, semiring, side, mask, config.threads)
+    return _push_numpy(columns, u, semiring, side, mask)
+
+
+def _push_numpy(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: str,
+    mask: VectorMask | None,
+) -> SparseVector | BitmapVector:
+    """w(o) = (+) over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    size, monoid = columns.ncols, semiring.monoid
+    starts = columns.indptr[u.indices]
+    counts = columns.indptr[u.indices + 1] - starts
+    total = int(counts.sum())
+    if mask is not None and total * current(TUNING).lookups >= size:
+        mask = VectorMask(size, presence(mask), None, mask.complement)
+    if total <= chunk_size():
+        whole = slice(None)
+        terms = _scatter_terms(columns, u, semiring, side, mask, whole, starts, counts)
+        return fold_by_output(*terms, size, monoid)
+    made = [
+        _scatter_terms(columns, u, semiring, side, mask, part, starts[part], counts[part])
+        for part in chunks(counts)
+    ]
+    return fold_parts(made, size, monoid)
+
+
+def _scatter_terms(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: str,
+    mask: VectorMask | None,
+    part: slice,
+    starts: Array,
+    counts: Array,
+) -> tuple[Array, Array]:
+    """The outputs that a part of u's entries reaches, as the mask lets them, and their terms."""
+    places = ranges(starts, counts, int(counts.sum()))
+    outputs = columns.indices[places]
+    kept = None
+    if mask is not None:
+        kept = allowed(mask, outputs)
+        outputs, places = outputs.compress(kept), places.compress(kept)
+
+    def along(array: Array) -> Array:
+        """What belongs to u's entries, for each of the terms."""
+        repeated = array[part].repeat(counts)
+        return repeated if kept is None else repeated.compress(kept)
+
+    a = (columns.values, lambda: columns.values[places])
+    v = (u.values, lambda: along(u.values))
+    size = outputs.size
+    return outputs, multiply_side(
+        semiring, side, size, a, v, lambda: along(u.indices), lambda: outputs
+    )
+
+
+def _push_numba(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask | None,
+    threads: int,
+) -> SparseVector | BitmapVector:
+    """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
+    value = only_value(columns, u, semiring, side)
+    if value is not None:
+        return holding(value, _push_numba(columns, u, PRESENCE, side, mask, threads))
+    if mask is not None and mask.present is None:
+        return _push_under_list(columns, u, semiring, side, mask, threads)
+    a_values, step, u_values, u_step = operands(columns.values, u.values, semiring, side)
+    allowed, mask_step, forbidden = allowed_by(mask)
+    spec = (numba_ops.matrix_vector, semiring, side, False)
+    entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
+    steps = (step, u_step, mask_step, forbidden, columns.ncols)
+    dtype = semiring.return_type.np_type
+    result = _push_sparse(columns, u, spec, entries, steps, dtype, threads)
+    if isinstance(result, SparseVector):
+        return result
+    size = columns.ncols
+    present, values = np.zeros(size, np.bool_), np.empty(size, dtype)
+    arrays = (*entries, present, values)
+    loop = load("spmspv.push_bitmap", spec, arrays)
+    if threads == 1 or result <= current(TUNING).parallel:
+        return BitmapVector(size, present, values, loop(*arrays, *steps, 0, size))
+    parts = _output_parts(columns, u.indices, threads)
+    return BitmapVector(size, present, values, sum(spread(loop, arrays, steps, parts, threads)))
+
+
+def _push_sparse(
+    columns: Csr,
+    u: SparseVector,
+    spec: tuple,
+    entries: tuple,
+    steps: tuple,
+    dtype: Any,
+    threads: int,
+) -> SparseVector | int:
+    """Push into scratch and out of it again, or how many edges u has if those are too many."""
+    size = columns.ncols
+    marks = scratch.take_bits(size, dtype)
+    arrays = (*entries, *marks)
+    loop = load("spmspv.push_sparse", spec, arrays)
+    tuning = current(TUNING)
+    most = max(1, int(size // tuning.sparse))
+    count = loop(*arrays, *steps, min(most, tuning.parallel) if threads > 1 else most, 0, size)
+    if -most <= count < 0:
+        parts = _output_parts(columns, u.indices, threads)
+        count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
+    indices, values = np.empty(max(count, 0), np.int32), np.empty(max(count, 0), dtype)
+    if count > 0:
+        kept = (*marks, indices, values)
+        load("marks.drain", (numba_ops.nothing,), kept)(*kept, size)
+    scratch.give_bits(marks)
+    return -count if count < 0 else SparseVector(size, indices, values)
+
+
+def _push_under_list(
+    columns: Csr,
+    u: SparseVector,
+    semiring: TypedSemiring,
+    side: Side,
+    mask: VectorMask,
+    threads: int,
+) -> SparseVector | BitmapVector:
+    """Push under a list: mark it in flags kept for that, and unmark it afterwards."""
+    present = scratch.take("mask", mask.size, _flag)
+    present[mask.indices] = True
+    marked = replace(mask, present=present)
+    result = _push_numba(columns, u, semiring, side, marked, threads)
+    present[mask.indices] = False
+    scratch.give("mask", present)
+    return result
+
+
+def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
+    """Outputs cut so that about as many of the edges from `indices` lead into each part.
+
+    Judged from a sample of the edges. Cuts are multiples of 4096, so that no two parts share a
+    word of a two-level bit map.
+    """
+    size = columns.ncols
+    if threads == 1 or not indices.size:
+        return [(0, size)]
+    sources = indices[:: indices.size // 1024 + 1]
+    starts = columns.indptr[sources].astype(np.int64)
+    degrees = columns.indptr[sources + 1] - starts
+    ends = np.cumsum(degrees)
+    if not ends[-1]:
+        return [(0, size)]
+    edges = np.linspace(0, ends[-1] - 1, 2048).astype(np.int64)
+    owner = np.searchsorted(ends, edges, side="right")
+    sample = np.sort(columns.indices[starts[owner] + edges - (ends - degrees)[owner]])
+    middle = sample[np.arange(1, threads) * sample.size // threads].astype(np.int64)
+    cuts = [0, *np.unique((middle + 2048) >> 12 << 12).tolist(), size]
+    return between(cuts)

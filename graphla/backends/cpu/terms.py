@@ -1,0 +1,172 @@
+"""The terms of a product, mult(A(i, k), B(k, j)), made from only what the operator reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cpu.layout import cast_values
+from graphla.backends.tuning import current
+from graphla.backends.values import repeat_value
+from graphla.formats import Array, is_iso
+from semirings.operators import TypedBinaryOp
+from semirings.structures import TypedSemiring
+
+Lazy = Callable[[], Array]
+_whole = [slice(None)]
+
+
+@dataclass(frozen=True, slots=True)
+class TermsTuning:
+    """How many terms of a product are made at a time."""
+
+    chunk: int = 1 << 18  # some 8 MB of temporaries, which a cache holds
+
+
+TUNING = TermsTuning()
+
+
+def multiply(
+    semiring: TypedSemiring,
+    size: int,
+    x: tuple[Array, Lazy],
+    y: tuple[Array, Lazy],
+    i: Lazy,
+    k: Lazy,
+    j: Lazy,
+) -> Array:
+    """mult(x, y) of `size` terms, as the monoid's type; iso where all must be equal.
+
+    x and y are the values of an operand, and how to get the ones of the terms; i, k and j how to
+    get the row, the inner index and the column of each term. What is not looked at is not made.
+    """
+    op = semiring.binaryop
+    dtype = semiring.monoid.type.np_type
+    if not op.is_positional:
+        left, right = _values(op, x, "x"), _values(op, y, "y")
+        return _of_size(cast_values(op.numpy(left, right), dtype), size)
+    uses = _uses(op)
+    inner = k().astype(np.int64) if "jx" in uses or "iy" in uses else np.int64(0)
+    result = op.numpy(
+        _values(op, x, "x"),
+        i().astype(np.int64) if "ix" in uses else np.int64(0),
+        inner,
+        _values(op, y, "y"),
+        inner,
+        j().astype(np.int64) if "jy" in uses else np.int64(0),
+    )
+    return _of_size(cast_values(result, dtype), size)
+
+
+def combine(
+    op: TypedBinaryOp,
+    x: tuple[Array, Array],
+    y: tuple[Array, Array],
+    x_place: tuple[Array, Array],
+    y_place: tuple[Array, Array],
+) -> Array:
+    """op of x and y at the given positions, which lie at the given rows and columns."""
+    size = x[1].size
+    left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
+    right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
+    if not op.is_positional:
+        return _of_size(op.numpy(left, right), size)
+    (ix, jx), (iy, jy) = x_place, y_place
+    wide = [place.astype(np.int64) for place in (ix, jx, iy, jy)]
+    return _of_size(op.numpy(left, wide[0], wide[1], right, wide[2], wide[3]), size)
+
+
+def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
+    """The one value that all terms of x and y have, as the monoid's type; None if there is none."""
+    op = semiring.binaryop
+    if op.is_positional:
+        return None
+    if (op.reads_x and not is_iso(x)) or (op.reads_y and not is_iso(y)):
+        return None
+    value = op.numpy(_values(op, (x, _never), "x"), _values(op, (y, _never), "y"))
+    return cast_values(np.asarray(value).reshape(-1)[:1], semiring.monoid.type.np_type)
+
+
+def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
+    """What op gets for x or y: the terms' values, the one value that all have, or a zero unread."""
+    values, of_terms = operand
+    dtype = (op.type if name == "x" else op.type2).np_type
+    if name not in _uses(op):
+        return dtype.type(0)
+    return cast_values(values[:1].copy() if is_iso(values) else of_terms(), dtype)
+
+
+@lru_cache(maxsize=4096)
+def _uses(op: TypedBinaryOp) -> frozenset[str]:
+    """Which of x, y, ix, jx, iy, jy the operator looks at."""
+    return frozenset(op.expression.uses())
+
+
+def _of_size(values: Any, size: int) -> Array:
+    if getattr(values, "size", 1) == size and values.ndim:
+        return values
+    return repeat_value(np.asarray(values).reshape(-1)[:1], size)
+
+
+def _never() -> Array:
+    raise RuntimeError("a value is read that should not be")
+
+
+def multiply_side(
+    semiring: TypedSemiring,
+    side: str,
+    size: int,
+    a: Any,
+    u: Any,
+    k: Callable[[], Array],
+    outputs: Callable[[], Array],
+) -> Array:
+    """mult(a, u) or mult(u, a): A is o by k in A u, and k by o in u A."""
+    if side == "mxv":
+        return multiply(semiring, size, a, u, outputs, k, _zero)
+    return multiply(semiring, size, u, a, _zero, k, outputs)
+
+
+def _zero() -> Any:
+    return np.int64(0)
+
+
+def chunk_size() -> int:
+    """Return the number of terms that are made at a time."""
+    return current(TUNING).chunk
+
+
+def chunks(counts: Array, limit: int | None = None) -> list[slice]:
+    """Return slices of rows with about a chunk of terms and at most `limit` rows each."""
+    few = limit is None or counts.size <= limit
+    if few and counts.size < 2:
+        return _whole
+    ends = counts.cumsum(dtype=np.int64)
+    total, chunk = int(ends[-1]), chunk_size()
+    if few and total <= chunk:
+        return _whole
+    cuts = {0, counts.size, *ends.searchsorted(np.arange(chunk, total, chunk)).tolist()}
+    if limit is not None and total > chunk:
+        cuts.update(range(0, counts.size, limit))
+    ordered = sorted(cuts)
+    return [slice(start, stop) for start, stop in pairwise(ordered)]
+
+
+def concatenated(arrays: list[Array], dtype: Any) -> Array:
+    """The arrays one after the other."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+
+
+def concatenated_values(parts: list[Array], size: int) -> Array:
+    """The parts one after the other; iso if they are, since one product has one constant term."""
+    filled = [part for part in parts if part.size] or parts[:1]
+    if len(filled) > 1 and all(is_iso(part) for part in filled):
+        return repeat_value(filled[0][:1], size)
+    return filled[0] if len(filled) == 1 else np.concatenate(filled)

@@ -1,0 +1,50 @@
+"""Values of entries on any device: NumPy's functions call CuPy's for a GPU's arrays (NEP 18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.formats import Array, BitmapVector, Csr, FullVector, SparseVector, is_iso
+
+
+def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value as a NumPy scalar of a dtype, converted as `astype` does."""
+    if getattr(value, "dtype", None) == dtype and isinstance(value, np.generic):
+        return value
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype, copy=False)[()]
+
+
+def with_values(a: Any, values: Array) -> Any:
+    """Return the entries of `a` with other values."""
+    if isinstance(a, Csr):
+        return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
+    if isinstance(a, SparseVector):
+        return SparseVector(a.size, a.indices, values, a.is_sorted)
+    if isinstance(a, BitmapVector):
+        return BitmapVector(a.size, a.present, values, a.count)
+    return FullVector(a.size, values)
+
+
+def repeat_value(value: Array, size: int) -> Array:
+    """Return `size` times the one element of `value`, iso."""
+    if type(value) is not np.ndarray:
+        return np.broadcast_to(value, (size,))
+    repeated = np.ndarray((size,), value.dtype, value, strides=(0,))  # a tenth of the time
+    repeated.flags.writeable = False
+    return repeated
+
+
+def gather(values: Array, places: Array) -> Array:
+    """Return values[places], iso where they are."""
+    if not is_iso(values):
+        return values[places]
+    size = places.size
+    return values[:size] if size <= values.size else repeat_value(values[:1], size)
+
+
+def as_contiguous(values: Array) -> Array:
+    """Return values that lie one after another: a copy if they do not yet."""
+    return values if values.flags.c_contiguous else values.copy()
