@@ -14,10 +14,10 @@ import pytest
 
 import graphla as gl
 from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import bfs
+from graphla.backends.cpu.bfs import BfsTuning
 from graphla.backends.cpu.closure import ClosureTuning, has_cycle
 from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
-from graphla.backends.requests import Closure, ClosureResult, MultiSearch
+from graphla.backends.requests import FOREVER, Closure, ClosureResult, MultiSearch, Search
 from graphla.backends.tuning import using
 from graphla.compilers import threads
 from graphla.formats import Csr, Plan, SparseVector, VectorMask
@@ -27,16 +27,14 @@ from semirings import binary, monoid, semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 
-FOREVER = 2**31 - 1
 SEEDS = range(12)
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
-    monkeypatch.setattr(bfs, "WIDE", 20)
-    monkeypatch.setattr(bfs, "APART", 50)
-    with using(ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)):
+    few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
+    with using(BfsTuning(wide=20, apart=50), *few):
         yield
 
 
@@ -119,15 +117,15 @@ def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any
         options: Any = {
             "mask": a_mask(rng, out.nrows),
             "limit": int(rng.choice([0, 1, 3, FOREVER])),
-            "levels": [None, np.int32, np.uint8][rng.integers(3)],
+            "levels": [None, np.dtype(np.int32), np.dtype(np.uint8)][rng.integers(3)],
             "parents": parents,
             "direction": direction,
             "plan": plan,
             "traced": bool(rng.random() < 0.5),
         }
         columns = None if plan is None and rng.random() < 0.5 else into
-        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o))
-        for tree in compiled(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o)):
+        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o)))
+        for tree in compiled(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o))):
             same_tree(tree, expected, parents, out, starts)
             if options["traced"] and options["limit"]:
                 assert not tree.trace or tree.trace[0].frontier == starts.size
@@ -160,12 +158,11 @@ def path(n: int) -> Csr:
 
 
 def test_levels_of_one_byte_go_up_to_254() -> None:
-    options: Any = {"mask": None, "limit": FOREVER, "levels": np.uint8}
-    search: Any = {"parents": None, "direction": "auto", "plan": None, "traced": False}
+    options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
     def levels_of(n: int) -> Any:
-        return cpu.bfs(path(n), None, start, **options, **search).levels
+        return cpu.bfs(Search(path(n), None, start, **options)).levels
 
     for setting in (True, False):
         with config.set(compiled=setting):

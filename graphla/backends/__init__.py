@@ -12,24 +12,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
-from graphla.backends.components import Components
-from graphla.backends.groups import Groups
 from graphla.backends.requests import (
+    BfsResult,
     Closure,
     ClosureResult,
+    CommunityMoves,
     Dependencies,
     DependenciesResult,
     EarlyStop,
+    Level,
     MultiSearch,
     MultiSearchResult,
+    PageRank,
+    Ranks,
     Reach,
+    Search,
+    Symmetry,
 )
-from graphla.backends.traversals import Level, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from graphla.formats import (
         AnyVector,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
         Csr,
         DenseVector,
         MatrixMask,
+        Plan,
         SparseVector,
         VectorMask,
     )
@@ -52,9 +57,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "BfsResult",
     "Closure",
     "ClosureResult",
-    "Components",
     "Costs",
     "Dependencies",
     "DependenciesResult",
@@ -63,10 +68,10 @@ __all__ = [
     "MultiSearch",
     "MultiSearchResult",
     "Reach",
+    "Search",
     "Side",
     "Streams",
-    "Traversals",
-    "Tree",
+    "Symmetry",
     "backend",
     "here",
     "placed",
@@ -94,8 +99,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Traversals, Components, Groups, Protocol):
-    """What each backend computes; `traversals`, `components` and `groups` say the rest.
+class Backend(Protocol):
+    """What each backend computes.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
@@ -253,17 +258,44 @@ class Backend(Traversals, Components, Groups, Protocol):
         """
         ...
 
-    # --- whole traversals (see `requests`) ------------------------------------------------------
+    # --- whole traversals: one launch, or one compiled loop (see `requests`) ---------------------
+    def find_symmetry(self, a: Csr) -> Symmetry:
+        """Return whether a square matrix has the pattern, and the values, of its transpose.
+
+        This takes about one pass over the entries. The pass ends early if a counterpart is missing.
+        """
+        ...
+
+    def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+        """Return what traversals need in addition to both forms of a matrix, from its pattern.
+
+        `before` is a light plan, if there is one, of which a full plan may take over parts.
+        """
+        ...
+
+    def price_of_plan(self, out: Csr, into: Csr) -> float:
+        """Return about how many seconds a full plan takes; infinite if none is to be made."""
+        ...
+
+    def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
+        """Return the plan of the transpose of a matrix with this plan; `out` and `into` are the
+        transpose's."""
+        ...
+
+    def bfs(self, request: Search) -> BfsResult:
+        """Return the edges from the nearest start to each vertex, and the last of them."""
+        ...
+
     def closure(self, request: Closure) -> ClosureResult:
-        """The least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+        """Return the least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """The levels of a search from each of k starts, or how far each search came."""
+        """Return the levels of a search from each of k starts, or how far each search came."""
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
-        """The dependencies on shortest paths from the sources; None if the device has no loop."""
+        """Return the dependencies on shortest paths; None if the device has no loop for them."""
         ...
 
     # --- reductions ----------------------------------------------------------------------------
@@ -320,6 +352,70 @@ class Backend(Traversals, Components, Groups, Protocol):
         replace: bool,
         dtype: Any,
     ) -> Csr: ...
+
+    # --- the parts of a graph ------------------------------------------------------------------
+    # `out` is a square matrix by rows and `into` the same by columns: one object if the matrix is
+    # known to be symmetric. A verb returns None if the device has no loop better than the algebra.
+    def components(self, out: Csr, into: Csr | None) -> Array | None:
+        """Return, for each vertex, the least vertex of its weak component, as int64[n].
+
+        `into` is None if that form does not exist.
+        """
+        ...
+
+    def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
+        """Return, for each vertex, the least vertex of its strong component, as int64[n].
+
+        `columns` makes the matrix by columns. A backend that does not read the columns does not
+        call it, so that they are not made.
+        """
+        ...
+
+    def cores(self, out: Csr, into: Csr | None) -> Array | None:
+        """Return the core number of each vertex as int64[n].
+
+        It is the greatest k such that the vertex belongs to a set of vertices that each have at
+        least k edges within the set. The edges of a vertex are the entries of its row and, unless
+        `into` is None, also the entries of its column. There are no self-loops.
+        """
+        ...
+
+    def forest(self, upper: Csr, is_maximum: bool) -> Array | None:
+        """Return which entries of an upper triangle form a spanning forest, as bool[nvals].
+
+        The forest has the least weight or, if `is_maximum`, the greatest; of equal weights the
+        first entry is taken. No value is NaN, and no entry is on the diagonal.
+        """
+        ...
+
+    # --- communities and sets; matrices have symmetric patterns and values ------------------------
+    def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
+        """Return the labels, int32, after `rounds` rounds.
+
+        In each round every vertex takes the label with the greatest sum of weights among its
+        neighbors; of equal sums the least label.
+        """
+        ...
+
+    def move_communities(self, request: CommunityMoves) -> Array:
+        """Return the community of each vertex, int32, after moves that raise the modularity."""
+        ...
+
+    def color(self, a: Csr, numbers: Array) -> Array | None:
+        """Return the least color that no neighbor with a greater number has, as int32[n]."""
+        ...
+
+    def match(self, a: Csr, words: Array) -> Array | None:
+        """Return the mate of each vertex, int32, or a negative number.
+
+        Edges of greater value are taken first; of equal values those with the greater hash of the
+        words of both ends.
+        """
+        ...
+
+    def pagerank(self, request: PageRank) -> Ranks | None:
+        """Return the ranks after the last round."""
+        ...
 
 
 class Streams(Protocol):

@@ -8,16 +8,82 @@ backend's device. Results are complete when the verb returns.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
-    from graphla.backends.traversals import Level
     from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
     from semirings.structures import TypedSemiring
 
+Towards: TypeAlias = Literal["auto", "push", "pull"]
+Meanwhile: TypeAlias = "Callable[[Array | None, Array | None, Array], None]"
 How: TypeAlias = Literal["improving", "near_far", "rounds"]
+
+
+FOREVER = 2**31 - 1
+"""The limit of a traversal that has no limit: no level or round is greater."""
+
+
+class Level(NamedTuple):
+    """One level of a traversal, or one round of it, as recorded while it ran."""
+
+    direction: str  # "push" or "pull"; a second word may say where: "push, block"
+    frontier: int  # vertices whose edges it used
+    edges: int  # edges that it looked at, at most
+    seconds: float
+
+
+class Symmetry(NamedTuple):
+    """Whether a square matrix has the pattern, and also the values, of its transpose.
+
+    Two values are the same if their bits are equal, or if both are NaN.
+    """
+
+    of_pattern: bool
+    of_values: bool  # False if the patterns differ
+
+
+# --- breadth-first search -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The levels and parents of a breadth-first search from `starts`, which all have level 0.
+
+    `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
+    A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
+    greatest level. In one byte a level above 254 raises OverflowError. A parent is any neighbor one
+    level nearer, or the least one. Matrix values are not read. While the host has nothing to do but
+    wait, the backend may call `meanwhile`, once, with the arrays of levels, parents and presence.
+    """
+
+    out: Csr
+    into: Csr | None
+    starts: Array
+    mask: VectorMask | None = None
+    limit: int = FOREVER
+    levels: np.dtype[Any] | None = None  # int32 or uint8; None if no levels are wanted
+    parents: Literal[None, "any", "least"] = None
+    direction: Towards = "auto"
+    plan: Plan | None = None
+    traced: bool = False
+    meanwhile: Meanwhile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BfsResult:
+    """What a breadth-first search finds; levels and parents are arbitrary where not `present`."""
+
+    levels: Array | None
+    parents: Array | None  # int32; a start is its own parent
+    present: Array  # bool[n]: the reached vertices
+    reached: int  # how many
+    depth: int  # the greatest level
+    trace: list[Level]
 
 
 # --- closure --------------------------------------------------------------------------------------
@@ -73,9 +139,7 @@ class ClosureResult:
     """
 
     values: BitmapVector
-    parents: (
-        Array | None
-    )  # int32, arbitrary where there is no value; an unimproved start is its own
+    parents: Array | None  # int32, arbitrary without a value; an unimproved start is its own
     depth: int  # rounds, or bucket turns, that ran
     trace: list[Level]
     overflowed: bool = False
@@ -151,3 +215,92 @@ class DependenciesResult:
     edges: Array | None  # float64, one number per entry of the matrix by rows
     reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
     counts: Array  # int64: how many vertices each source reaches, including itself
+
+
+# --- communities ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rules for rounds in which about half of the vertices that would gain move at once."""
+
+    streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
+    patience: int  # the number of rounds in a row that may raise the modularity too little
+    rise: float  # the modularity must rise by more than this,
+    share: float  # and by more than this share of its rise in all rounds so far
+
+
+class Gains:
+    """The modularity of the rounds of one level, times `total`, the sum of all weights.
+
+    `patience` is the number of further rounds that may raise the modularity too little; the level
+    ends at 0.
+    """
+
+    def __init__(self, rounds: Rounds, total: float) -> None:
+        self._rounds, self._least = rounds, rounds.rise * total
+        self._first = self._best = -inf
+        self.patience = rounds.patience
+
+    def is_best(self, quality: float) -> bool:
+        """Record the quality at the head of a round; return whether it is the best so far."""
+        if self._first == -inf:
+            self._first = self._best = quality
+            return True
+        least = max(self._least, self._rounds.share * (self._best - self._first))
+        has_risen = quality > self._best + least
+        self.patience = self._rounds.patience if has_risen else self.patience - 1
+        is_best = quality > self._best
+        self._best = max(self._best, quality)
+        return is_best
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityMoves:
+    """Moves of vertices that raise the modularity; each vertex begins as its own community.
+
+    `links` has symmetric values. In community c, not counting itself, vertex v gains
+    links(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must gain more than staying does,
+    by more than margin·(out(v) + into(v)). Either single vertices move one after another, first in
+    ascending order of `words()`, until no move gains; or many move at once, by the rules of
+    `rounds`, and the best state is kept.
+    """
+
+    links: Csr
+    out: Array  # float64[n]: the weight of the edges out of each vertex
+    into: Array  # the weight of the edges into each vertex; the same object if they are equal
+    factor: float
+    margin: float
+    words: Callable[[], Array]  # makes one random word per vertex, uint64[n]
+    rounds: Rounds
+
+
+# --- centrality -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageRank:
+    """Rounds of PageRank from `rank` on, until a round changes less than `least` in total.
+
+    The arrays have n values of one dtype, float32 or float64. At most `rounds` rounds run.
+    """
+
+    into: Csr
+    share: Array  # alpha / the weight of the out-edges, 0 at a dangling vertex
+    rank: Array
+    jump: Array  # where a random jump lands
+    fall: Array  # where a walker lands after a dangling vertex
+    alpha: float
+    least: float
+    rounds: int
+    is_weighted: bool  # whether values of `into` are read
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The ranks, the number of rounds that ran, and the total change of the last one."""
+
+    values: Array
+    rounds: int
+    change: float

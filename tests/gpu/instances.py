@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,20 +17,33 @@ from typing import Any
 
 import numpy as np
 from covering import Row, covering
+
+sys.path.append(str(Path(__file__).parents[1]))  # where this is not run by pytest
 from devices import use_cuda
 
-import graphla.backends.cuda
-from graphla.compilers import cuda_ops, nvrtc
-from semirings import binary, indexunary, monoid, select, semiring, unary
-from semirings.dtypes import ALL, DataType
+use_cuda()  # the constants of a kernel are in its host module, which imports CuPy
 
-use_cuda()
-
-from graphla.backends.cuda.betweenness import BetweennessTuning  # noqa: E402
-from graphla.backends.cuda.closure import ClosureTuning  # noqa: E402
-from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning  # noqa: E402
+import graphla  # noqa: E402
+from graphla.backends.cuda import (  # noqa: E402
+    betweenness,
+    closure,
+    coloring,
+    communities,
+    components,
+    matching,
+    multi_source_bfs,
+    pagerank,
+    spgemm_masked,
+    spgemm_unmasked,
+    spmspv,
+    spmv,
+)
+from graphla.compilers import cuda_ops, nvrtc  # noqa: E402
+from semirings import binary, indexunary, monoid, select, semiring, unary  # noqa: E402
+from semirings.dtypes import ALL, DataType  # noqa: E402
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
+
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 MAIN = "sm_90"
@@ -412,9 +426,8 @@ OPERATORS_OF = {
     "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
     "apply.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "assign.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
-    "spmv.cu": dict.fromkeys(
-        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
-    ),
+    "spmv.cu": dict.fromkeys(("pull_rows", "pull_chunks", "join_chunks"), "matrix_vector"),
+    "matvec.cu": {"constant_term": "matrix_vector"},
     "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
     "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
@@ -455,7 +468,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys(
         (
             *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),
-            ("want_dearest", "KEPT"),
+            ("choose_mates", "KEPT"),
         ),
         (1, 2),
     ),
@@ -486,9 +499,18 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
-    "betweenness.cu": BetweennessTuning(),
-    "closure.cu": ClosureTuning(),
-    "multi_source_bfs.cu": MultiSearchTuning(),
+    "betweenness.cu": betweenness.TUNING,
+    "closure.cu": closure.TUNING,
+    "multi_source_bfs.cu": multi_source_bfs.TUNING,
+    "communities.cu": communities.LAYOUT,
+    "coloring.cu": coloring.TUNING,
+    "components.cu": components.TUNING,
+    "matching.cu": matching.TUNING,
+    "pagerank.cu": pagerank.TUNING,
+    "spmspv.cu": spmspv.TUNING,
+    "spmv.cu": spmv.TUNING,
+    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
+    **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
 

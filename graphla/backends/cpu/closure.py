@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.traversals import allowed_vertices
-from graphla.backends.cpu.bfs import FOREVER
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.folding import fold_runs
 from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
+from graphla.backends.cpu.masks import allowed_vertices
 from graphla.backends.cpu.operands import allowed_by, values_of
 from graphla.backends.cpu.reduce import reduce_numpy
 from graphla.backends.cpu.terms import multiply
-from graphla.backends.requests import Closure, ClosureResult, EarlyStop
-from graphla.backends.traversals import Level
+from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load

@@ -18,6 +18,10 @@ ready: set[tuple] = set()
 """Kinds of traversals, and the dtypes they met, whose loops are loaded."""
 
 
+ready: set[tuple] = set()
+"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
+
+
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
     """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
     settings = current()

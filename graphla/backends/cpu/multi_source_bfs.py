@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu import operands
-from graphla.backends.cpu.arrays import traversals as in_numpy
-from graphla.backends.cpu.arrays.traversals import BYTE_LEVELS, allowed_vertices, check_level
-from graphla.backends.cpu.bfs import FOREVER, bfs
+from graphla.backends.cpu.bfs import BYTE_LEVELS, bfs_numba, bfs_numpy, check_level
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
-from graphla.backends.requests import MultiSearch, MultiSearchResult, Reach
-from graphla.backends.traversals import Tree
+from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.requests import (
+    FOREVER,
+    BfsResult,
+    MultiSearch,
+    MultiSearchResult,
+    Reach,
+    Search,
+)
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -69,17 +74,7 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
     table = None if request.levels is None else _unreached(k, n, levels)
     reach = np.zeros((3, k), np.int64)
     for s, start in enumerate(request.starts.reshape(-1, 1)):
-        tree = in_numpy.bfs(
-            request.out,
-            request.into,
-            start,
-            mask=request.mask,
-            limit=request.limit,
-            levels=levels,
-            parents=None,
-            direction="auto",
-            traced=False,
-        )
+        tree = bfs_numpy(_search(request, start, levels))
         if table is None:
             reach[:, s] = _reach_of(tree)
         else:
@@ -87,7 +82,20 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
     return MultiSearchResult(table, Reach(*reach) if table is None else None, [])
 
 
-def _reach_of(tree: Tree) -> tuple[int, int, int]:
+def _search(request: MultiSearch, start: Array, levels: np.dtype[Any] | None) -> Search:
+    """Return the search from one start."""
+    return Search(
+        request.out,
+        request.into,
+        start,
+        mask=request.mask,
+        limit=request.limit,
+        levels=levels,
+        plan=request.plan,
+    )
+
+
+def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
     total = np.sum(tree.levels, where=tree.present, dtype=np.int64)  # pyright: ignore
     return tree.reached, int(total), tree.depth
 
@@ -143,23 +151,10 @@ class _Searches:
         """Return the depth of the first search."""
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
 
-    def _search(self, k: int, levels: np.dtype[Any] | None) -> Tree:
+    def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """Run the search from start k in this thread."""
-        request = self.request
-        return bfs(
-            request.out,
-            request.into,
-            request.starts[k : k + 1],
-            mask=request.mask,
-            limit=request.limit,
-            levels=levels,
-            parents=None,
-            direction="auto",
-            plan=request.plan,
-            traced=False,
-            threads=1,
-            stop=self.stop,
-        )
+        start = self.request.starts[k : k + 1]
+        return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
         """Call row(k) for each start, by all threads."""

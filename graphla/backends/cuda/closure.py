@@ -18,8 +18,7 @@ from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import INT32_END, csr, read
 from graphla.backends.cuda.matvec import flags_of
 from graphla.backends.cuda.reduce import reduce, reduce_rows
-from graphla.backends.requests import Closure, ClosureResult
-from graphla.backends.traversals import Level
+from graphla.backends.requests import Closure, ClosureResult, Level
 from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import load

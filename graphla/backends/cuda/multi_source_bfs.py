@@ -16,8 +16,7 @@ import numpy as np
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import INT32_END
 from graphla.backends.cuda.matvec import flags_of
-from graphla.backends.requests import MultiSearch, MultiSearchResult, Reach
-from graphla.backends.traversals import Level
+from graphla.backends.requests import Level, MultiSearch, MultiSearchResult, Reach
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends import backend
-from graphla.backends import requests as verbs
+from graphla.backends import backend, requests
 from graphla.formats import Csr
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.request import full, lift
@@ -62,7 +61,7 @@ class PageRank:
 
     def _iterate(self, a: MatrixForms, *vectors: VectorForms) -> tuple[Any, float] | None:
         into, begin = a.csc, perf_counter()
-        ranks = backend(a.device).ranked(
+        request = requests.PageRank(
             into,
             *(x.dense().values for x in vectors),
             alpha=self.alpha,
@@ -71,6 +70,7 @@ class PageRank:
             is_weighted=self.is_weighted,
             plan=None if a.device == "cpu" else a.plan_now(),
         )
+        ranks = backend(a.device).pagerank(request)
         if ranks is None:
             return None
         a.spend(perf_counter() - begin)
@@ -117,7 +117,7 @@ class Dependencies:
         total, counts = None, []
         for part in batches(self.A, self.sources.size, "betweenness", cost=COST):
             begin = perf_counter()
-            request = verbs.Dependencies(
+            request = requests.Dependencies(
                 csr,
                 do.asarray(self.sources[part], np.int32),
                 is_weighted=self.is_weighted,
@@ -149,8 +149,8 @@ def _count_entries(a: MatrixForms, of_columns: bool) -> VectorForms | None:
 
 
 def _add(
-    total: verbs.DependenciesResult, other: verbs.DependenciesResult
-) -> verbs.DependenciesResult:
+    total: requests.DependenciesResult, other: requests.DependenciesResult
+) -> requests.DependenciesResult:
     """Add the dependencies of another batch in the arrays of `total`."""
     for name in ("totals", "edges", "reached"):
         array, term = getattr(total, name), getattr(other, name)
