@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, SupportsInt, TypeAlias, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
@@ -206,3 +208,11 @@ def bytes_of(*arrays: Array | None) -> int:
 def is_iso(values: Array) -> bool:
     """Whether all values are one, held once."""
     return values.size > 0 and values.strides[0] == 0
+
+
+def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Return (mask, infinity) such that bits b are a NaN of this dtype if b & mask > infinity."""
+    if dtype.kind != "f":
+        return 0, 0
+    mask = (1 << (8 * dtype.itemsize - 1)) - 1
+    return mask, int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}"))

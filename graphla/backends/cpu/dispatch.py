@@ -14,6 +14,9 @@ TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
 """A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
 
+ready: set[tuple] = set()
+"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
+
 
 ready: set[tuple] = set()
 """Kinds of traversals, and the dtypes they met, whose loops are loaded."""
