@@ -369,16 +369,19 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
     if ndim:
+        pending: Any = x
         forms: Any = x._forms
-        shape = x.shape if forms is None else forms.shape
+        shape = pending._shape if forms is None else forms.shape
         if shape != target._forms.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        device = x.device if forms is None else forms.device
+        if forms is None and pending._operation is None:
+            pending._resolve()
+        device = pending._device if forms is None else forms.device
+        del forms  # see `_update`
         if device != target._forms.device:
             refuse_mixed(target.device, device, "the output and the expression")
-        del forms  # see `_update`
     try:
         _update(target, x, mask, accum, replace)
         return

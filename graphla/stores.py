@@ -73,7 +73,7 @@ class VectorForms:
         self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
-        self.stamps = () if device == "cpu" else (streams(device).stamp(),)
+        self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
@@ -109,7 +109,9 @@ class VectorForms:
             return self.bitmap()
         # Again if none was seen: another thread was in the midst of `full`.
         v = self._full or self._bitmap or self._sparse or self.at_hand
-        return self._ready(v) if self.stamps else v
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            self._keep(v)
+        return v
 
     @property
     def has_dense(self) -> bool:
@@ -125,7 +127,9 @@ class VectorForms:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            return self._ready(v) if self.stamps else v
+            if self.stamps and streams(self.device).arrive(self.stamps):
+                self._keep(v)
+            return v
         v = self._full
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
@@ -144,7 +148,9 @@ class VectorForms:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            return self._ready(v) if self.stamps else v
+            if self.stamps and streams(self.device).arrive(self.stamps):
+                self._keep(v)
+            return v
         v = self._full
         if v is not None:
             return backend(self.device).to_bitmap(self._ready(v))
@@ -176,9 +182,11 @@ class VectorForms:
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
         v = None if self._full is not None else self.bitmap()
-        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
-            return self.full()  # pyright: ignore[reportReturnType]
-        return v
+        if v is not None:
+            count = v.count
+            if count != self.size if type(count) is int else known(count) != self.size:
+                return v
+        return self.full()  # pyright: ignore[reportReturnType]
 
     @property
     def stays_sparse(self) -> bool:
@@ -238,10 +246,13 @@ class VectorForms:
         to do without it: its memory may be freed when its stream has been told to wait, not sooner.
         """
         if self.stamps and streams(self.device).arrive(self.stamps):
-            with self._lock:
-                if all(form is not each for each in self._abroad):
-                    self._abroad = (*self._abroad, form)
+            self._keep(form)
         return form
+
+    def _keep(self, form: Any) -> None:
+        with self._lock:
+            if all(form is not each for each in self._abroad):
+                self._abroad = (*self._abroad, form)
 
     def _stamp(self) -> None:
         """A form has been made just now."""
@@ -275,7 +286,7 @@ class MatrixForms:
         self.device = device
         self.dtype = dtype
         self._pair = _Pair(device, csr, csc)
-        self._pair.stamps = () if device == "cpu" else (streams(device).stamp(),)
+        self._pair.stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self._flipped = False
         if csr is not None:
             self.nrows, self.ncols = csr.nrows, csr.ncols
@@ -298,8 +309,8 @@ class MatrixForms:
         form = pair.by_columns if self._flipped else pair.by_rows
         if form is None:
             form = pair.make(self._flipped)
-        if pair.stamps:
-            pair.arrive_at(form)
+        if pair.stamps and streams(self.device).arrive(pair.stamps):
+            pair.keep(form)
         return form
 
     @property
@@ -309,8 +320,8 @@ class MatrixForms:
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:
             form = pair.make(not self._flipped)
-        if pair.stamps:
-            pair.arrive_at(form)
+        if pair.stamps and streams(self.device).arrive(pair.stamps):
+            pair.keep(form)
         return form
 
     def find_symmetry(self) -> bool:
@@ -331,9 +342,10 @@ class MatrixForms:
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
-            form = pair.by_rows or pair.by_columns
-            pair.arrive_at(form)
-            return form, form  # pyright: ignore[reportReturnType]
+            form: Any = pair.by_rows or pair.by_columns
+            if pair.stamps and streams(self.device).arrive(pair.stamps):
+                pair.keep(form)
+            return form, form
         return self.csr, self.csc if self.has_csc else None
 
     @property
@@ -345,6 +357,14 @@ class MatrixForms:
         """Some of the arrays may be those of forms with these stamps: none on the CPU."""
         if stamps:
             self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
+
+    @property
+    def held(self) -> tuple[bool, bool]:
+        """Whether `csr`, and whether `csc`, costs nothing."""
+        pair = self._pair
+        if self._flipped:
+            return pair.by_columns is not None, pair.by_rows is not None
+        return pair.by_rows is not None, pair.by_columns is not None
 
     @property
     def has_csr(self) -> bool:
@@ -525,17 +545,14 @@ class _Pair:
         # None until `find_symmetry` has compared the forms
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
-    def arrive_at(self, form: Any) -> None:
-        """Make the current stream wait until the form has been computed.
+    def keep(self, form: Any) -> None:
+        """Keep a form that another stream made as long as the matrix, even if it is replaced.
 
-        If the current stream is not the stream that made the form, keep the form as long as the
-        matrix, even if the matrix no longer needs it: the stream that made the form may reuse its
-        memory before the current stream has read it.
+        The stream that made the form may reuse its memory before the current stream has read it.
         """
-        if self.stamps and streams(self.device).arrive(self.stamps):
-            with self.lock:
-                if all(form is not each for each in self.abroad):
-                    self.abroad = (*self.abroad, form)
+        with self.lock:
+            if all(form is not each for each in self.abroad):
+                self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
         """Compare the matrix with its transpose once, and let both forms share equal arrays."""

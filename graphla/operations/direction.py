@@ -44,7 +44,8 @@ def choose(
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
-    nvals, has_csr, has_csc = m.nvals, m.has_csr, m.has_csc
+    nvals = m.nvals
+    has_csr, has_csc = m.held
     if nvals < costs.small:
         if has_csr and u.has_dense:
             return "pull", "small: rows and a dense vector at hand"
@@ -67,7 +68,11 @@ def choose(
         if whole <= SURE * costs.push_start:
             start = costs.push_start
             return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
-    reached = _count_pushed(do, m, u)
+    entries, reached = u.nvals, nvals
+    if entries < u.size:  # their mean number, if counting is expensive
+        counts = has_csc and u.has_sparse
+        sparse = u.sparse(sorted=False).indices if counts else None
+        reached = do.reached(m.csc, sparse) if counts else nvals * (entries / u.size)
     push = costs.push_start + each * reached
     pull = costs.pull_start + _price_of_pull(do, costs, m, reached, stops, mask)
     if push <= pull:
@@ -111,16 +116,6 @@ def _unless_paid(
         return wanted, "push {:,.0f}, pull {:,.0f}: worth the other form by now", push, pull
     reason = "push {:,.0f}, pull {:,.0f}: the other form costs {:,.0f}, of which {:,.0f} is paid"
     return at_hand, reason, push, pull, price, paid
-
-
-def _count_pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
-    """Return how many entries push would scatter; their mean number if counting is expensive."""
-    nvals = u.nvals
-    if nvals == u.size:
-        return m.nvals
-    if m.has_csc and u.has_sparse:
-        return do.reached(m.csc, u.sparse(sorted=False).indices)
-    return m.nvals * (nvals / u.size)
 
 
 def _price_of_pull(

@@ -163,10 +163,10 @@ class Running:
                 raise OutOfMemory(f"{self._name} ran out of memory: {error}") from error
             return
         try:
-            if error is None:
-                self._depart()
-            else:
+            if error is not None:
                 self._fail(error)
+            elif self._read or self._away:
+                self._depart()
         finally:
             if self._before is not None:
                 self._order.leave(self._before)

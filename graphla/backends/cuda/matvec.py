@@ -58,6 +58,11 @@ class Plan:
     may_stop: bool  # before the end of a row
     is_exact: bool  # whatever the order of a fold, it gives the same bits
 
+    @property
+    def may_be_constant(self) -> bool:
+        """Whether all terms, and so their fold, may be one value."""
+        return self.is_idempotent and not self.is_positional
+
 
 @lru_cache(maxsize=4096)
 def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
@@ -79,7 +84,7 @@ def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
 
 def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
     """The fold of any terms, where all terms are one value that folds to itself; else None."""
-    if not plan.is_idempotent or plan.is_positional:
+    if not plan.may_be_constant:
         return None
     (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
     if a_kept not in (UNREAD, ISO) or u_kept not in (UNREAD, ISO):

@@ -18,10 +18,11 @@ from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
     INT32_END,
+    NOT_READ,
     NULL,
-    Answer,
     blocks,
     counter,
+    next_answer,
     number,
     read,
     size,
@@ -44,7 +45,7 @@ from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, BitmapVector, Counted, Csr, FullVector, SparseVector, VectorMask
-from graphla.settings import config
+from graphla.settings import current
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
@@ -68,19 +69,21 @@ def push(
     """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
     plan = plan_of(semiring, side)
     n = columns.ncols
-    if not n or not columns.nvals or not u.nvals or (mask is not None and lets_none(mask)):
+    if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    constant = constant_of(plan, columns.values, u.values)
+    if mask is not None and lets_none(mask):
+        return nothing(n, plan.dtype)
+    constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
     edges = _Edges(columns, u, plan, mask)
     if not edges.most:
         return nothing(n, plan.dtype)
     if constant is not None:
         indices, count = edges.claim(CLAIM_ALONE, NULL)
         return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
-    if config.deterministic and not plan.is_exact:
+    if not plan.is_exact and current().deterministic:
         return _push_in_order(edges, semiring)
     if plan.is_any:
-        values = xp.empty(edges.room, plan.dtype)
+        values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(CLAIM, values)
         return SparseVector(n, indices, _cut(values, count), False)
     if edges.expected * DENSE >= n:
@@ -151,7 +154,7 @@ class _Edges:
     def __init__(self, columns: Csr, u: SparseVector, plan: Plan, mask: VectorMask | None) -> None:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
         self.n = columns.ncols
-        nvals, entries = columns.nvals, u.nvals
+        nvals, entries = columns.indices.size, u.indices.size
         self.longest = longest(columns) if nvals > SMALL else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
@@ -159,9 +162,13 @@ class _Edges:
         self.flags, self.complement = NULL, np.bool_(False)
         self.is_masked = mask is not None
         if mask is not None:
-            self.flags, self.complement = flags_of(mask), np.bool_(mask.complement)
+            flags = mask.present
+            self.flags = flags_of(mask) if flags is None else flags
+            self.complement = np.bool_(mask.complement)
         self.bits: Any = NULL
-        self.ends, total = measured.take(columns, u.indices)
+        self.ends, total = None, 0
+        if measured.last is not None:
+            self.ends, total = measured.take(columns, u.indices)
         if self.ends is not None:
             self.most, self.expected, self.room = total, total, min(total, self.n)
         elif self.most > (MODEST if self.longest <= SHORT else SMALL):
@@ -180,9 +187,9 @@ class _Edges:
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """The outputs that the edges reach, each once, in no order; and how many."""
-        indices = xp.empty(self.room, xp.int32)
+        indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
-            answer = Answer()
+            answer = next_answer()
             self.run(way, w=w, indices=indices, count=answer.pointer)
             found = answer.wait()
         else:
@@ -196,12 +203,16 @@ class _Edges:
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
         has_terms = way not in (CLAIM_ALONE, CLAIM_IDENTITY)
-        a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
-        v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
+        (a, a_type, a_kept), (v, u_type, u_kept) = NOT_READ, NOT_READ
+        if plan.reads_a and has_terms:
+            a, a_type, a_kept = read(columns.values)
+        if plan.reads_u and has_terms:
+            v, u_type, u_kept = read(u.values)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
-        mask, outputs = (size(self.n), self.flags, self.complement), (present, indices, w, count)
+        mask = (np.int64(self.n), self.flags, self.complement)
+        outputs = (present, indices, w, count)
         matrix = (columns.indptr, columns.indices, a)
-        entries = size(u.nvals)
+        entries = np.int64(u.indices.size)
         if self.ends is None:
             threads = min(32, 1 << max(0, self.longest // 2).bit_length())
             columns = (entries, u.indices, v, np.int32(threads), *matrix, *mask)
@@ -210,7 +221,7 @@ class _Edges:
                 kernel(1, WIDEST_BLOCK, *columns, *outputs)
                 return
             kernel = load("spmspv.cu", "push_columns", plan.spec, *types)
-            grid = blocks(u.nvals * threads)
+            grid = blocks(u.indices.size * threads)
             kernel(grid, BLOCK, *columns, self.bits, *outputs)
         else:
             grid = few_blocks(-(-self.most // PUSHED))
