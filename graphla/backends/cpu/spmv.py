@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import ref
 
 import numpy as np
 
@@ -43,6 +42,7 @@ from graphla.formats import (
     FullVector,
     SparseVector,
     VectorMask,
+    remember,
 )
 from graphla.settings import config
 from semirings.semiring import any_pair
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 PRESENCE = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
-_kept_firsts: dict[int, tuple[ref, Array, Array]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,18 +276,16 @@ def _pull_numba(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """The column of each row's first entry, or -1; kept as long as the columns themselves."""
-    key = id(rows.indices)
-    kept = _kept_firsts.get(key)
-    if kept is not None and kept[0]() is rows.indices and kept[1] is rows.indptr:
-        return kept[2]
-    firsts = np.empty(rows.nrows, np.int32)
-    arrays = (rows.indptr, rows.indices, firsts)
-    loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
-    spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
-    forget = ref(rows.indices, lambda _: _kept_firsts.pop(key, None))
-    _kept_firsts[key] = forget, rows.indptr, firsts
-    return firsts
+    """The column of each row's first entry, or -1."""
+
+    def find() -> Array:
+        firsts = np.empty(rows.nrows, np.int32)
+        arrays = (rows.indptr, rows.indices, firsts)
+        loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
+        spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
+        return firsts
+
+    return remember(rows, "firsts", find)
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:

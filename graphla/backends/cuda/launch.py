@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
 from threading import local
@@ -40,6 +41,32 @@ def read(values: Array, is_read: bool = True) -> Read:
     return (values, values.dtype, ISO if is_iso(values) else EACH)
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a card has, as far as launches depend on it."""
+
+    multiprocessors: int
+    shared: int  # bytes of shared memory that a block may ask for
+    is_cooperative: bool  # whether all blocks of a launch may wait for one another
+    has_clusters: bool
+
+
+def card() -> Card:
+    """Return what the current card has."""
+    return _card(xp.cuda.runtime.getDevice())
+
+
+@cache
+def _card(device: int) -> Card:
+    attributes = xp.cuda.Device(device).attributes
+    return Card(
+        multiprocessors=attributes["MultiProcessorCount"],
+        shared=attributes["MaxSharedMemoryPerBlockOptin"],
+        is_cooperative=bool(attributes["CooperativeLaunch"]),
+        has_clusters=int(xp.cuda.Device(device).compute_capability) >= 90,
+    )
+
+
 def repeat_value(value: Array, size: int) -> Array:
     """Return `size` times the one element of `value`, iso."""
     return xp.broadcast_to(value, (size,))
@@ -50,14 +77,7 @@ def blocks(items: int, block: int = BLOCK) -> int:
 
     Kernels stride over the rest: `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
-    wanted = -(-items // block)
-    return min(wanted, _waves(xp.cuda.runtime.getDevice()) * (2048 // block))
-
-
-@cache
-def _waves(device: int) -> int:
-    """Times 2,048 threads: sixteen for each multiprocessor."""
-    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+    return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
 
 def tiles(entries: int) -> int:
