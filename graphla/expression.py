@@ -22,7 +22,6 @@ from graphla.operations.operation import (
     MemoryFreed,
     Operation,
     Running,
-    compute,
     device_of,
     note,
     perform,
@@ -407,11 +406,13 @@ def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
             lowered = mask._read(target._forms.shape, device)
         honours_mask = lowered is None
         if operation is not None:
-            if lowered is not None and operation.honours_mask:
-                t, honours_mask = compute(operation, x._args, lowered), True
+            compute = operation.record if recorders() else operation.compute
+            if operation.honours_mask:
+                t, honours_mask = compute(*x._args, lowered), True
             else:
-                t = x._forms = compute(operation, x._args)
-                x._args = ()
+                t = compute(*x._args)
+            if lowered is None or not operation.honours_mask:
+                x._forms, x._args = t, ()
         running.writes(target, t)
         write[target.ndim](target, t, lowered, accum, replace, honours_mask)
 

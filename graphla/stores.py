@@ -181,7 +181,9 @@ class VectorForms:
 
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
-        v = None if self._full is not None else self.bitmap()
+        v = self._bitmap
+        if (v is None or not self._counted or self.stamps) and self._full is None:
+            v = self.bitmap()
         if v is not None:
             count = v.count
             if count != self.size if type(count) is int else known(count) != self.size:
@@ -197,12 +199,20 @@ class VectorForms:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
+        if not structural and is_iso(v.values):
+            if not bool(v.values[0]):
+                return _mask_of_none(v, complement)
+            structural = True
         if structural:
-            return self._structural_mask(v, complement)
-        if is_iso(v.values):
-            if bool(v.values[0]):
-                return self._structural_mask(v, complement)
-            return _mask_of_none(v, complement)
+            if isinstance(v, FullVector):
+                return _mask_of_none(v, False) if complement else None
+            if isinstance(v, SparseVector):
+                return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+            w = self._sparse
+            if w is None:
+                return VectorMask(v.size, v.present, None, complement, True, v.count)
+            listed = self._ready(w).indices
+            return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
         true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy would flush subnormals
         if isinstance(v, SparseVector):
             indices = v.indices[true]
@@ -210,18 +220,6 @@ class VectorForms:
         if isinstance(v, BitmapVector):
             true = true & v.present
         return VectorMask(v.size, true, None, complement)
-
-    def _structural_mask(self, v: AnyVector, complement: bool) -> VectorMask | None:
-        if isinstance(v, FullVector):
-            return _mask_of_none(v, False) if complement else None
-        if isinstance(v, SparseVector):
-            return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
-        w = self._sparse
-        if w is None:
-            return VectorMask(v.size, v.present, None, complement, True, v.count)
-        return VectorMask(
-            v.size, v.present, self._ready(w).indices, complement, w.is_sorted, v.count
-        )
 
     def base_for_write(self, entries: int) -> AnyVector:
         """The form to merge `entries` new entries into: dense once merging has cost that much.

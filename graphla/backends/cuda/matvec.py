@@ -78,11 +78,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # before the end of a row
     is_exact: bool  # whatever the order of a fold, it gives the same bits
-
-    @property
-    def may_be_constant(self) -> bool:
-        """Whether all terms, and so their fold, may be one value."""
-        return self.is_idempotent and not self.is_positional
+    may_be_constant: bool  # whether all terms, and so their fold, can be one value
 
 
 @lru_cache(maxsize=4096)
@@ -100,6 +96,7 @@ def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
         monoid.is_idempotent or monoid.is_any,
         monoid.terminal is not None and not monoid.type.is_float,
         not monoid.is_any and not monoid.type.is_float,
+        (monoid.is_idempotent or monoid.is_any) and not op.is_positional,
     )
 
 

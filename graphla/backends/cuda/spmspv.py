@@ -58,6 +58,8 @@ SHORT, MODEST = 64, 1 << 17
 each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
 ALONE, ALONE_OUTPUTS = 1 << 13, 32 * 512
 """Most edges that one block pushes alone, and most outputs that it has room for (spmspv.cu)."""
+LARGE = 1 << 20
+"""Elements of an array of which a small part is copied, so that the rest is freed."""
 DENSE = 8
 """Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
 CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in spmspv.cu
@@ -71,7 +73,7 @@ def push(
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    if mask is not None and lets_none(mask):
+    if mask is not None and mask.indices is not None and lets_none(mask):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
     edges = _Edges(columns, u, plan, mask)
@@ -85,7 +87,8 @@ def push(
     if plan.is_any:
         values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(CLAIM, values)
-        return SparseVector(n, indices, _cut(values, count), False)
+        values = values[:count] if edges.room < LARGE else _cut(values, count)
+        return SparseVector(n, indices, values, False)
     if edges.expected * DENSE >= n:
         return _push_dense(edges, semiring.monoid)
     if n > HUGE and edges.most * 16 < n:
@@ -196,7 +199,7 @@ class _Edges:
             self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
-        return _cut(indices, found), found
+        return indices[:found] if self.room < LARGE else _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
@@ -238,9 +241,8 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int) -> Array:
-    """The first `count`; in memory of their own where they are few."""
+    """The first `count`; of a large array, in memory of their own where they are few."""
     if count == array.size:
         return array
-    return (
-        array[:count] if count * 8 >= array.size or array.size < 1 << 20 else array[:count].copy()
-    )
+    is_few = array.size >= LARGE and count * 8 < array.size
+    return array[:count].copy() if is_few else array[:count]
