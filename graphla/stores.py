@@ -182,13 +182,13 @@ class VectorForms:
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
         v = self._bitmap
-        if (v is None or not self._counted or self.stamps) and self._full is None:
+        if (v is None or not self._counted) and self._full is None:
             v = self.bitmap()
-        if v is not None:
-            count = v.count
-            if count != self.size if type(count) is int else known(count) != self.size:
-                return v
-        return self.full()  # pyright: ignore[reportReturnType]
+        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
+            return self.full()  # pyright: ignore[reportReturnType]
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            self._keep(v)
+        return v
 
     @property
     def stays_sparse(self) -> bool:

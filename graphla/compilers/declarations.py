@@ -78,18 +78,37 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
     kinds = fields(nvrtc.sources()[file], name)
     names = ", ".join(kinds)
     numbers = ", ".join(
-        f"{each}.data.ptr if type({each}) is ndarray else address({each})"
+        f"{each}.data.ptr if type({each}) is ndarray else 0 if {each} is None else "
+        f"{each} if type({each}) is int else address({each})"
         if kind == POINTER
         else each
         for each, kind in kinds.items()
     )
-    scope: dict[str, Any] = {"ndarray": cupy.ndarray, "address": _address}
+    scope: dict[str, Any] = {"ndarray": cupy.ndarray, "address": _address, "Packed": Packed}
     if OPEN in kinds.values():
-        text, scope["pack"] = f"pack({names})", partial(_pack_open, tuple(kinds.values()))
+        text, scope["pack"] = f"return pack({names})", partial(_pack_open, tuple(kinds.values()))
     else:
-        text, scope["pack"] = f"pack(({names},), {numbers})", _layout(tuple(kinds.values())).pack
-    exec(f"def {name}(*, {names}): return {text}", scope)
+        layout = _layout(tuple(kinds.values()))
+        scope.update(layout=layout, pack_into=layout.packer.pack_into, room=_room, refill=_refill)
+        text = _PACK.format(names=names, numbers=numbers, size=layout.size, room=SIZE)
+    exec(f"def {name}(*, {names}): {text}", scope)
     return scope[name]
+
+
+_PACK = """
+    kept = room.__dict__
+    begin = kept["used"]
+    if begin + {size} > {room}:
+        begin = refill(kept)
+    kept["used"] = (begin + {size} + 15) & ~15
+    memory = kept["memory"]
+    pack_into(memory, begin, {numbers})
+    packed = Packed(kept["address"] + begin)
+    packed.layout, packed.values = layout, ({names},)
+    packed.memory, packed.begin = memory, begin
+    return packed
+"""
+"""The body of a function that packs a struct; `_Layout.pack` does the same for open structs."""
 
 
 def _pack_open(declared: tuple[str, ...], *values: Any) -> Packed:
@@ -123,12 +142,9 @@ class _Layout:
         """Return the struct of these numbers, which stand for these values."""
         room = _room.__dict__
         begin = room["used"]
-        end = begin + self.size
-        if end > SIZE:
-            array = np.empty(SIZE, np.uint8)
-            room.update(memory=array.data, address=array.ctypes.data)
-            begin, end = 0, self.size
-        room["used"] = (end + 15) & ~15
+        if begin + self.size > SIZE:
+            begin = _refill(room)
+        room["used"] = (begin + self.size + 15) & ~15
         memory = room["memory"]
         self.packer.pack_into(memory, begin, *numbers)
         packed = Packed(room["address"] + begin)
@@ -138,6 +154,13 @@ class _Layout:
 
 
 _layout = cache(_Layout)
+
+
+def _refill(room: dict[str, Any]) -> int:
+    """Give a thread new memory for structs, and return where it begins."""
+    array = np.empty(SIZE, np.uint8)
+    room.update(memory=array.data, address=array.ctypes.data)
+    return 0
 
 
 class _Room(local):

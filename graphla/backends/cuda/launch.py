@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct
-from graphla.formats import Array, Csr, SparseVector, is_iso
+from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
@@ -103,6 +103,12 @@ CSR = Struct("device.cuh", "Csr")
 
 def csr(a: Csr, values: Any = NULL) -> Packed:
     """A matrix as kernels take it: `Csr` of device.cuh, with values as `read` gives them."""
+    if values is a.values:
+        return remember(a, "with values", lambda: _csr(a, values))
+    return remember(a, "pattern", lambda: _csr(a, NULL)) if values is NULL else _csr(a, values)
+
+
+def _csr(a: Csr, values: Any) -> Packed:
     return CSR(indptr=a.indptr, indices=a.indices, values=values, nrows=a.nrows, ncols=a.ncols)
 
 
@@ -163,11 +169,12 @@ class Answer:
     This takes half the time of a copy from the device's memory.
     """
 
-    __slots__ = ("_words", "pointer")
+    __slots__ = ("_words", "address", "pointer")
 
-    def __init__(self, words: Any, pointer: int) -> None:
+    def __init__(self, words: Any, address: int) -> None:
         self._words = words
-        self.pointer = np.uint64(pointer)
+        self.address = address  # for a field of a struct
+        self.pointer = np.uint64(address)
 
     def wait(self) -> int:
         """Wait for the current stream, and return the first word as an integer."""
