@@ -24,12 +24,23 @@ from devices import use_cuda
 use_cuda()  # the constants of a kernel are in its host module, which imports CuPy
 
 import graphla  # noqa: E402
-from graphla.backends.cuda import spgemm_masked, spgemm_unmasked, spmspv, spmv  # noqa: E402
+from graphla.backends.cuda import (  # noqa: E402
+    coloring,
+    communities,
+    components,
+    matching,
+    pagerank,
+    spgemm_masked,
+    spgemm_unmasked,
+    spmspv,
+    spmv,
+)
 from graphla.compilers import cuda_ops, nvrtc  # noqa: E402
 from semirings import binary, indexunary, monoid, select, semiring, unary  # noqa: E402
 from semirings.dtypes import ALL, DataType  # noqa: E402
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
+
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 MAIN = "sm_90"
@@ -454,7 +465,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys(
         (
             *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),
-            ("want_dearest", "KEPT"),
+            ("choose_mates", "KEPT"),
         ),
         (1, 2),
     ),
@@ -485,8 +496,13 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
-    "spmv.cu": spmv.TUNING,
+    "communities.cu": communities.LAYOUT,
+    "coloring.cu": coloring.TUNING,
+    "components.cu": components.TUNING,
+    "matching.cu": matching.TUNING,
+    "pagerank.cu": pagerank.TUNING,
     "spmspv.cu": spmspv.TUNING,
+    "spmv.cu": spmv.TUNING,
     **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
