@@ -78,35 +78,36 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
     kinds = fields(nvrtc.sources()[file], name)
     names = ", ".join(kinds)
     numbers = ", ".join(
-        f"{each}.data.ptr if type({each}) is ndarray else 0 if {each} is None else "
-        f"{each} if type({each}) is int else address({each})"
+        f"{each}.data.ptr if type({each}) is _ndarray else 0 if {each} is None else "
+        f"{each} if type({each}) is int else _address({each})"
         if kind == POINTER
         else each
         for each, kind in kinds.items()
     )
-    scope: dict[str, Any] = {"ndarray": cupy.ndarray, "address": _address, "Packed": Packed}
+    scope: dict[str, Any] = {"_ndarray": cupy.ndarray, "_address": _address, "_Packed": Packed}
     if OPEN in kinds.values():
-        text, scope["pack"] = f"return pack({names})", partial(_pack_open, tuple(kinds.values()))
+        text, scope["_pack"] = f"return _pack({names})", partial(_pack_open, tuple(kinds.values()))
     else:
         layout = _layout(tuple(kinds.values()))
-        scope.update(layout=layout, pack_into=layout.packer.pack_into, room=_room, refill=_refill)
+        scope.update(_layout=layout, _pack_into=layout.packer.pack_into)
+        scope.update(_room=_room, _refill=_refill)
         text = _PACK.format(names=names, numbers=numbers, size=layout.size, room=SIZE)
     exec(f"def {name}(*, {names}): {text}", scope)
     return scope[name]
 
 
 _PACK = """
-    kept = room.__dict__
-    begin = kept["used"]
-    if begin + {size} > {room}:
-        begin = refill(kept)
-    kept["used"] = (begin + {size} + 15) & ~15
-    memory = kept["memory"]
-    pack_into(memory, begin, {numbers})
-    packed = Packed(kept["address"] + begin)
-    packed.layout, packed.values = layout, ({names},)
-    packed.memory, packed.begin = memory, begin
-    return packed
+    _kept = _room.__dict__
+    _begin = _kept["used"]
+    if _begin + {size} > {room}:
+        _begin = _refill(_kept)
+    _kept["used"] = (_begin + {size} + 15) & ~15
+    _memory = _kept["memory"]
+    _pack_into(_memory, _begin, {numbers})
+    _packed = _Packed(_kept["address"] + _begin)
+    _packed.layout, _packed.values = _layout, ({names},)
+    _packed.memory, _packed.begin = _memory, _begin
+    return _packed
 """
 """The body of a function that packs a struct; `_Layout.pack` does the same for open structs."""
 
