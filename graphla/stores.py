@@ -184,11 +184,12 @@ class VectorForms:
         v = self._bitmap
         if (v is None or not self._counted) and self._full is None:
             v = self.bitmap()
-        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
+        count: Any = self.size if v is None else v.count
+        if (type(count) is int or count.array is None) and int(count) == self.size:
             return self.full()  # pyright: ignore[reportReturnType]
         if self.stamps and streams(self.device).arrive(self.stamps):
             self._keep(v)
-        return v
+        return v  # pyright: ignore[reportReturnType]
 
     @property
     def stays_sparse(self) -> bool:
