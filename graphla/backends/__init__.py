@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
-from graphla.backends.requests import CommunityMoves, PageRank, Ranks
-from graphla.backends.traversals import Closed, Enough, Lengths, Level, Reach, Traversals, Tree
+from graphla.backends.requests import BfsResult, CommunityMoves, Level, PageRank, Ranks, Search
+from graphla.backends.traversals import Closed, Enough, Lengths, Reach, Traversals
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -41,16 +41,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "BfsResult",
     "Closed",
     "Costs",
     "Enough",
     "Lengths",
     "Level",
     "Reach",
+    "Search",
     "Side",
     "Streams",
     "Traversals",
-    "Tree",
     "backend",
     "here",
     "placed",

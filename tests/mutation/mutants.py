@@ -700,7 +700,7 @@ def _kernels() -> list[Mutant]:
             "the last flags are lost",
             "off by one",
             "for (int b = 0; b < 8 && i + b < size; ++b) flags[i + b]",
-            "for (int b = 0; b < 7 && i + b < size; ++b) flags[i + b]",
+            "for (int b = 0; b < 8 && i + b < size - 1; ++b) flags[i + b]",
             "writing in_place",
         ),
         one(
@@ -713,10 +713,10 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_union.cu",
-            "an entry alone on the left meets no fill",
-            "dropped condition",
+            "an entry alone on the left meets zero, not the fill",
+            "wrong identity",
             "if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);",
-            "if constexpr (FILL & FILL_LEFT) return Op::accumulate(x, right, i, j);",
+            "if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, typename Op::Y(0), i, j);",
             "entrywise",
         ),
         one(

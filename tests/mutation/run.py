@@ -2,13 +2,14 @@
 
     python tests/mutation/run.py judge [WORD...]   # judge those of the mutants without a result
     python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
+    python tests/mutation/run.py full [WORD...]    # run the tests of survivors as test-full does
     python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
     python tests/mutation/run.py check             # do all patches still apply?
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
 Each mutant is judged in a copy of the sources. The tests that cover its line run first, with -x,
-as `make test` runs them; if it survives, they run as `make test-full` runs them. `whole` runs all
-of `make test` on survivors. Results are kept in results.json, so a run can be continued.
+as `make test` runs them. `full` runs them on survivors as `make test-full` does, and `whole` runs
+all of `make test` on what survives. Results are kept in results.json, so a run can be continued.
 """
 
 from __future__ import annotations
@@ -118,16 +119,21 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
-    """Return which command kills the mutant, and by which test."""
+    """Return whether `make test` kills the mutant by the tests that cover its line."""
     with mutated(mutant) as root:
         profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
-        if killer := run_tests(root, mutant.tests, profile, "not full and not gpu"):
-            return {"killed by": TEST, "test": killer}
+        killer = run_tests(root, mutant.tests, profile, "not full and not gpu")
+    return {"killed by": TEST if killer else "", "test": killer or ""}
+
+
+def judge_full(mutant: Mutant) -> dict[str, str]:
+    """Return whether `make test-full` kills the mutant by the tests that cover its line."""
+    with mutated(mutant) as root:
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
         killer = run_tests(root, mutant.tests, profile, "not gpu")
-        if killer and killer != ENDLESS:
-            return {"killed by": FULL, "test": killer}
-    return {"killed by": "", "test": ""}
+    if killer and killer != ENDLESS:
+        return {"killed by": FULL, "test": killer}
+    return {"killed by": "", "test": "", "full": killer or "survives these tests of test-full"}
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
@@ -186,6 +192,8 @@ def main(command: str, *words: str) -> None:
     for mutant in chosen:
         if command == "again" or (command == "judge" and mutant.name not in kept_results()):
             found = judge(mutant)
+        elif command == "full" and not results[mutant.name]["killed by"]:
+            found = judge_full(mutant)
         elif command == "whole" and results[mutant.name]["killed by"] in ("", FULL):
             found = judge_whole(mutant, results[mutant.name])
         else:

@@ -34,7 +34,7 @@ from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
 from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
 from graphla.backends.cuda.pagerank import pagerank
-from graphla.backends.cuda.plan import plan, price_of_plan, turned
+from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
 from graphla.backends.cuda.sort import ordered
@@ -102,7 +102,7 @@ __all__ = [
     "to_host",
     "to_sparse",
     "transpose",
-    "turned",
+    "transpose_plan",
     "union",
     "write_matrix",
     "write_vector",

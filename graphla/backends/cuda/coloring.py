@@ -14,7 +14,7 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, Csr
 
-FREE = enumeration("coloring.cu", "Color").FREE
+FREE = int(enumeration("coloring.cu", "Color").FREE)
 
 
 @dataclass(frozen=True, slots=True)

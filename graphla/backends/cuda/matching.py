@@ -16,7 +16,7 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, Csr
 
-FREE, NONE = enumeration("matching.cu", "Mate")
+FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 
 
 @dataclass(frozen=True, slots=True)
