@@ -24,11 +24,13 @@ from graphla.formats import (
     Csr,
     FullVector,
     MatrixMask,
+    Remembering,
     SparseVector,
     VectorMask,
     bytes_of,
     is_iso,
     known,
+    remember,
 )
 from graphla.plans import PlanReport, Plans
 from semirings import monoid
@@ -414,20 +416,16 @@ class MatrixForms:
 
         NaN where a value is NaN; there is an entry.
         """
-        facts = self._pair.facts
-        known = facts.get(dtype)
-        if known is None:
+
+        def find() -> tuple[Any, Any]:
             values, do = (self.csr if self.has_csr else self.csc).values, backend(self.device)
-            known = do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
-            facts[dtype] = known
-        return known
+            return do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
+
+        return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
         """What find() says of the matrix under that name: found at the first call, and kept."""
-        key, facts = (name, self._flipped and not self.is_symmetric), self._pair.facts
-        if key not in facts:
-            facts[key] = find()
-        return facts[key]
+        return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 
@@ -513,7 +511,7 @@ class ScalarForms:
         return 0 if self.value is None else self.value.nbytes
 
 
-class _Pair:
+class _Pair(Remembering):
     """The two forms of a matrix and of its transpose."""
 
     __slots__ = (
@@ -521,7 +519,6 @@ class _Pair:
         "by_columns",
         "by_rows",
         "device",
-        "facts",
         "has_symmetric_pattern",
         "lock",
         "owed",
@@ -536,7 +533,6 @@ class _Pair:
         self.by_columns = by_columns
         self.device = device
         self.plans = Plans(device)
-        self.facts: dict[Any, Any] = {}
         self.owed = 0.0
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()

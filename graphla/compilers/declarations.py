@@ -22,7 +22,7 @@ members and bit fields are not supported. A packed struct can be passed to any n
 it keeps its arrays alive. The simulator of the tests compares its fields with those that the
 compiler sees: number, sizes and what pointers point to.
 
-`enumeration("rows.cuh", "Where")` is the C++ enumeration as an `IntEnum`, such as `Where.DENSE`.
+`enumeration("rows.cuh", "Where")` has the members of the C++ enumeration, such as `Where.DENSE`.
 Numbers that a kernel is tuned by go the other way (`constants` of `graphla.compilers.cuda.load`).
 """
 
@@ -30,10 +30,10 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
-from enum import IntEnum
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from threading import local
+from types import SimpleNamespace
 from typing import Any
 
 import cupy
@@ -175,8 +175,18 @@ SIZE = 1 << 16
 _room = _Room()
 
 
-def enumeration(file: str, name: str) -> Any:
-    """Return the enumeration `name` of a CUDA source as an `IntEnum`."""
+class Enumeration(SimpleNamespace):
+    """The members of a C++ enumeration, as plain ints: CuPy computes with no subclass of int."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(vars(self).values())
+
+    def __getitem__(self, name: str) -> int:
+        return vars(self)[name]
+
+
+def enumeration(file: str, name: str) -> Enumeration:
+    """Return the members of the enumeration `name` of a CUDA source, in order."""
     text = _without_comments(nvrtc.sources()[file])
     body = re.search(rf"\benum (?:class )?{name}\b[^{{;]*\{{([^}}]*)\}}", text)
     if body is None:
@@ -191,7 +201,7 @@ def enumeration(file: str, name: str) -> Any:
         )
         members[member] = following
         following += 1
-    return IntEnum(name, members)
+    return Enumeration(**members)
 
 
 def _address(value: Any) -> int:
