@@ -72,7 +72,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "a.is_symmetric and b.is_symmetric and not op.is_positional",
             "a.is_symmetric and b.is_symmetric",
-            "tests/test_symmetry.py",
+            "tests/test_symmetry.py -k operator_of_places",
         ),
         Mutant(
             "ewise: join transposes although the operator reads places",
@@ -80,7 +80,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
             "if not a.has_csr and not b.has_csr:",
-            "tests/test_operations.py -k ewise tests/test_forms.py",
+            "tests/test_operations.py -k 'ewise or places'",
         ),
         Mutant(
             "apply: a bound scalar on the wrong side",
@@ -524,8 +524,8 @@ def _loops() -> list[Mutant]:
             "spmspv",
             "the mask is ignored in a list of outputs",
             "dropped mask",
-            "while begin < end:\n",
-            "while begin + ONE < end:\n",
+            "if mask[o * mask_step] == forbidden:\n                continue\n            word",
+            "if False:\n                continue\n            word",
             f"{compiled} -k vector",
         ),
         one(
@@ -729,10 +729,10 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_dense.cu",
-            "an intersection keeps the left side",
+            "an intersection is present where either side is",
             "dropped condition",
-            "} else if (HOW != INTERSECTION && in_a) {",
-            "} else if (in_a) {",
+            "const bool there = HOW == INTERSECTION ? in_a && in_b : in_a || in_b;",
+            "const bool there = in_a || in_b;",
             "entrywise",
         ),
         one(
