@@ -600,10 +600,10 @@ class _Pair:
             if lacks_full or other is None:
                 plan = do.plan(out, into, lacks_full, plan)
             else:
-                plan = do.turned(other, out, into)
+                plan = do.transpose_plan(other, out, into)
             if self.stamps:
                 self.stamps = streams(self.device).added(self.stamps)
-            if lacks_full:  # that of the other way round is to be turned from this one
+            if lacks_full:  # that of the other way round is to be transpose_plan from this one
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Thread, Timer
 from time import sleep
 from typing import Any
@@ -14,8 +14,11 @@ import pytest
 
 import graphla as gl
 from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import bfs, closure, multi_source_bfs
+from graphla.backends.cpu import closure, multi_source_bfs
 from graphla.backends.cpu.arrays import traversals as by_numpy
+from graphla.backends.cpu.bfs import BfsTuning
+from graphla.backends.requests import FOREVER, Search
+from graphla.backends.tuning import using
 from graphla.compilers import threads
 from graphla.formats import Csr, Plan, SparseVector, VectorMask
 from graphla.settings import config
@@ -24,18 +27,17 @@ from semirings import binary, monoid, semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 
-FOREVER = 2**31 - 1
 SEEDS = range(12)
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
-    monkeypatch.setattr(bfs, "WIDE", 20)
-    monkeypatch.setattr(bfs, "APART", 50)
     monkeypatch.setattr(closure, "SMALL", 30)
     monkeypatch.setattr(closure, "CHECK", 3)
     monkeypatch.setattr(multi_source_bfs, "TOGETHER", 20)
+    with using(BfsTuning(wide=20, apart=50)):
+        yield
 
 
 # --- graphs -------------------------------------------------------------------------------------
@@ -117,15 +119,15 @@ def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any
         options: Any = {
             "mask": a_mask(rng, out.nrows),
             "limit": int(rng.choice([0, 1, 3, FOREVER])),
-            "levels": [None, np.int32, np.uint8][rng.integers(3)],
+            "levels": [None, np.dtype(np.int32), np.dtype(np.uint8)][rng.integers(3)],
             "parents": parents,
             "direction": direction,
             "plan": plan,
             "traced": bool(rng.random() < 0.5),
         }
         columns = None if plan is None and rng.random() < 0.5 else into
-        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o))
-        for tree in compiled(lambda c=columns, o=options: cpu.bfs(out, c, starts, **o)):
+        expected = in_numpy(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o)))
+        for tree in compiled(lambda c=columns, o=options: cpu.bfs(Search(out, c, starts, **o))):
             same_tree(tree, expected, parents, out, starts)
             if options["traced"] and options["limit"]:
                 assert not tree.trace or tree.trace[0].frontier == starts.size
@@ -158,12 +160,11 @@ def path(n: int) -> Csr:
 
 
 def test_levels_of_one_byte_go_up_to_254() -> None:
-    options: Any = {"mask": None, "limit": FOREVER, "levels": np.uint8}
-    search: Any = {"parents": None, "direction": "auto", "plan": None, "traced": False}
+    options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
     def levels_of(n: int) -> Any:
-        return cpu.bfs(path(n), None, start, **options, **search).levels
+        return cpu.bfs(Search(path(n), None, start, **options)).levels
 
     for setting in (True, False):
         with config.set(compiled=setting):

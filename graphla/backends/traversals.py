@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from graphla.backends.requests import BfsResult, Level, Search
     from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
     from semirings.structures import TypedSemiring
 
-Towards: TypeAlias = Literal["auto", "push", "pull"]
-Meanwhile: TypeAlias = "Callable[[Array | None, Array | None, Array], None]"
 How: TypeAlias = Literal["improving", "near_far", "rounds"]
 
 
@@ -39,26 +36,6 @@ def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
         return 0, 0
     mask = (1 << (8 * dtype.itemsize - 1)) - 1
     return mask, int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}"))
-
-
-class Level(NamedTuple):
-    """One level of a traversal, or one round of it, as it was seen to run."""
-
-    direction: str  # "push" or "pull"; a word after it may say where: "push, block"
-    frontier: int  # vertices whose edges it used
-    edges: int  # that it looked at, or might have had to
-    seconds: float
-
-
-class Tree(NamedTuple):
-    """What a breadth-first search finds; levels and parents are arbitrary where not `present`."""
-
-    levels: Array | None  # int32 or uint8
-    parents: Array | None  # int32; a start is its own parent
-    present: Array  # bool[n]: which vertices were reached
-    reached: int  # how many
-    depth: int  # the greatest level
-    trace: list[Level]
 
 
 class Closed(NamedTuple):
@@ -110,14 +87,6 @@ class Dependencies(NamedTuple):
     counts: Array  # int64: how many vertices each source reaches, itself among them
 
 
-class Ranks(NamedTuple):
-    """What rounds of PageRank come to."""
-
-    values: Array
-    rounds: int
-    change: float  # of the last round, in all
-
-
 class Traversals(Protocol):
     """The part of a backend that is for whole traversals."""
 
@@ -139,34 +108,12 @@ class Traversals(Protocol):
         """About how many seconds a full plan would take; infinite where there is to be none."""
         ...
 
-    def turned(self, plan: Plan, out: Csr, into: Csr) -> Plan:
+    def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
         """The plan of the transpose of a matrix with this plan; the forms are the transpose's."""
         ...
 
-    def bfs(
-        self,
-        out: Csr,
-        into: Csr | None,
-        starts: Array,
-        *,
-        mask: VectorMask | None,
-        limit: int,
-        levels: Any,
-        parents: Literal[None, "any", "least"],
-        direction: Towards,
-        plan: Plan | None,
-        traced: bool,
-        meanwhile: Meanwhile | None = None,
-    ) -> Tree:
-        """How many edges away from the nearest of `starts` each vertex is, and by which edge.
-
-        `starts` are distinct vertices, int32, in an array of this device or, where they are few, of
-        NumPy's. A vertex off the mask is neither reached nor expanded, but starts are both. `limit`
-        is the greatest level. `levels` is the numpy dtype int32 or uint8, or None for none;
-        OverflowError where a level above 254 is met in one byte. Parents are a level nearer, any
-        such or the least of them. Matrix values are not read. While the host has nothing to do but
-        wait, `meanwhile` may be called, once, with the arrays of levels, parents and presence.
-        """
+    def bfs(self, request: Search) -> BfsResult:
+        """Return the edges from the nearest start to each vertex, and the last of them."""
         ...
 
     def closure(
@@ -247,26 +194,5 @@ class Traversals(Protocol):
 
         Paths are of fewest edges or, if `is_weighted`, of least weight, where all weights are
         above 0. None where there is no loop for it: then it is told as algebra.
-        """
-        ...
-
-    def ranked(
-        self,
-        into: Csr,
-        share: Array,
-        rank: Array,
-        jump: Array,
-        fall: Array,
-        *,
-        alpha: float,
-        least: float,
-        rounds: int,
-        is_weighted: bool,
-        plan: Plan | None,
-    ) -> Ranks | None:
-        """PageRank from `rank` on, until a round changes less than `least`, in `rounds` at most.
-
-        All are arrays of n values of one dtype, float32 or float64; `share` is alpha / the weight
-        of out-edges, 0 where a vertex dangles. None where there is no loop for it.
         """
         ...

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from graphla.backends import Closed, Enough, Tree, backend
+from graphla.backends import BfsResult, Closed, Enough, backend
 from graphla.formats import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.operations.accelerate.searches import record_levels, search
 from graphla.settings import config, forced_direction, recorders
@@ -117,7 +117,7 @@ def _by_search(task: Task, start: Any) -> Closed:
     return Closed(found, tree.parents, tree.depth, tree.trace)
 
 
-def _reach(task: Task, levels: Any, parents: bool) -> Tree:
+def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
     """Which vertices edges lead to from the entries of x."""
     told = partial(record_levels, "closure", str(task.op), "level")
     return search(

@@ -18,7 +18,8 @@ from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.loops import closure as far
 from graphla.backends.cpu.operands import allowed_by, values_of
 from graphla.backends.cpu.reduce import reduce_numpy
-from graphla.backends.traversals import Closed, Enough, How, Level
+from graphla.backends.requests import Level
+from graphla.backends.traversals import Closed, Enough, How
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart

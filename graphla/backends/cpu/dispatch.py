@@ -15,6 +15,10 @@ WIDE = 1 << 24
 """A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
 
 
+ready: set[tuple] = set()
+"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
+
+
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
     """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
     settings = current()
@@ -28,6 +32,16 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
     if size > WIDE and size > 16 * entries:
         return False
     return installed() and (op is None or has_loop_form(op))
+
+
+def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:
+    """Return whether a compiled loop serves a traversal.
+
+    A loop that is loaded (its `key` is in `ready`) is quicker than NumPy on the smallest matrix.
+    """
+    if compiles(entries, op, size):
+        return True
+    return current().compiled == "auto" and size <= WIDE and key in ready
 
 
 @lru_cache(maxsize=4096)

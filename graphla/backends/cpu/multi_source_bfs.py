@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu import operands
-from graphla.backends.cpu.arrays.traversals import (
-    BYTE_LEVELS,
-    UNREACHED,
-    allowed_vertices,
-    check_level,
-)
-from graphla.backends.cpu.bfs import FOREVER, bfs, ready
+from graphla.backends.cpu.arrays.traversals import UNREACHED
+from graphla.backends.cpu.bfs import BYTE_LEVELS, FOREVER, bfs_numba, check_level, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP
-from graphla.backends.traversals import Tree
+from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.requests import BfsResult, Search
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -130,22 +126,18 @@ class _Many:
         n, k = self.out.nrows, self.starts.size
         return (k, n) if self.is_deep else (n, k)
 
-    def alone(self, k: int, levels: np.dtype[Any] | None) -> Tree:
+    def alone(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """The search from start k."""
-        return bfs(
+        search = Search(
             self.out,
             self.into,
             self.starts[k : k + 1],
             mask=self.mask,
             limit=self.limit,
             levels=levels,
-            parents=None,
-            direction="auto",
             plan=self.plan,
-            traced=False,
-            threads=1,
-            stop=self.stop,
         )
+        return bfs_numba(search, 1, self.stop)
 
     def one_by_one(self, row: Callable[[int], None]) -> None:
         """row(k) for each start, by all threads."""

@@ -10,9 +10,9 @@ from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.bfs import bfs
 from graphla.backends.cuda.build import build_matrix, build_vector
 from graphla.backends.cuda.closure import closure
-from graphla.backends.cuda.coloring import coloured, matched
-from graphla.backends.cuda.communities import moved, propagated
-from graphla.backends.cuda.components import components, strong_components
+from graphla.backends.cuda.coloring import color
+from graphla.backends.cuda.communities import move_communities, propagate_labels
+from graphla.backends.cuda.components import components
 from graphla.backends.cuda.convert import (
     MERGE_PRICE,
     arange,
@@ -28,18 +28,20 @@ from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
 from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
-from graphla.backends.cuda.forest import least_forest
+from graphla.backends.cuda.forest import forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
+from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
 from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
-from graphla.backends.cuda.pagerank import ranked
-from graphla.backends.cuda.plan import plan, price_of_plan, turned
+from graphla.backends.cuda.pagerank import pagerank
+from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
 from graphla.backends.cuda.sort import ordered
 from graphla.backends.cuda.spgemm import kronecker, mxm
 from graphla.backends.cuda.spmspv import push
 from graphla.backends.cuda.spmv import pull
+from graphla.backends.cuda.strong_components import strong_components
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
 
@@ -55,7 +57,7 @@ __all__ = [
     "build_vector",
     "cast",
     "closure",
-    "coloured",
+    "color",
     "combine",
     "components",
     "cores",
@@ -67,26 +69,26 @@ __all__ = [
     "filled",
     "find",
     "find_symmetry",
+    "forest",
     "full",
     "intersection",
     "keep",
     "kronecker",
-    "least_forest",
     "levels_of_many",
     "longest",
-    "matched",
+    "match",
     "merge",
-    "moved",
+    "move_communities",
     "mxm",
     "one_entry",
     "ordered",
     "owns",
+    "pagerank",
     "plan",
     "price_of_plan",
-    "propagated",
+    "propagate_labels",
     "pull",
     "push",
-    "ranked",
     "reach_of_many",
     "reached",
     "reduce",
@@ -100,7 +102,7 @@ __all__ = [
     "to_host",
     "to_sparse",
     "transpose",
-    "turned",
+    "transpose_plan",
     "union",
     "write_matrix",
     "write_vector",

@@ -15,7 +15,8 @@ import numpy as np
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, size
 from graphla.backends.cuda.matvec import flags_of
-from graphla.backends.traversals import Lengths, Level, Reach
+from graphla.backends.requests import Level
+from graphla.backends.traversals import Lengths, Reach
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, Plan, VectorMask
 from graphla.settings import forced_direction
