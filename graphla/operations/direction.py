@@ -57,7 +57,7 @@ def choose(
         if whole <= costs.push_start + each * nvals:
             return "pull", "a full vector: pull {:,.0f} at most", whole
     if costs.push_start and has_csc and has_csr and u.has_sparse:
-        most = costs.push_start + each * min(nvals, u.nvals * do.longest(m.csc))
+        most = costs.push_start + each * min(nvals, u.nvals * do.longest_row(m.csc))
         least = costs.pull_start + costs.pull_row * _count_visited(m, mask)
         whole = least + nvals * (costs.stopping if stops else 1.0)
         if mask is None and not stops:
@@ -119,7 +119,7 @@ def _count_pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
     if nvals == u.size:
         return m.nvals
     if m.has_csc and u.has_sparse:
-        return do.reached(m.csc, u.sparse(sorted=False).indices)
+        return do.count_edges(m.csc, u.sparse(sorted=False).indices)
     return m.nvals * (nvals / u.size)
 
 
@@ -137,7 +137,7 @@ def _price_of_pull(
     """
     nrows, nvals = m.nrows, m.nvals
     left, visited = nrows, _count_visited(m, mask)
-    filled = do.filled(m.csr) if m.has_csr else nrows
+    filled = do.nonempty_rows(m.csr) if m.has_csr else nrows
     if mask is not None:
         listed = mask.nvals
         if listed is None:  # about half, if nobody has counted
@@ -152,7 +152,7 @@ def _price_of_pull(
     if stops:
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
-        entries = do.reached(m.csr, mask.indices)
+        entries = do.count_edges(m.csr, mask.indices)
     return costs.pull_row * visited + entries
 
 

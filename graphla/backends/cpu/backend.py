@@ -39,10 +39,10 @@ from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import extract_matrix, extract_vector, find
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
-from graphla.backends.cpu.matvec import costs, filled, longest, reached
+from graphla.backends.cpu.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cpu.reduce import reduce, reduce_rows
 from graphla.backends.cpu.select import keep, select
-from graphla.backends.cpu.sort import ordered
+from graphla.backends.cpu.sort import sort_by
 from graphla.backends.cpu.spgemm import mxm
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import pull
@@ -89,10 +89,10 @@ __all__ = [
     "components",
     "cores",
     "costs",
+    "count_edges",
     "dependencies",
     "extract_matrix",
     "extract_vector",
-    "filled",
     "find",
     "find_symmetry",
     "full",
@@ -101,12 +101,12 @@ __all__ = [
     "kronecker",
     "least_forest",
     "levels_of_many",
-    "longest",
+    "longest_row",
     "matched",
     "moved",
     "mxm",
+    "nonempty_rows",
     "one_entry",
-    "ordered",
     "owns",
     "plan",
     "price_of_plan",
@@ -115,13 +115,13 @@ __all__ = [
     "push",
     "ranked",
     "reach_of_many",
-    "reached",
     "reduce",
     "reduce_rows",
     "row_of_entry",
     "select",
     "set_element",
     "sort",
+    "sort_by",
     "strong_components",
     "to_bitmap",
     "to_host",

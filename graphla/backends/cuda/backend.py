@@ -30,13 +30,13 @@ from graphla.backends.cuda.ewise_dense import combine
 from graphla.backends.cuda.extract import extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
-from graphla.backends.cuda.matvec import costs, filled, longest, reached
+from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
 from graphla.backends.cuda.pagerank import ranked
 from graphla.backends.cuda.plan import plan, price_of_plan, turned
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
-from graphla.backends.cuda.sort import ordered
+from graphla.backends.cuda.sort import sort_by
 from graphla.backends.cuda.spgemm import kronecker, mxm
 from graphla.backends.cuda.spmspv import push
 from graphla.backends.cuda.spmv import pull
@@ -60,10 +60,10 @@ __all__ = [
     "components",
     "cores",
     "costs",
+    "count_edges",
     "dependencies",
     "extract_matrix",
     "extract_vector",
-    "filled",
     "find",
     "find_symmetry",
     "full",
@@ -72,13 +72,13 @@ __all__ = [
     "kronecker",
     "least_forest",
     "levels_of_many",
-    "longest",
+    "longest_row",
     "matched",
     "merge",
     "moved",
     "mxm",
+    "nonempty_rows",
     "one_entry",
-    "ordered",
     "owns",
     "plan",
     "price_of_plan",
@@ -87,13 +87,13 @@ __all__ = [
     "push",
     "ranked",
     "reach_of_many",
-    "reached",
     "reduce",
     "reduce_rows",
     "row_of_entry",
     "select",
     "set_element",
     "sort",
+    "sort_by",
     "strong_components",
     "to_bitmap",
     "to_host",

@@ -111,12 +111,12 @@ def _facts_of(a: Csr) -> tuple[int, int]:
     return known
 
 
-def longest(a: Csr) -> int:
+def longest_row(a: Csr) -> int:
     """The entries of the row with the most of them."""
     return _facts_of(a)[0]
 
 
-def filled(a: Csr) -> int:
+def nonempty_rows(a: Csr) -> int:
     """How many rows have entries."""
     return _facts_of(a)[1]
 
@@ -156,7 +156,7 @@ class Measured(local):
 measured = Measured()
 
 
-def reached(a: Csr, rows: Array) -> int:
+def count_edges(a: Csr, rows: Array) -> int:
     """How many entries the given rows hold: one launch, whose answer the host looks for."""
     if not rows.size:
         return 0

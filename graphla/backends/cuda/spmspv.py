@@ -24,7 +24,7 @@ from graphla.backends.cuda.matvec import (
     few_blocks,
     flags_of,
     lets_none,
-    longest,
+    longest_row,
     measured,
     nothing,
     plan_of,
@@ -137,7 +137,7 @@ class _Edges:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
         self.n = columns.ncols
         nvals, entries = columns.nvals, u.nvals
-        self.longest = longest(columns) if nvals > SMALL else nvals
+        self.longest = longest_row(columns) if nvals > SMALL else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
         self.room = min(self.most, self.n)

@@ -23,7 +23,7 @@ from graphla.backends.cuda.matvec import (
     few_blocks_for,
     flags_of,
     lets_none,
-    longest,
+    longest_row,
     measured,
     nothing,
     plan_of,
@@ -144,7 +144,7 @@ def _pull_rows(
     chunk, long = CHUNK, MIDDLE if hubs is None and rows.nvals >= MANY else CHUNK
     if not whole:
         chunk, long = WIDE_CHUNK, STRIP + WIDE_CHUNK
-    if rows.nvals > long and longest(rows) > long:
+    if rows.nvals > long and longest_row(rows) > long:
         # If there is a queue, the kernel puts rows of middle length into it too.
         shortest = MIDDLE if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
