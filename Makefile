@@ -14,12 +14,16 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
-	$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py
+	$(if $(ARGS),,$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py)
 
-# Longer campaigns: the tests marked `full`, and more examples for every property; every schedule
-# and sanitizer of the simulated kernels; CUDA 12 beside 13.
+# Everything that `make test` leaves out (tests/effort.py): tests marked `full`, every case of each
+# test, 1000 examples of each property, every schedule and sanitizer of the simulated kernels, and
+# CUDA 12 in addition to 13. From a clean commit it writes tests/full.json if nothing fails.
 test-full: $(VENV)/test-full.stamp
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" $(ARGS)
+	$(if $(ARGS),,$(BIN)/python tests/records.py ready full)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" --outcomes out/full.json $(ARGS)
+	$(if $(ARGS),,$(SIMULATED_IN_FULL) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --outcomes out/full-simulated.json)
+	$(if $(ARGS),,$(BIN)/python tests/records.py write full out/full.json out/full-simulated.json)
 
 # The tests that run once more with every matrix and vector on CUDA: simulated, or on a card.
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
@@ -27,6 +31,7 @@ ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
   test_identities test_programs test_forms test_larger test_sorting test_symmetry test_docs)) tests/algorithms \
   tests/ladder tests/traversal
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
+SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=card
 
 # On a machine with a card, with its own Python (and CuPy): make gpu-test GPU_PYTHON=python3
 # Writes tests/gpu/verified.json if nothing fails, from a clean commit (or GRAPHLA_COMMIT=...).
@@ -38,10 +43,10 @@ gpu-test: gpu-ready
 	$(MAKE) gpu-record
 
 gpu-record:
-	$(GPU_PYTHON) tests/gpu/verified.py write out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
+	$(GPU_PYTHON) tests/records.py write gpu out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
 
 gpu-ready:
-	$(GPU_PYTHON) tests/gpu/verified.py ready
+	$(GPU_PYTHON) tests/records.py ready gpu
 
 gpu-families:
 	$(GPU_PYTHON) -m pytest $(GPU_ARGS) -m "not full" tests/gpu --ignore tests/gpu/test_compile.py --outcomes out/gpu.json
@@ -56,9 +61,9 @@ gpu-traversal:
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
-# Fails unless a card has run just these kernels.
+# Fails unless a card has run just these kernels, and the full suite just these sources.
 release-check:
-	$(PYTHON) tests/gpu/verified.py check
+	$(PYTHON) tests/records.py check
 
 # What each kernel may take of registers, stack and shared memory, as it takes it now.
 resources: $(VENV)/test.stamp

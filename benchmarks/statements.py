@@ -1,7 +1,7 @@
 """Measure the host overhead of one statement: the time until it is done, on small operands.
 
-    python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N] [--sizes N...]
-                                    [--calls]
+    python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
+                                    [--sizes N...] [--calls]
 
 Two cases: A with 1,000 vertices and 8 entries per row (INT64) with a frontier of 50 entries, and a
 3 x 3 matrix. Each statement runs N times (300 unless given) and the table shows the median in
@@ -206,9 +206,11 @@ def compare(contenders: list[Contender], arguments: argparse.Namespace) -> None:
         if arguments.calls:
             measured = [[each.ask(statement, 0)] for each in contenders]
         else:
+            order = list(zip(contenders, measured, strict=True))
             for _ in range(max(1, arguments.repeats // TURN)):
-                for each, times in zip(contenders, measured, strict=True):
+                for each, times in order:
                     times += each.ask(statement, TURN)
+                order.reverse()
         row = "".join(f"{median(each):>12.{0 if arguments.calls else 1}f}" for each in measured)
         print(f"{statement:<42}{row}", flush=True)
 
@@ -233,9 +235,8 @@ def main() -> None:
             contenders.append(Contender("against", "graphla", arguments.against, arguments, n))
         if arguments.device == "cpu" and find_spec("graphblas"):
             contenders.append(Contender("graphblas", "graphblas", here, arguments, n))
-        print(
-            f"\n{n} x {n}, {min(8, n - 1)} entries per row, {arguments.device}, compiled={arguments.compiled}"
-        )
+        case = f"{n} x {n}, {min(8, n - 1)} entries per row"
+        print(f"\n{case}, {arguments.device}, compiled={arguments.compiled}")
         compare(contenders, arguments)
         for each in contenders:
             each.close()

@@ -370,16 +370,17 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    pending = x if isinstance(x, Expression) and x._forms is None else None
     if ndim:
-        shape = x._forms.shape if pending is None else pending._shape
+        forms: Any = x._forms
+        shape = x.shape if forms is None else forms.shape
         if shape != target._forms.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        device = x._forms.device if pending is None else pending.device
+        device = x.device if forms is None else forms.device
         if device != target._forms.device:
             refuse_mixed(target.device, device, "the output and the expression")
+        del forms  # see `_update`
     try:
         _update(target, x, mask, accum, replace)
         return
@@ -394,13 +395,13 @@ def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     Neither a local name nor `running` holds the forms of the target when these are written, so
     that they may be overwritten in place.
     """
+    # First, as x may be the parent of its mask, which this computes.
+    parent = () if mask is None else (mask.parent._forms or mask.parent._read(),)
     t, lowered, device = x._forms, None, target._forms.device
     operation = None if t is not None else x._operation or x._resolve()._operation
     name, operands = ("write", (t,)) if operation is None else (operation.name, x._args)
-    if mask is not None:
-        operands = (*operands, mask.parent._forms or mask.parent._read())
-    with Running(name, operands, device) as running:
-        del operands
+    with Running(name, operands + parent, device) as running:
+        del operands, parent
         if mask is not None:
             lowered = mask._read(target._forms.shape, device)
         honours_mask = lowered is None

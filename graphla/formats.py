@@ -11,14 +11,22 @@ Invariants, for every array here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, SupportsInt, TypeAlias
+from typing import Any, SupportsInt, TypeAlias, TypeVar
 
+T = TypeVar("T")
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
 
+class Remembering:
+    """Has room for what is known about it: see `remember`."""
+
+    __slots__ = ("_known",)
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Csr:
+class Csr(Remembering):
     """Rows of (column, value): entries of row i are `indices[indptr[i]:indptr[i + 1]]`.
 
     A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 where nvals < 2^31,
@@ -56,7 +64,7 @@ class Relabelled:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Plan:
+class Plan(Remembering):
     """What traversals read beside the forms of a square matrix; made of its pattern alone.
 
     Nothing in it was computed from a traversal.
@@ -168,6 +176,22 @@ def known(count: SupportsInt) -> int | None:
     if isinstance(count, Counted) and count.array is not None:
         return None
     return int(count)
+
+
+def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
+    """Return make(): computed at the first call for this matrix or plan, and kept as long as it.
+
+    `key` names what is known, and every argument that it depends on. The value must not refer to
+    the holder, or neither is freed before Python collects cycles.
+    """
+    try:
+        known = holder._known
+    except AttributeError:
+        known = {}
+        object.__setattr__(holder, "_known", known)
+    if key not in known:
+        known[key] = make()
+    return known[key]
 
 
 def bytes_of(*arrays: Array | None) -> int:

@@ -188,12 +188,12 @@ class TypedOperator:
     def _uses(self) -> set[str]:
         return self.expression.uses()
 
-    @property
+    @cached_property
     def reads_x(self) -> bool:
         """Whether the result depends on the value x."""
         return "x" in self._uses
 
-    @property
+    @cached_property
     def reads_y(self) -> bool:
         """Whether the result depends on the value y."""
         return "y" in self._uses

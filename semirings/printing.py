@@ -128,6 +128,13 @@ def _is_quiet(node: Node) -> bool:
 
 def _spread(result: Any, *operands: Any) -> Any:
     """The result in the shape of all operands, of stride 0 where it does not depend on them."""
+    own = getattr(result, "shape", None)
+    if own is not None:
+        for x in operands:
+            if getattr(x, "shape", own) not in (own, ()):
+                break
+        else:
+            return result
     shape = np.broadcast_shapes(*(np.shape(x) for x in operands if x is not None))
     return result if np.shape(result) == shape else np.broadcast_to(result, shape)
 

@@ -13,10 +13,11 @@ from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
-from gpu.verified import digest, keep, staleness
+from effort import choose_cases, number_of_cases, number_of_examples
 from hypothesis import HealthCheck, settings
 from hypothesis.control import current_build_context
 from hypothesis.strategies import booleans
+from records import RECORDS, digests, keep
 
 import graphla as gl
 
@@ -41,9 +42,10 @@ settings.register_profile(
     "card", max_examples=40, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
-    "simulated", max_examples=12, deadline=None, derandomize=True, suppress_health_check=slow
+    "simulated", max_examples=8, deadline=None, derandomize=True, suppress_health_check=slow
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(PROFILE)
 
 
 @pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
@@ -57,14 +59,44 @@ def loops(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a card is skipped without one, and elsewhere what holds on the CPU alone."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to `make test-full` what the tables say, and skip tests that the device cannot run."""
+    if PROFILE not in ("nightly", "card") and not has_card():
+        leave_cases_out(config, items)
+        for item in items:
+            limit_examples(item)
     for item in items:
         record_some_examples(item)
         if item.get_closest_marker("gpu") and not has_card():
             item.add_marker(pytest.mark.skip(reason="needs a card"))
         if item.get_closest_marker("cpu") and DEVICE != "cpu":
             item.add_marker(pytest.mark.skip(reason="holds on the CPU alone"))
+
+
+def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of each parametrized test keep as many cases as the table has for it."""
+    cases: dict[str, dict[str, Any]] = {}
+    for item in items:
+        if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
+            values = item.callspec.indices.items()  # pyright: ignore[reportAttributeAccessIssue]
+            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = values
+    for test, known in cases.items():
+        kept = choose_cases(known, number_of_cases(test) or len(known))
+        dropped = [item for item in items if item.nodeid in known.keys() - kept]
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item not in dropped]
+
+
+def limit_examples(item: Any) -> None:
+    """Give a property at most as many examples as the table has for it."""
+    function = getattr(item, "obj", None)
+    if not hasattr(function, "hypothesis"):
+        return
+    default = settings.default
+    assert function is not None and default is not None
+    own = getattr(function, "_hypothesis_internal_use_settings", default)
+    most = min(own.max_examples, default.max_examples, number_of_examples(item.nodeid))
+    function._hypothesis_internal_use_settings = settings(own, max_examples=most)
 
 
 def record_some_examples(item: Any) -> None:
@@ -96,7 +128,7 @@ def schedule(request: pytest.FixtureRequest) -> None:
         machine.seed = crc32(request.node.nodeid.encode())
 
 
-# --- what ran, for verified.json -----------------------------------------------------------------
+# --- what ran, for the records ------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,7 +147,7 @@ class _Outcomes:
     def __init__(self, file: Path):
         self.file = file
         self.found: dict[str, str] = {}
-        self.sources = digest()
+        self.sources = digests()
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         says = report.when == "call" or report.outcome != "passed"
@@ -127,7 +159,6 @@ class _Outcomes:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One line where the kernels are not those that a card has run."""
-    stale = staleness()
-    if stale:
+    """Report in one line if the GPU suite has not run on these sources."""
+    if stale := RECORDS["gpu"].staleness():
         terminalreporter.write_line(stale)

@@ -41,6 +41,22 @@ def test_an_expression_used_as_an_operand_computes_itself_once():
     assert ran(recorder).count("mxv") == 2
 
 
+def test_an_expression_is_written_under_a_mask_of_its_own_entries():
+    u = Vector.from_coo([0, 2], [-1, 7], size=4)
+    x = u + 1
+    w = Vector.from_coo([0, 1], [5, 6], size=4)
+    w(x.S) << x
+    assert w.to_dict() == {0: 0, 1: 6, 2: 8}
+    x = u.apply("abs") > 1
+    flags = Vector(bool, 4)
+    flags(x.V) << x
+    assert flags.to_dict() == {2: True}
+    A = small()
+    C, product = Matrix(int, 2, 2), A.mxm(A)
+    C(~product.S) << product
+    assert C.nvals == 0
+
+
 def test_a_product_is_computed_under_the_mask_of_its_statement():
     A = small()
     C, mask = Matrix(int, 2, 2), Matrix.from_coo([0], [0], [True], nrows=2, ncols=2)

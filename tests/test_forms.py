@@ -2,12 +2,22 @@
 
 import sys
 import threading
+from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
 
 from graphla.backends import backend
-from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask, is_iso
+from graphla.formats import (
+    BitmapVector,
+    Csr,
+    FullVector,
+    SparseVector,
+    VectorMask,
+    is_iso,
+    remember,
+)
 from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
 from semirings.dtypes import BOOL, INT64
 
@@ -327,3 +337,24 @@ def test_iso_values_survive_forms():
     v = VectorForms("cpu", INT64, SparseVector(4, np.array([3, 1], np.int32), values, False))
     assert is_iso(v.sparse().values)
     assert is_iso(v.bitmap().values)
+
+
+def test_what_is_known_about_a_matrix_is_found_once_and_freed_with_it():
+    def matrix() -> Csr:
+        return Csr(1, 1, *np.zeros((3, 2), np.int32))
+
+    found = []
+    a, b = matrix(), matrix()
+    for _ in range(2):
+        for holder in (a, b):
+            for key in ("longest", "rows"):
+                assert remember(holder, key, lambda key=key: found.append(key) or len(found)) < 5
+    assert found == ["longest", "rows", "longest", "rows"]
+    held = matrix()
+    gone = ref(held)
+    remember(a, "held", lambda held=held: held)
+    del held
+    assert gone() is not None
+    del a
+    assert gone() is None
+    assert replace(b, nrows=2).nrows == 2 and b.nrows == 1

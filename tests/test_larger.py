@@ -232,6 +232,21 @@ def test_building_from_unsorted_entries_with_duplicates(rng):
     same(gl.Matrix.from_coo(rows, cols, values, dup_op="plus", nrows=n, ncols=m), expected)
 
 
+@few
+@given(generators())
+def test_a_bitmap_meets_a_list_of_few_entries(rng):
+    n = int(rng.integers(100, 300))
+    u, v = rng.random(n) < 0.6, np.zeros(n, bool)
+    v[rng.choice(n, 5, replace=False)] = True
+    x, y = (np.where(there, rng.integers(1, 9, n), 0) for there in (u, v))
+    both = u & v
+    by_index, few = noun_of((u, x)), noun_of((v, y))
+    i = int(u.argmax())
+    by_index[i] = int(x[i])  # an assigned entry makes the vector a bitmap
+    same(gl.binary.minus(by_index & few).new(), (both, np.where(both, x - y, 0)))
+    same(gl.binary.minus(few & by_index).new(), (both, np.where(both, y - x, 0)))
+
+
 @settings(max_examples=2)
 @given(generators())
 def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):

@@ -1,4 +1,4 @@
-"""Algorithms told as algebra: a loop of a few statements each, one file an algorithm."""
+"""Graph algorithms, each defined by a loop of a few statements of algebra in its own file."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length
@@ -104,3 +104,7 @@ __all__ = [
     "truss_numbers",
     "widest_path",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -7,7 +7,7 @@ import numpy as np
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
-from graphla.algorithms.diameter import connected
+from graphla.algorithms.diameter import refuse_unreachable
 from graphla.algorithms.sssp import lengths_of, sssp
 from graphla.sparse import Matrix
 from graphla.traversal import many
@@ -41,7 +41,7 @@ def average_path_length(
         raise InvalidValue(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if n == 0:
         raise InvalidValue("A has no vertex, and so no average path length")
-    connected(A, "average path length")
+    refuse_unreachable(A, "average path length")
     if n == 1:
         return 0.0
     if method == "unweighted":

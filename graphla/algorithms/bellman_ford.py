@@ -13,7 +13,7 @@ from typing import Any
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import lengths_of
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from graphla.traversal.cycles import EndlessCycle
@@ -83,7 +83,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
 def no_solution(error: EndlessCycle, reached: str = "") -> InvalidValue:
     """Return the error for lengths that decrease around a cycle without end."""
-    vertex = called(error.cycle[0])
+    vertex = vertex_name(error.cycle[0])
     if error.is_rounded:
         return InvalidValue(
             f"A has a cycle through vertex {vertex} whose weights add up to about 0, and rounded "

@@ -19,7 +19,7 @@ from graphla.algorithms._shared import hashed_random, power_iteration, validatio
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import sssp
 from graphla.graph.cached_properties import extent, values_differ
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import Dependencies, DependencySums, accelerated
 from graphla.operations.accelerate.batches import batches
 from graphla.sparse import Matrix, Vector
@@ -202,7 +202,7 @@ def _along_weights(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """The same for one source, by T: the edges u → v that a shortest path ends with."""
     n = A.nrows
-    tight, nearer = _tight(A, sssp(A, source))
+    tight, nearer = _find_tight_edges(A, sssp(A, source))
     T = tight.dup(mask=nearer.S)
     # σ = s + sT + sT² ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
@@ -224,7 +224,7 @@ def _along_weights(
     return _row(sigma), _row(share), carried
 
 
-def _tight(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
+def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
     """Return two Boolean matrices: where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
     D, dtype = d.diag(), d.dtype
     # S(u, v) = d(u) + A(u, v)
@@ -290,14 +290,14 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():
-        tight, nearer = _tight(A, sssp(A, source))
+        tight, nearer = _find_tight_edges(A, sssp(A, source))
         lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
         if lost.nvals:
             i, j = validation.first_entry(lost)
             raise InvalidValue(
-                f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, too small to "
-                f"change the distance from {called(source)} that it is added to, so that the "
-                "number of shortest paths is not defined"
+                f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)}, "
+                f"too small to change the distance from {vertex_name(source)} that it is added "
+                "to, so that the number of shortest paths is not defined"
             )
 
 

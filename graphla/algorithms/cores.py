@@ -19,7 +19,7 @@ import numpy as np
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.cached_properties import is_symmetric, loops, self_loops
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import CoreNumbers, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -108,7 +108,7 @@ def _check_directed(A: Matrix, directed: bool | None) -> bool:
     if self_loops(A):
         i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(
-            f"A has a self-loop at vertex {called(i)}, but cores are of graphs without: "
+            f"A has a self-loop at vertex {vertex_name(i)}, but cores are of graphs without: "
             f"select.offdiag(A) leaves them out"
         )
     symmetric = is_symmetric(A)

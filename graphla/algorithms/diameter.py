@@ -14,11 +14,11 @@ import numpy as np
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms.eccentricity import Bounds, Next, definition, settled
+from graphla.algorithms.eccentricity import definition, search_bounds
 from graphla.algorithms.reachable import reachable
-from graphla.formats import Array
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
+from graphla.traversal.bounds import Bounds, Next
 from semirings.exceptions import InvalidValue
 
 Eccentricities = Vector | Mapping[Any, Any] | None
@@ -44,13 +44,8 @@ def diameter(
     >>> diameter(A)
     2
     """
-
-    # e(v) may be above all that is known: high(v) > max of low
-    def above(bounds: Bounds) -> Array:
-        return bounds.differ & (bounds.high > bounds.low.max())
-
-    found = _bounded("diameter", A, e, usebounds, weight, above, ("lowest", "highest"))
-    return found.low.max().item()
+    order = ("lowest", "highest")
+    return _bound("diameter", A, e, usebounds, weight, Bounds.may_exceed_low, order).diameter()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -70,13 +65,8 @@ def radius(
     >>> radius(A)
     1
     """
-
-    # e(v) may be below all that is known: low(v) < min of high
-    def below(bounds: Bounds) -> Array:
-        return bounds.differ & (bounds.low < bounds.high.min())
-
-    found = _bounded("radius", A, e, usebounds, weight, below, ("lowest", "farthest"))
-    return found.high.min().item()
+    order = ("lowest", "farthest")
+    return _bound("radius", A, e, usebounds, weight, Bounds.may_undercut_high, order).radius()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -96,13 +86,8 @@ def center(
     >>> center(A).to_dict()
     {1: True}
     """
-
-    # e(v) may be the least: low(v) <= min of high
-    def lowest(bounds: Bounds) -> Array:
-        return bounds.differ & (bounds.low <= bounds.high.min())
-
-    low, high = _bounded("center", A, e, usebounds, weight, lowest, ("lowest", "farthest"))
-    return _true_at(low <= high.min())
+    order = ("lowest", "farthest")
+    return _bound("center", A, e, usebounds, weight, Bounds.may_reach_high, order).center()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -122,22 +107,17 @@ def periphery(
     >>> periphery(A).to_dict()
     {0: True, 2: True}
     """
-
-    # e(v) may be the greatest: high(v) >= max of low
-    def highest(bounds: Bounds) -> Array:
-        return bounds.differ & (bounds.high >= bounds.low.max())
-
-    low, high = _bounded("periphery", A, e, usebounds, weight, highest, ("lowest", "highest"))
-    return _true_at(high >= low.max())
+    order = ("lowest", "highest")
+    return _bound("periphery", A, e, usebounds, weight, Bounds.may_reach_low, order).periphery()
 
 
-def _bounded(
+def _bound(
     name: str,
     A: Matrix,
     e: Eccentricities,
     usebounds: bool,
     weight: Any,
-    is_open: Callable[[Bounds], Array],
+    is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
     """low ≤ e ≤ high, as near to one another as is needed."""
@@ -145,21 +125,21 @@ def _bounded(
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
     if e is not None:
-        return _known(power_iteration.as_vector("e", e, A.nrows, None), name)
-    connected(A, name)
-    bounds = settled(A, weighs, is_open, order) if usebounds else None
+        return _read_eccentricities(power_iteration.as_vector("e", e, A.nrows, None), name)
+    refuse_unreachable(A, name)
+    bounds = search_bounds(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:
         return bounds
-    return _known(definition(A, np.arange(A.nrows), weighs), name)
+    return _read_eccentricities(definition(A, np.arange(A.nrows), weighs), name)
 
 
-def _known(e: Vector, name: str) -> Bounds:
+def _read_eccentricities(e: Vector, name: str) -> Bounds:
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
-    return Bounds(e.to_dense(copy=False), e.to_dense(copy=False))
+    return Bounds.exact(e)
 
 
-def connected(A: Matrix, name: str) -> None:
+def refuse_unreachable(A: Matrix, name: str) -> None:
     """Refuse a graph in which some vertex does not reach another."""
     from_it, to_it = reachable(A, 0), reachable(A.T.new(), 0)
     for reached, pair in ((from_it, "from {0} to {1}"), (to_it, "from {1} to {0}")):
@@ -167,10 +147,6 @@ def connected(A: Matrix, name: str) -> None:
             there = Vector.from_scalar(True, A.nrows, bool)
             v = there.dup(mask=~reached.S).reduce("first_index").value
             raise InvalidValue(
-                f"A has no path {pair.format(called(0), called(v))}, but the {name} is of "
-                "graphs in which every vertex reaches all others"
+                f"A has no path {pair.format(vertex_name(0), vertex_name(v))}, "
+                f"but the {name} is of graphs in which every vertex reaches all others"
             )
-
-
-def _true_at(flags: Array) -> Vector:
-    return Vector.from_dense(flags, missing_value=False)

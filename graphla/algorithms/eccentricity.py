@@ -17,25 +17,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
-from graphla.backends import backend
-from graphla.formats import Array, is_iso
-from graphla.graph.cached_properties import degrees, extent, is_symmetric
-from graphla.operations.operation import perform, refuse_mixed
-from graphla.settings import config
+from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
+from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
-from graphla.traversal import many
-from semirings import monoid
+from graphla.traversal import bounds, many
+from graphla.traversal.bounds import Bounds, Next
+from semirings import binary, monoid
 from semirings.exceptions import DimensionMismatch
+from semirings.semiring import any_first, max_first, min_first
 
 TOGETHER = 32
 """Vertices that are searched from together for the price of two searches of one."""
@@ -44,8 +43,6 @@ DEEP = 64
 
 _MOST = LONGEST // 4
 """The greatest eccentricity that is added to distances."""
-
-Next = Literal["highest", "lowest", "farthest"]
 
 
 @graph_algorithm(vertices=("v",), lengths="weight")
@@ -79,17 +76,17 @@ def eccentricity(
         found = _of_lengths(sp)
         found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
     else:
-        bounds = (
+        found = (
             None
             # Widened bounds are equal only at vertices from which a search began, so every vertex
             # would need its own search.
             if v is not None or (weighs and rounding_error(A))
-            else settled(A, weighs, lambda bounds: bounds.differ, ("lowest", "highest"))
+            else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
-        if bounds is None:
+        if found is None:
             found = definition(A, _reaching_all(A) if v is None else chosen, weighs)
         else:
-            found = Vector.from_dense(bounds.low, copy=False)
+            found = found.eccentricities()
     return found.get(int(chosen[0])) if one else found
 
 
@@ -109,80 +106,60 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
 
 
 def _reaching_all(A: Matrix) -> np.ndarray:
-    """The vertices that reach all others: the strong component that no edge enters, if it is one.
+    """Return the vertices that reach all others.
 
-    From two such components no path leads to the other; to each further one there is a path.
+    They are the strong component that no edge enters, if there is one such component. From two such
+    components no path leads to the other; to every other component there is a path.
     """
-    do = backend(A.device)
-    label = strong_components(A).to_dense(copy=False)
-    i, j, _ = A.to_coo(values=False, copy=False)
-    xp = do.xp
-    entered = xp.zeros(A.nrows, bool)
-    # `take` and `not_equal` are calls, unlike brackets: Python handles Ctrl-C after each call.
-    from_part, to_part = label.take(i), label.take(j)
-    is_between = xp.not_equal(from_part, to_part)
-    entered[to_part[is_between]] = True
-    first = (~entered & (label == xp.arange(A.nrows))).nonzero()[0]
-    if first.size != 1:
+    label = strong_components(A)
+    # entered(v) = some in-neighbor of v has another label: the least or the greatest of them
+    least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
+    differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
+    entered = differ.select("==", True).new()
+    # first = the components without such a vertex
+    roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
+    first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
+    if first.nvals != 1:
         return np.arange(0)
-    return do.to_host((label == first[0]).nonzero()[0])
+    return label.select("==", first.to_coo(values=False)[0].item()).new().to_coo(values=False)[0]
 
 
-class Bounds(NamedTuple):
-    """low ≤ e ≤ high: an array each of the device, with a number for every vertex."""
-
-    low: Array
-    high: Array
-
-    @property
-    def differ(self) -> Array:
-        """Where e is not known yet."""
-        return self.low < self.high
-
-
-def settled(
-    A: Matrix, weighs: bool, is_open: Callable[[Bounds], Array], order: tuple[Next, Next]
+def search_bounds(
+    A: Matrix, weighs: bool, is_open: Callable[[Bounds], Any], order: tuple[Next, Next]
 ) -> Bounds | None:
-    """Bounds of the eccentricities, once none is open; None where they are not all finite.
+    """Return bounds of the eccentricities such that `is_open` is false at every vertex.
 
-    `is_open` is true at each vertex that is yet to be decided, of those where the bounds differ;
-    `order` says from which vertex to search next, by turns.
+    The result is None if some distances are infinite. `order` alternately says from which vertex
+    to search next.
     """
     if A.nrows == 0:
         return None
     both_ways = is_symmetric(A) and (not weighs or A.isequal(A.T.new()))
     B = A if both_ways else A.T.new()
-    xp, searched = backend(A.device).xp, set()
     error = rounding_error(A) if weighs else 0.0
-    pivot, bounds = degrees(A).reduce("argmax").value, None
+    pivot, found, searched = degrees(A).reduce("argmax").value, None, set()
     while True:
-        # f(v) = d(w, v), t(v) = d(v, w), e(w) = max f
+        # away(v) = d(w, v), back(v) = d(v, w), e(w) = max away
         away = _distances(A, pivot, weighs)
         back = away if both_ways else _distances(B, pivot, weighs)
         if away is None or back is None:
             return None
-        e = away.max().item()
+        search = bounds.distances(pivot, away, back)
+        e = search.eccentricity
         if e > _MOST:
             return None
-        # low = low max t max (e(w) - f);  high = high min (t + e(w))
-        low, high = xp.maximum(back, e - away), back + e
-        if error:
-            low = xp.maximum(back * (1 - error), low - error * (e + away))
-            high = high * (1 + error)
-            low[pivot] = high[pivot] = e
-        if bounds is not None:
-            low, high = xp.maximum(bounds.low, low), xp.minimum(bounds.high, high)
-        bounds = Bounds(low, high)
+        found = bounds.narrow(found, search, error)
         searched.add(pivot)
-        rest = is_open(bounds)
-        left = int(rest.sum())
-        if not left:
-            return bounds
-        # As one who rents until the rent paid reaches the price.
-        price = left if weighs or e > DEEP else left / TOGETHER
+        flags = is_open(found)
+        count = int(flags.sum())
+        if not count:
+            return found
+        # As in the ski rental problem: after as many searches as the rest would cost, do the rest.
+        price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
-            return _searched_from(A, weighs, bounds, rest.nonzero()[0])
-        pivot = _next(order[len(searched) % 2], bounds, rest, away, searched)
+            rest = bounds.vertices_of(flags)
+            return bounds.replace(found, rest, definition(A, rest, weighs))
+        pivot = bounds.choose(order[len(searched) % 2], found, flags, search, searched)
 
 
 def rounding_error(A: Matrix) -> float:
@@ -196,7 +173,7 @@ def rounding_error(A: Matrix) -> float:
     if not A.nvals or not validation.is_floating(A):
         return 0.0
     unit = _unit(2.0 * A.nrows * extent(A)[1])
-    if unit and A._forms.fact("exact", lambda: perform("exact", _are_multiples, A._forms, unit)):
+    if unit and are_multiples(A, unit):
         return 0.0
     return 4 * (A.nrows + 4) * 2.0**-53
 
@@ -207,44 +184,10 @@ def _unit(total: float) -> float:
     return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
 
 
-def _are_multiples(forms: MatrixForms, unit: float) -> bool:
-    """Return whether each value is a multiple of `unit`."""
-    values = (forms.csr if forms.has_csr else forms.csc).values
-    values = values[:1] if is_iso(values) else values
-    return bool((values.astype(np.float64) % unit == 0).all())
-
-
-def _distances(A: Matrix, source: int, weighs: bool) -> Array | None:
-    """d(source, v), INT64 or FP64; None where some vertex is not reached."""
+def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
+    """d(source, v) for each vertex v, or None if some vertex is not reached."""
     d = sssp(A, source) if weighs else bfs(A, source, parents=False).levels
-    if d.nvals < d.size:
-        return None
-    values = d.to_dense(copy=False)
-    return values if weighs else values.astype(np.int64)
-
-
-def _next(which: Next, bounds: Bounds, rest: Array, away: Array, searched: set[int]) -> int:
-    """Where to search from: the highest or the lowest of the rest, or the farthest from the last.
-
-    A vertex of low eccentricity lowers the bounds above, one far out lifts those below.
-    """
-    xp = backend(config.device).xp
-    if which == "farthest":
-        farthest = int(away.argmax())
-        if farthest not in searched:
-            return farthest
-    if which == "highest":
-        return int(xp.where(rest, bounds.high, -1).argmax())
-    return int(xp.where(rest, -bounds.low, -LONGEST).argmax())
-
-
-def _searched_from(A: Matrix, weighs: bool, bounds: Bounds, rest: Array) -> Bounds:
-    """The bounds, where those of the rest are found one by one."""
-    do = backend(A.device)
-    found = definition(A, do.to_host(rest), weighs).to_coo(copy=False)[1]
-    low, high = bounds.low.copy(), bounds.high.copy()
-    low[rest] = high[rest] = found
-    return Bounds(low, high)
+    return d if d.nvals == d.size else None
 
 
 def _of_lengths(lengths: Matrix) -> Vector:

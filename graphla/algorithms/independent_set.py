@@ -18,7 +18,7 @@ import numpy as np
 
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -73,6 +73,6 @@ def _refuse_joined(A: Matrix, chosen: Vector) -> None:
     if joined.nvals:
         i, j, _ = joined.to_coo(values=False)
         raise InvalidValue(
-            f"nodes has {called(int(listed[i[0]]))} and {called(int(listed[j[0]]))}, "
+            f"nodes has {vertex_name(int(listed[i[0]]))} and {vertex_name(int(listed[j[0]]))}, "
             "which an edge joins, but an independent set has no two such"
         )

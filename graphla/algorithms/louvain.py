@@ -99,7 +99,7 @@ def _by_levels(
     resolution = validation.real("resolution", resolution, low=0)
     threshold = validation.real("threshold", threshold, low=0)
     last = LEVELS if max_level is None else validation.count("max_level", max_level, least=1)
-    L, out, into, total = _linked(A, validation.weighs("weight", weight), directed)
+    L, out, into, total = _links_and_degrees(A, validation.weighs("weight", weight), directed)
     if not total:
         return numbers
     labels, factor = None, resolution / (2 * total)
@@ -198,9 +198,10 @@ def wishes(
     return gain.reduce_rowwise(agg.argmax).new("INT32", mask=better.V)
 
 
-def _linked(A: Matrix, weight: bool, directed: bool | None) -> tuple[Matrix, Vector, Vector, float]:
-    """L = (A + Aᵀ) / 2 in whole numbers; what the edges out of and into each vertex weigh; and what
-    all do."""
+def _links_and_degrees(
+    A: Matrix, weight: bool, directed: bool | None
+) -> tuple[Matrix, Vector, Vector, float]:
+    """L = (A + Aᵀ) / 2 in integers; the weights out of and into each vertex; the total weight."""
     if weight:
         validation.nonnegative(A)
     B, is_symmetric = community_weights.edge_weights(A, weight)

@@ -17,7 +17,7 @@ from typing import Any
 
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import Matching, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -73,7 +73,7 @@ def _refuse_unequal(A: Matrix) -> None:
         rows, columns, _ = unlike.to_coo(values=False)
         i, j = int(rows[0]), int(columns[0])
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)} and "
-            f"{A[j, i].value} on {called(j)} -> {called(i)}, "
+            f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)} and "
+            f"{A[j, i].value} on {vertex_name(j)} -> {vertex_name(i)}, "
             "but the weights of an undirected graph must be symmetric, and numbers"
         )

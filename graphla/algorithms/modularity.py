@@ -16,7 +16,7 @@ import numpy as np
 from graphla.algorithms._shared import community_weights, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.membership import number_values, selection
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector, VectorExpression
 from semirings import binary, monoid
@@ -105,5 +105,5 @@ def _read_labels(communities: Any, A: Matrix) -> Vector:
         labels[listed] = k
     if (labels < 0).any():
         v = int(np.flatnonzero(labels < 0)[0])
-        raise InvalidValue(f"communities lacks vertex {called(v)}, but should have each once")
+        raise InvalidValue(f"communities lacks vertex {vertex_name(v)}, but should have each once")
     return number_values(Vector.from_dense(labels))[0]

@@ -22,7 +22,7 @@ from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.degree import edges_in, edges_out
 from graphla.graph.cached_properties import values_differ
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import PageRank, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -133,7 +133,7 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
         if unfit.nvals:
             vertices, sums = unfit.to_coo()
             raise InvalidValue(
-                f"A has weights out of vertex {called(vertices[0])} that add up to "
+                f"A has weights out of vertex {vertex_name(vertices[0])} that add up to "
                 f"{sums[0]:.3g}, but {but} must be finite in {dtype}"
             )
 

@@ -19,7 +19,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import sssp
 from graphla.expression import replace
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select, unary
 from semirings.exceptions import InvalidValue
@@ -49,7 +49,7 @@ def path_count(
     """
     wanted = validation.one_of("dtype", dtype, ("INT64", "FP64"))
     if validation.weighs("weight", weight):
-        T, count = _tight(A, sssp(A, source)), _of_all_paths
+        T, count = _find_tight_edges(A, sssp(A, source)), _of_all_paths
     else:
         T, count = A, _of_levels
     rounded = count(T, validation.starts(source, A, 1.0, "FP64"))
@@ -63,7 +63,7 @@ def path_count(
     off = unary.abs(binary.minus(exact.dup("FP64") & rounded)).reduce(monoid.max).get(0)
     if most >= 2.0**63 or off > most / 2:
         raise OverflowError(
-            f"A has about {most:.3g} shortest paths from {called(source)} to some vertex, "
+            f"A has about {most:.3g} shortest paths from {vertex_name(source)} to some vertex, "
             'which INT64 cannot hold; ask for dtype "FP64"'
         )
     return exact
@@ -94,7 +94,7 @@ def _of_all_paths(T: Matrix, start: Vector) -> Vector:
     )
 
 
-def _tight(A: Matrix, d: Vector) -> Matrix:
+def _find_tight_edges(A: Matrix, d: Vector) -> Matrix:
     """T(u, v) = true where d(u) + A(u, v) = d(v)."""
     D = d.diag()
     A = select.offdiag(A).new()

@@ -13,8 +13,7 @@ from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import lengths_of
-from graphla.backends import Enough, backend
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings.exceptions import GraphblasException, InvalidValue
@@ -51,12 +50,12 @@ def shortest_path(
     """
     source = validation.vertex(source, A.nrows)
     target = validation.vertex(target, A.nrows, "target")
-    lengths, parents = _traversed(A, source, target, weight, method, parents=True)
+    lengths, parents = _search(A, source, target, weight, method, parents=True)
     _length(lengths, source, target)
     before, path = parents.to_dense(-1, copy=False), [target]
     while path[-1] != source:
         if len(path) == FEW:
-            before = backend(A.device).to_host(before)
+            before = parents.to_dense(-1)
         path.append(int(before[path[-1]]))
     return path[::-1]
 
@@ -81,13 +80,11 @@ def shortest_path_length(
     """
     source = validation.vertex(source, A.nrows)
     target = validation.vertex(target, A.nrows, "target")
-    lengths, _ = _traversed(A, source, target, weight, method, parents=False)
+    lengths, _ = _search(A, source, target, weight, method, parents=False)
     return _length(lengths, source, target)
 
 
-def _traversed(
-    A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
-) -> Any:
+def _search(A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool) -> Any:
     """(lengths, parents) of the paths from the source, those on the way to the target at least."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
@@ -98,13 +95,13 @@ def _traversed(
     else:
         A, dtype = lengths_of(A, weight)
         validation.nonnegative(A)
-        start, enough = validation.starts(source, A, 0, dtype), Enough(target)
-        found = solve(start, A, min_plus[dtype], parents=parents, enough=enough)
+        start = validation.starts(source, A, 0, dtype)
+        found = solve(start, A, min_plus[dtype], parents=parents, target=target)
     return found if parents else (found, None)
 
 
 def _length(lengths: Vector, source: int, target: int) -> Any:
     length = lengths.get(target)
     if length is None:
-        raise NoPath(f"A has no path from {called(source)} to {called(target)}")
+        raise NoPath(f"A has no path from {vertex_name(source)} to {vertex_name(target)}")
     return length

@@ -84,12 +84,12 @@ def _by(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
     if ebunch is None:
         into = N if symmetric else N.T.new()
-        return _joined(
+        return _concatenate(
             [_in_rows(A, N, rows, degree, scale) for rows in common_neighbors.row_batches(N, into)]
         )
     pairs = _pairs(ebunch, A)
     C = _common(N, pairs)
-    return _scaled(C, C if A is N else _common(A, pairs), degree, degree, scale)
+    return _scale_entries(C, C if A is N else _common(A, pairs), degree, degree, scale)
 
 
 def _in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
@@ -97,17 +97,17 @@ def _in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> M
     # C = N plus.pair Nᵀ, off the diagonal
     C = select.offdiag(plus_pair["INT64"](N[rows, :].new() @ N.T), rows.start).new()
     both = C if A is N else plus_pair["INT64"](A[rows, :].new() @ A.T).new(mask=C.S)
-    return _scaled(C, both, degree[rows], degree, scale)
+    return _scale_entries(C, both, degree[rows], degree, scale)
 
 
-def _scaled(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
+def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
     """C / scale, where C and `both` have an entry."""
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
     return common_neighbors.pattern(C, common / np.maximum(below, 1))
 
 
-def _joined(blocks: list[Matrix]) -> Matrix:
+def _concatenate(blocks: list[Matrix]) -> Matrix:
     """The rows of one block after those of another."""
     if len(blocks) == 1:
         return blocks[0]

@@ -18,7 +18,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.membership import number_values, rank_entries, selection
 from graphla.algorithms.components import connected_components
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import SpanningForest, accelerated
 from graphla.sparse import Matrix
 from semirings import binary, monoid, select, unary
@@ -91,7 +91,7 @@ def _upper_edges(A: Matrix, ignore_nan: bool) -> Matrix:
         rows, columns, _ = wrong.to_coo(values=False)
         i, j = int(rows[0]), int(columns[0])
         raise InvalidValue(
-            f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers: "
-            f"ignore_nan=True leaves such edges out"
+            f"A has weight nan on edge {vertex_name(i)} -> {vertex_name(j)}, "
+            "but must have numbers: ignore_nan=True leaves such edges out"
         )
     return U.dup(mask=~wrong.S)

@@ -16,8 +16,7 @@ import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.backends import Enough
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings import unary
@@ -61,15 +60,13 @@ def sssp(
         cutoff = validation.real("cutoff", cutoff, low=0)
     if delta is not None:
         delta = validation.real("delta", delta, low=0)
-    enough = None if cutoff is None or cutoff == math.inf else Enough(most=cutoff)
+    most = None if cutoff == math.inf else cutoff
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        found = solve(
-            start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, enough=enough
-        )
+        found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most)
     except OverflowError as error:
         raise OverflowError(
-            f"A has a shortest path from {called(source)} of more than {LONGEST}, "
+            f"A has a shortest path from {vertex_name(source)} of more than {LONGEST}, "
             "which INT64 cannot hold"
         ) from error
     if cutoff is None:

@@ -42,7 +42,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     A = common_neighbors.drop_loops(A)
     if k <= 2:
         return A.dup()
-    return A.dup(mask=_peeled(_whole(A), k).N.S)
+    return A.dup(mask=_peel(_whole(A), k).N.S)
 
 
 @graph_algorithm(undirected=True)
@@ -63,7 +63,7 @@ def truss_numbers(A: Matrix) -> Matrix:
     while edges.F.nvals:
         # K⟨F⟩ = k, as all of F is in the k-truss
         K(edges.F.S) << k
-        edges, k = _peeled(edges, k + 1), k + 1
+        edges, k = _peel(edges, k + 1), k + 1
     return binary.max(K | K.T).new()
 
 
@@ -81,7 +81,7 @@ def _whole(A: Matrix) -> _Edges:
     return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))
 
 
-def _peeled(edges: _Edges, k: int) -> _Edges:
+def _peel(edges: _Edges, k: int) -> _Edges:
     """Those left in the k-truss."""
     while True:
         left = select.valuege(edges.S, k - 2).new()

@@ -86,7 +86,6 @@ class Backend(Traversals, Components, Groups, Protocol):
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
 
-    xp: Any  # until nothing asks for it
     MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
 
     costs: Costs
@@ -251,6 +250,10 @@ class Backend(Traversals, Components, Groups, Protocol):
     # --- indices: None means all, in order -----------------------------------------------------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
         """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+        ...
+
+    def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
+        """The value at i (or at (i, j)) as a NumPy scalar; None where there is no entry."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...

@@ -30,11 +30,15 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from enum import IntEnum
-from functools import cache
+from functools import cache, partial
+from threading import local
 from typing import Any
 
+import cupy
 import numpy as np
+from cupy.cuda.function import CPointer
 
 from graphla.compilers import nvrtc
 
@@ -49,59 +53,102 @@ OPEN = ""
 """The kind of a field whose type is a parameter of the template, or another struct."""
 
 
-class Packed(np.ndarray):
-    """The bytes of a struct: CuPy passes a NumPy array of one element by value."""
+class Packed(CPointer):
+    """The bytes of a struct, where a launch reads them: CuPy takes a CPointer as it is."""
 
-    values: tuple[Any, ...]  # of the fields, in order
-    kinds: tuple[str, ...]  # of the fields, as the module `struct` calls them
-    numbers: tuple[Any, ...]  # that were packed
-    format: str  # of the whole
+    __slots__ = ("begin", "layout", "memory", "values")
+
+    begin: int  # of the bytes
+    memory: Any  # that they lie in
+    layout: _Layout
+    values: tuple[Any, ...]  # of the fields, in order; arrays stay alive
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return self.layout.size
 
 
-class Struct:
-    """The struct `name` of a CUDA source: call it with a value for each field, by name."""
+def Struct(file: str, name: str) -> Callable[..., Packed]:
+    """Return the function that packs the struct `name` of a CUDA source, a keyword for each field.
 
-    __slots__ = ("_kinds", "file", "name")
+    It is compiled from a text, as the methods of a dataclass are: a loop over the fields would take
+    longer than the launch.
+    """
+    kinds = fields(nvrtc.sources()[file], name)
+    names = ", ".join(kinds)
+    numbers = ", ".join(
+        f"{each}.data.ptr if type({each}) is ndarray else address({each})"
+        if kind == POINTER
+        else each
+        for each, kind in kinds.items()
+    )
+    scope: dict[str, Any] = {"ndarray": cupy.ndarray, "address": _address}
+    if OPEN in kinds.values():
+        text, scope["pack"] = f"pack({names})", partial(_pack_open, tuple(kinds.values()))
+    else:
+        text, scope["pack"] = f"pack(({names},), {numbers})", _layout(tuple(kinds.values())).pack
+    exec(f"def {name}(*, {names}): return {text}", scope)
+    return scope[name]
 
-    def __init__(self, file: str, name: str):
-        self.file = file
-        self.name = name
-        self._kinds: dict[str, str] = {}
 
-    def __call__(self, **values: Any) -> Packed:
-        kinds = self._kinds or self._read()
-        if values.keys() != kinds.keys():
-            lacks, extra = kinds.keys() - values.keys(), values.keys() - kinds.keys()
-            wrong = [f"lacks {name}" for name in lacks] + [f"has no {name}" for name in extra]
-            raise TypeError(f"struct {self.name} of {self.file} {', '.join(sorted(wrong))}")
-        ordered = tuple([values[name] for name in kinds])
-        numbers: list[Any] = []
-        found = []
-        for kind, value in zip(kinds.values(), ordered, strict=True):
-            if kind == POINTER:
-                numbers.append(_address(value))
-            elif kind != OPEN:
-                numbers.append(value)
-            elif isinstance(value, Packed):
-                numbers += value.numbers
-                kind = value.format
-            else:
-                numbers.append(value)
-                kind = value.dtype.char
-            found.append(kind)
-        packer, dtype, written = _layout("".join(found))
-        packed = np.ndarray.__new__(Packed, (), dtype)
-        packer.pack_into(packed, 0, *numbers)  # pyright: ignore[reportArgumentType]
-        packed.values, packed.kinds = ordered, tuple(found)
-        packed.numbers, packed.format = tuple(numbers), written
+def _pack_open(declared: tuple[str, ...], *values: Any) -> Packed:
+    """Pack a struct of which some types are those of the values."""
+    kinds, numbers = [], []
+    for kind, value in zip(declared, values, strict=True):
+        number = _address(value) if kind == POINTER else value
+        if kind == OPEN and isinstance(value, Packed):
+            kind = value.layout.as_field
+            number = bytes(value.memory[value.begin : value.begin + value.size])
+        elif kind == OPEN:
+            kind = value.dtype.char
+        kinds.append(kind)
+        numbers.append(number)
+    return _layout(tuple(kinds)).pack(values, *numbers)
+
+
+class _Layout:
+    """How the fields of a struct lie in memory: as a C++ compiler puts them."""
+
+    __slots__ = ("as_field", "kinds", "packer", "size")
+
+    def __init__(self, kinds: tuple[str, ...]):
+        self.kinds = kinds
+        widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
+        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # ends at a multiple of it
+        self.size = self.packer.size
+        self.as_field = f"0{widest}{self.size}s"
+
+    def pack(self, values: tuple[Any, ...], *numbers: Any) -> Packed:
+        """Return the struct of these numbers, which stand for these values."""
+        room = _room.__dict__
+        begin = room["used"]
+        end = begin + self.size
+        if end > SIZE:
+            array = np.empty(SIZE, np.uint8)
+            room.update(memory=array.data, address=array.ctypes.data)
+            begin, end = 0, self.size
+        room["used"] = (end + 15) & ~15
+        memory = room["memory"]
+        self.packer.pack_into(memory, begin, *numbers)
+        packed = Packed(room["address"] + begin)
+        packed.layout, packed.values = self, values
+        packed.memory, packed.begin = memory, begin
         return packed
 
-    def _read(self) -> dict[str, str]:
-        self._kinds = fields(nvrtc.sources()[self.file], self.name)
-        return self._kinds
 
-    def __repr__(self) -> str:
-        return f"<struct {self.name} of {self.file}>"
+_layout = cache(_Layout)
+
+
+class _Room(local):
+    """Memory of a thread in which it packs one struct after another."""
+
+    def __init__(self) -> None:
+        self.used = SIZE
+
+
+SIZE = 1 << 16
+_room = _Room()
 
 
 def enumeration(file: str, name: str) -> Any:
@@ -131,15 +178,6 @@ def _address(value: Any) -> int:
         raise TypeError(f"a kernel cannot read this array of the host: {value!r}")
     pointer = getattr(getattr(value, "data", None), "ptr", None)
     return int(value) if pointer is None else pointer
-
-
-@cache
-def _layout(formats: str) -> tuple[struct.Struct, np.dtype[Any], str]:
-    """Return the packer of fields as a C++ compiler lays them out, its dtype and its format."""
-    widest = max(re.sub(r"\d+\w", "", formats), key=struct.calcsize)
-    written = f"0{widest}{formats}0{widest}"  # begins and ends at a multiple of its widest field
-    packer = struct.Struct(f"@{written}")
-    return packer, np.dtype(f"V{packer.size}"), written
 
 
 def fields(text: str, name: str) -> dict[str, str]:

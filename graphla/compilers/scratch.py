@@ -18,6 +18,7 @@ MOST = 1 << 26
 class _Kept(local):
     def __init__(self) -> None:
         self.arrays: dict[tuple[str, Any], np.ndarray] = {}
+        self.bits: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
 
 _kept = _Kept()
@@ -29,6 +30,22 @@ def take(name: str, size: int, dtype: Any) -> np.ndarray:
     if array is None or array.size < size:
         array = np.zeros(size, dtype)
     return array
+
+
+def take_bits(size: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a two-level bit map of `size` bits (see `loops/marks`), and a value for each bit."""
+    words = (size + 63) >> 6
+    kept = _kept.bits.pop(dtype, None)
+    if kept is None or kept[2].size < size:
+        summary = np.zeros((words + 63) >> 6, np.uint64)
+        kept = np.zeros(words, np.uint64), summary, np.zeros(size, dtype)
+    return kept
+
+
+def give_bits(kept: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    """Keep a bit map, now empty, and its values for the next `take_bits`."""
+    if kept[2].nbytes <= MOST:
+        _kept.bits[kept[2].dtype] = kept
 
 
 def give(name: str, array: np.ndarray) -> None:

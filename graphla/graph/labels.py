@@ -21,8 +21,8 @@ _AT: ContextVar[Labels | None] = ContextVar("labels", default=None)
 
 
 @contextmanager
-def at(labels: Labels) -> Iterator[None]:
-    """An algorithm is at a graph with these labels: messages are to speak of them."""
+def naming_scope(labels: Labels) -> Iterator[None]:
+    """Let messages name vertices by these labels."""
     token = _AT.set(None if labels.are_numbers else labels)
     try:
         yield
@@ -30,8 +30,8 @@ def at(labels: Labels) -> Iterator[None]:
         _AT.reset(token)
 
 
-def called(vertices: Any) -> str:
-    """A vertex, or a list of them, in a message: by its label, or of a Matrix by its number."""
+def vertex_name(vertices: Any) -> str:
+    """Return a vertex, or a list of vertices, for a message: labels in a Graph, else numbers."""
     labels = _AT.get()
     if labels is None or not isinstance(vertices, (Integral, list)):
         return str(vertices)

@@ -6,13 +6,12 @@ The layout is told in edge_tuned.cu and edges.cuh.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import rows_of
+from graphla.backends.cuda.launch import card, rows_of
 from graphla.compilers.cuda import Kernel
 from graphla.formats import Array
 from graphla.stores import MatrixForms
@@ -56,16 +55,11 @@ class Edges:
         """A grid that runs at once, or a smaller one, and threads of a block: each block has a run
         of chunks of its own, a chunk or more for each warp.
         """
-        processors = _multiprocessors(xp.cuda.runtime.getDevice())
+        processors = card().multiprocessors
         chunks = self.corners.size
         block = FEW_THREADS if 2 * chunks < processors * (BLOCK // WARP) else BLOCK
         most = kernel.resident(block) * processors
         return max(1, min(most, -(-chunks // (block // WARP)))), block
-
-
-@cache
-def _multiprocessors(device: int) -> int:
-    return xp.cuda.Device(device).attributes["MultiProcessorCount"]
 
 
 def lay_out(

@@ -16,7 +16,7 @@ from graphla.algorithms.distances import lengths_of
 from graphla.backends import streams
 from graphla.formats import Array, BitmapVector
 from graphla.graph import Graph
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from graphla.stores import MatrixForms, VectorForms
@@ -120,8 +120,8 @@ class Paths:
     def _refuse(self, source: int, than: str, sign: int) -> None:
         low, high = _range(self.dtype)
         raise OverflowError(
-            f"A has a shortest path from {called(source)} of {than} {low if sign < 0 else high}, "
-            f"which {self.dtype} cannot hold here"
+            f"A has a shortest path from {vertex_name(source)} of {than} "
+            f"{low if sign < 0 else high}, which {self.dtype} cannot hold here"
         )
 
 

@@ -64,23 +64,15 @@ def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
 
 def _vector_element(v: VectorForms, i: int) -> ScalarForms:
     """s = v(i), or nothing."""
-    do = backend(v.device)
-    if v.has_dense:
-        w = v.at_hand
-        k, there = i, isinstance(w, FullVector) or bool(w.present[i])  # pyright: ignore[reportAttributeAccessIssue]
-    else:
-        w = v.sparse()
-        k, there = do.find(w, i)
-    return ScalarForms(v.device, v.dtype, do.to_host(w.values[k])[()] if there else None)
+    stored = v.at_hand if v.has_dense else v.sparse()
+    return ScalarForms(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
 def _matrix_element(a: MatrixForms, i: int, j: int) -> ScalarForms:
     """s = A(i, j), or nothing."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
-    do, csr = backend(a.device), a.csr
-    k, there = do.find(csr, i, j)
-    return ScalarForms(a.device, a.dtype, do.to_host(csr.values[k])[()] if there else None)
+    return ScalarForms(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:

@@ -63,18 +63,21 @@ def solve(
     limit: int | None = None,
     parents: bool = False,
     delta: float | None = None,
-    enough: Enough | None = None,
+    target: int | None = None,
+    most: Any = None,
 ) -> Any:
-    """`closure`, where near means within `delta` of the best; None: chosen by the backend.
+    """Like `closure`, with options of the evaluation that its users do not see.
 
-    Values that are not asked for, where some are `enough`, may be missing, or not the best.
+    Values within `delta` of the best one are near; by default the backend chooses it. If only the
+    value at `target`, or only values that are no worse than `most`, are needed, the evaluation may
+    end early; other values may then be missing, or not be the best.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:
         raise TypeError("A must be a graphla.Matrix, not a Vector")
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
-    op = _typed(semiring, x.dtype, A.dtype)
+    op = _choose_types(semiring, x.dtype, A.dtype)
     check_sum(op.monoid)
     limit = _checked_limit(limit)
     if not isinstance(parents, bool):
@@ -96,6 +99,7 @@ def solve(
         if not forms.nvals or not a.nvals or limit == 0:
             values = Vector._of(running.gives(forms))
             return (values, indexunary.index(values).new("INT32")) if parents else values
+        enough = None if target is None and most is None else Enough(target, most)
         task = Task(forms, a, op, lowered, limit, parents, delta, noun, enough)
         closed = evaluate(task)
         values = running.gives(VectorForms(a.device, op.return_type, closed.values))
@@ -129,7 +133,7 @@ def _checked_limit(limit: Any) -> int | None:
 _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
-def _typed(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
+def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
     """The semiring on x and A, such that its results are again what it multiplies."""
     op = semiring_of(semiring, x, a)
     dtype = op.return_type

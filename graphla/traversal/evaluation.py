@@ -66,7 +66,7 @@ def evaluate(task: Task) -> Closed:
     way = ROUNDS if op.is_positional else evaluation(op, task.a, low, high)
     if way.distributes and low == high and way.never_improves and is_iso_valued(task):
         return _by_search(task, low)
-    closed = _settled(task, way)
+    closed = _solve(task, way)
     if closed.overflowed:
         _refuse_overflow(task, way, closed)
     elif _ran_off(task, way, closed, (low, high)):
@@ -96,7 +96,7 @@ def is_iso_valued(task: Task) -> bool:
 
 def _by_search(task: Task, start: Any) -> Closed:
     """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
-    op, a, xp = task.op, task.a, task.do.xp
+    op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
     rest, _ = values_by_level(op, start, weight, 1)
     is_constant = bool(rest[0] == rest[1])
@@ -107,11 +107,12 @@ def _by_search(task: Task, start: Any) -> Closed:
     if fitting <= depth:
         refuse_value(task, int((tree.present & (tree.levels == fitting)).argmax()))
     if is_constant:
-        values = xp.broadcast_to(task.x.sparse(sorted=False).values[:1], (n,))
+        values = np.broadcast_to(task.x.sparse(sorted=False).values[:1], (n,))
     elif tree.levels is not None and np.array_equal(table, np.arange(depth + 1)):
         values = tree.levels if dtype == np.int32 else tree.levels.astype(dtype)
     else:
-        values = xp.asarray(table)[xp.where(tree.present, tree.levels, 0)]
+        assert tree.levels is not None
+        values = do.asarray(table)[np.where(tree.present, tree.levels, 0)]
     found = BitmapVector(n, tree.present, values, tree.reached)
     return Closed(found, tree.parents, tree.depth, tree.trace)
 
@@ -165,7 +166,7 @@ def values_by_level(
 # --- by improvements, and by rounds ---------------------------------------------------------------
 
 
-def _settled(task: Task, way: Evaluation) -> Closed:
+def _solve(task: Task, way: Evaluation) -> Closed:
     """Until nothing improves; a cycle that has no end is refused."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
@@ -182,7 +183,7 @@ def _settled(task: Task, way: Evaluation) -> Closed:
             if rounded > ROUNDED * patience:
                 _refuse_rounded(task, further)
         closed = further._replace(
-            parents=_joined(task, closed.parents, further.parents),
+            parents=_merge_parents(task, closed.parents, further.parents),
             overflowed=closed.overflowed or further.overflowed,
         )
     if task.parents and task.limit is None and not way.never_improves:
@@ -190,12 +191,12 @@ def _settled(task: Task, way: Evaluation) -> Closed:
     return closed
 
 
-def _joined(task: Task, before: Any, after: Any) -> Any:
+def _merge_parents(task: Task, before: Any, after: Any) -> Any:
     """The parents of what improved since, and else those before."""
     if before is None:
         return after
-    xp = task.do.xp
-    return xp.where(after == xp.arange(after.size, dtype=after.dtype), before, after)
+    vertices = np.arange(after.size, dtype=after.dtype, like=after)
+    return np.where(after == vertices, before, after)
 
 
 def _run(task: Task, way: Evaluation, turns: int) -> Closed:

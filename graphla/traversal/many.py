@@ -16,7 +16,7 @@ from graphla.backends import Level, Reach, backend
 from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.searches import lower, record_levels
-from graphla.operations.operation import Running
+from graphla.operations.operation import Running, perform
 from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 FEW = 8
 """From so many searches on, pull is worth making the form that it needs."""
+PARTS = 256
+"""Number of parts in which a long column is added up."""
 TABLE = 1 << 26
 """Levels that are held at once where only their places are kept, a word for each search at least.
 """
@@ -47,7 +49,7 @@ def levels(
             into,
             _on_device(a, starts),
             mask=lowered,
-            limit=_bounded(limit, a),
+            limit=_limit_levels(limit, a),
             levels=wanted,
             plan=None if into is None else a.plan_now(),
             traced=bool(recorders()),
@@ -69,6 +71,27 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
 
+def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+    """Σ 1 / d(i, v) over the ends v (axis 1) or over the starts i (axis 0), without d = 0."""
+    found = levels(A, starts, dtype="INT32")
+
+    def add_up(a: MatrixForms) -> np.ndarray:
+        do = backend(a.device)
+        at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
+        near = np.where(at > 0, 1.0 / np.maximum(at, 1), 0.0)
+        return do.to_host(near.sum(axis=0) if axis == 0 else _sum_columns(near.T))
+
+    return perform("harmonic", add_up, A._forms)
+
+
+def _sum_columns(table: Array) -> Array:
+    """Return the sums of a few long columns, added up in PARTS parts: a GPU adds these at once."""
+    rows, columns = table.shape
+    whole = rows // PARTS * PARTS
+    parts = table[:whole].reshape(PARTS, whole // PARTS, columns)
+    return parts.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)
+
+
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
     def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
         do = backend(a.device)
@@ -87,44 +110,48 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 
 def pairs(A: Matrix) -> Matrix:
     """R(i, j) = true where j can be reached from i, as i can from itself."""
-    n, xp, device = A.nrows, backend(A.device).xp, A.device
+    n = A.nrows
     batch = max(64, TABLE // max(n, 1) // 64 * 64)
-    parts, counts = [xp.empty(0, np.int32)], [xp.zeros(1, np.int64)]
+    columns, counts = [], []
     for part in batches(A, n, "transitive closure", batch):
-        found = levels(A, np.arange(n)[part], dtype="INT32")
-        there = xp.ascontiguousarray(found >= 0)
-        parts.append(_columns(there, xp)[there])
-        counts.append(there.sum(axis=1))
-    ends, indices = xp.concatenate(counts).cumsum(dtype=np.int64), xp.concatenate(parts)
-    true = xp.broadcast_to(xp.ones(1, bool), indices.shape)
-    narrow = np.int32 if indices.size < 2**31 else np.int64
-    csr = Csr(n, n, ends.astype(narrow), indices, true)
-    return Matrix._of(MatrixForms(device, BOOL, csr, None))
+        reached = (levels(A, np.arange(n)[part], dtype="INT32") >= 0).copy("C")
+        columns.append(_columns(reached)[reached])
+        counts.append(reached.sum(axis=1))
+    indices = np.concatenate(columns)
+    true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
+    csr = Csr(n, n, _offsets(np.concatenate(counts)), indices, true)
+    return Matrix._of(MatrixForms(A.device, BOOL, csr, None))
 
 
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
     """L(i, v), or its value by `values`, where start i reaches v; `found` are levels as int32."""
-    xp, (count, n) = backend(device).xp, found.shape
-    found = xp.ascontiguousarray(found)
+    count, n = found.shape
+    if not found.flags.c_contiguous:
+        found = found.copy("C")
     reached = found >= 0
-    ends = xp.zeros(count + 1, np.int64)
-    ends[1:] = reached.sum(axis=1).cumsum()
-    columns, there = _columns(reached, xp)[reached], found[reached]
+    there = found[reached]
     csr = Csr(
         count,
         n,
-        ends.astype(np.int32 if columns.size < 2**31 else np.int64),
-        columns,
+        _offsets(reached.sum(axis=1)),
+        _columns(reached)[reached],
         there if values is None else values(there),
     )
     return Matrix._of(MatrixForms(device, lookup_dtype(dtype), csr, None))
 
 
-def _columns(flags: Array, xp: Any) -> Array:
-    """The column of each place of a table."""
-    return xp.broadcast_to(xp.arange(flags.shape[1], dtype=np.int32), flags.shape)
+def _columns(flags: Array) -> Array:
+    """Return the column of each place of a table."""
+    return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
+
+
+def _offsets(counts: Array) -> Array:
+    """Return the offsets of rows with these numbers of entries."""
+    ends = np.zeros_like(counts, np.int64, shape=counts.size + 1)
+    np.cumsum(counts, dtype=np.int64, out=ends[1:])
+    return ends.astype(np.int32 if int(ends[-1]) < 2**31 else np.int64)
 
 
 def run(
@@ -164,5 +191,5 @@ def _on_device(a: MatrixForms, starts: np.ndarray) -> Array:
     return backend(a.device).asarray(starts, np.int32)
 
 
-def _bounded(limit: int | None, a: MatrixForms) -> int:
+def _limit_levels(limit: int | None, a: MatrixForms) -> int:
     return a.nrows if limit is None else min(limit, a.nrows)

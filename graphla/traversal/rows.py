@@ -63,14 +63,14 @@ def closure_of_rows(
             return (given, given.dup("INT32")) if parents else given
         task = Task(_row(starts, 0), a, op, lowered, limit, parents, None, noun)
         if not parents and _is_search(task, starts.csr):
-            found = _searched(task, starts.csr)
+            found = _search_rows(task, starts.csr)
             running.gives(found._forms)
             return found
-        closed = [_closed(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
-        values = running.gives(_stacked(closed, 1, task, op.return_type))
+        closed = [_close_row(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
+        values = running.gives(_stack_rows(closed, 1, task, op.return_type))
         if not parents:
             return Matrix._of(values)
-        return Matrix._of(values), Matrix._of(running.gives(_stacked(closed, 2, task, INT32)))
+        return Matrix._of(values), Matrix._of(running.gives(_stack_rows(closed, 2, task, INT32)))
 
 
 # --- together -------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def _is_search(task: Task, starts: Csr) -> bool:
     return way.distributes and way.never_improves
 
 
-def _searched(task: Task, starts: Csr) -> Matrix:
+def _search_rows(task: Task, starts: Csr) -> Matrix:
     """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
@@ -119,13 +119,14 @@ def _searched(task: Task, starts: Csr) -> Matrix:
     table, fitting = values_by_level(op, start, weight, depth)
     if fitting <= depth:
         refuse_value(task, int((levels == fitting).any(axis=0).argmax()))
-    by_level = do.xp.asarray(table)
+    by_level = do.asarray(table)
     found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
     if rows.size == starts.nrows:
         return found
     # Rows without a start stay empty.
-    whole = do.xp.zeros(starts.nrows + 1, found._forms.csr.indptr.dtype)
-    whole[rows + 1] = do.xp.diff(found._forms.csr.indptr)
+    ends = found._forms.csr.indptr
+    whole = np.zeros_like(ends, shape=starts.nrows + 1)
+    whole[rows + 1] = np.diff(ends)
     forms = found._forms.csr
     spread = Csr(
         starts.nrows,
@@ -148,7 +149,7 @@ def _row(x: MatrixForms, i: int) -> VectorForms:
     return VectorForms(x.device, x.dtype, part)
 
 
-def _closed(task: Task) -> _Row:
+def _close_row(task: Task) -> _Row:
     """The closure of one row."""
     do, x = task.do, task.x
     if not x.nvals or not task.a.nvals or task.limit == 0:
@@ -162,12 +163,12 @@ def _closed(task: Task) -> _Row:
     return _Row(sparse.indices, sparse.values, do.to_sparse(of).values)
 
 
-def _stacked(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixForms:
+def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixForms:
     """The matrix of these rows, with their values (1) or their parents (2)."""
-    xp, n = task.do.xp, task.x.size
+    n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
     narrow = np.int32 if ends[-1] < 2**31 else np.int64
-    values = xp.concatenate([row[which] for row in rows])
-    indices = xp.concatenate([row.indices for row in rows])
-    csr = Csr(len(rows), n, xp.asarray(ends.astype(narrow)), indices, values)
+    values = np.concatenate([row[which] for row in rows])
+    indices = np.concatenate([row.indices for row in rows])
+    csr = Csr(len(rows), n, task.do.asarray(ends.astype(narrow)), indices, values)
     return MatrixForms(task.a.device, dtype, csr, None)

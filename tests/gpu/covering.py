@@ -1,10 +1,10 @@
-"""A small set of rows in which every pair of values of two factors occurs."""
+"""Build a small set of rows in which every pair of values of two factors occurs."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 Row = dict[str, Any]
@@ -19,12 +19,15 @@ def everything(row: Row) -> bool:
 
 
 def covering(
-    factors: Mapping[str, Sequence[Any]], allows: Callable[[Row], bool] = everything
+    factors: Mapping[str, Sequence[Any]],
+    allows: Callable[[Row], bool] = everything,
+    apart: Collection[str] = (),
 ) -> list[Row]:
-    """Rows that `allows` lets pass, in which every pair that some such row holds occurs.
+    """Return rows that `allows` accepts, in which every pair of values that it accepts occurs.
 
-    `allows` is asked of rows that are filled in part, too: it refuses what no value of the rest
-    can mend. The same factors give the same rows.
+    Pairs of two factors that are both in `apart` need not occur, but each of their values must.
+    `allows` also judges partial rows: it refuses those that no further value can make valid. The
+    same arguments give the same rows.
     """
     factors = {name: list(values) for name, values in factors.items()}
     if len(factors) < 2:
@@ -34,9 +37,11 @@ def covering(
     left = dict.fromkeys(
         ((a, i), (b, j))
         for a, b in itertools.combinations(factors, 2)
+        if a not in apart or b not in apart
         for i in range(len(factors[a]))
         for j in range(len(factors[b]))
     )
+    left |= dict.fromkeys(((a, i),) for a in factors if a in apart for i in range(len(factors[a])))
     rows = []
     while left:
         seed = next(iter(left))
@@ -77,6 +82,7 @@ def _fill(
         chance.shuffle(values)
         gains = {
             i: sum(_pair(factors, (name, i), other) in left for other in place.items())
+            + (((name, i),) in left)
             for i in values
         }
         for i in sorted(values, key=gains.__getitem__, reverse=True):
@@ -93,7 +99,9 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    return list(itertools.combinations(((name, place[name]) for name in factors), 2))
+    """Return what a row holds: each pair of its values, and each value by itself."""
+    values = [(name, place[name]) for name in factors]
+    return [*itertools.combinations(values, 2), *((value,) for value in values)]
 
 
 def _pair(factors: Mapping[str, list[Any]], x: tuple[str, int], y: tuple[str, int]) -> Any:

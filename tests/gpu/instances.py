@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from semirings.dtypes import ALL, DataType
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
+MAIN = "sm_90"
+"""The architecture for which `make test` compiles a sample of every kernel's instances."""
+OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
@@ -224,14 +227,8 @@ class Kernel:
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
-        operators = [
-            ((name, side), dtype)
-            for name, dtypes in NAMED.items()
-            for dtype, side in zip(dtypes, itertools.cycle(("mxv", "vxm")), strict=False)
-        ]
         turns = itertools.cycle(ARCHITECTURES)
-        for operator, dtype in operators:
-            base = {"operator": operator, "dtype": _lookup(dtype)}
+        for base in _named_operators():
             for row in self._with(base, rest):
                 yield self.instance({**row, "architecture": next(turns)})
 
@@ -246,17 +243,49 @@ class Kernel:
         rows = [row for row in product if comes_up(row)]
         return [{**base, **row} for row in (covering(rest, comes_up) if len(rows) > MANY else rows)]
 
-    def campaign(self) -> list[Instance]:
-        """All that a plain run of the tests compiles."""
-        return [*self.covering(), *self.named()]
+    @cache  # noqa: B019 (there are as many as kernels)
+    def sample(self) -> list[Instance]:
+        """Return the instances for the main architecture that `make test` compiles.
 
-    def all(self) -> Iterator[Instance]:
-        """The full product."""
+        They hold every value of each factor and every pair of values, except pairs of two dtypes
+        or of an operator and a dtype: `cast_values` and the structs' probes cover those. Each of
+        the dozen semirings occurs at each of its dtypes. Of `SLOW` kernels they hold every value
+        only.
+        """
         factors = self.factors()
-        for values in itertools.product(*factors.values()):
-            row = dict(zip(factors, values, strict=True))
-            if self.allows(row):
-                yield self.instance(row)
+        factors["architecture"] = (MAIN,)
+        apart = set(self.parameters) if self.name in SLOW else set()
+        if self.operators != "nothing":
+            stored = {name for name, domain in self.parameters.items() if OWN in domain}
+            apart |= {"operator", "dtype"} | stored
+        drawn = covering(factors, self.allows, apart)
+        return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
+
+    def _sampled_semirings(self) -> list[Row]:
+        """Return rows that hold each named semiring with parameters it is used with."""
+        if self.operators not in ("matrix_vector", "matrix_matrix"):
+            return []
+        rest = {name: _own_alone(values) for name, values in self.parameters.items()}
+
+        def comes_up(row: Row) -> bool:
+            if len(row) <= len(rest):
+                return True
+            row = dict(row)
+            spec = self.spec({**row, **row.pop("named")})
+            return _is_asked_for(spec, row) and self.obeys(spec, row)
+
+        rows = covering({"named": _named_operators(), **rest}, comes_up, {"named", *rest})
+        return [{**row, **row.pop("named"), "architecture": MAIN} for row in rows]
+
+    def elsewhere(self, architecture: str) -> Instance:
+        """Return the instance for another architecture that `make test` compiles."""
+        rows, turn = self.sample(), KERNELS.index(self) + OTHERS.index(architecture)
+        return replace(rows[turn * 7 % len(rows)], architecture=architecture)
+
+    def campaign(self) -> list[Instance]:
+        """Return the instances that `make test-full` compiles, among them those of `make test`."""
+        others = map(self.elsewhere, OTHERS)
+        return [*self.covering(), *self.named(), *self.sample(), *others]
 
     def instance(self, row: Row) -> Instance:
         """What is compiled for a row."""
@@ -296,6 +325,15 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
     return (
         kept and len(widths) < 2 and ("ENDS" not in row or (row["ENDS"] != 0) == ring.monoid.is_any)
     )
+
+
+def _named_operators() -> list[Row]:
+    """Return the operator and the dtype of each named semiring, sides alternately."""
+    return [
+        {"operator": (name, side), "dtype": _lookup(dtype)}
+        for name, dtypes in NAMED.items()
+        for dtype, side in zip(dtypes, itertools.cycle(("mxv", "vxm")), strict=False)
+    ]
 
 
 def _own_alone(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -351,7 +389,7 @@ DOMAINS = {
 """What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""
 
 OPERATORS_OF = {
-    "select.cu": {"flag_entries": "select"},
+    "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
     "ewise_union.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
     "ewise_intersect.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
     "reduce.cu": dict.fromkeys(
@@ -370,7 +408,7 @@ OPERATORS_OF = {
     "spmv.cu": dict.fromkeys(
         ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
     ),
-    "spmspv.cu": dict.fromkeys(("push_columns", "push_tiles"), "matrix_vector"),
+    "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
     "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
     "closure.cu": {"close_over": "closing"},
@@ -386,6 +424,9 @@ HOT = {
 """The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
 hand than a thread has registers for, are held to the table alone.
 """
+
+SLOW = {"close_over", "search_breadth_first", "search_many", "search_small"}
+"""The kernels that take NVRTC a second or more per instance."""
 
 SORT_THREADS, SORT_ITEMS = 256, (17, 11)  # THREADS and ITEMS of backends/cuda/sorting.py
 SORT_TILES = tuple(SORT_THREADS * items for items in SORT_ITEMS)

@@ -21,10 +21,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT), str(HERE)]
+sys.path[:0] = [str(ROOT), str(HERE), str(HERE.parent)]
 
+import records  # noqa: E402
 import tour  # noqa: E402
-import verified  # noqa: E402
 
 TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
 """The slowest first, with the processes that each is given, at most: it has a stage or more."""
@@ -121,7 +121,7 @@ def watches(tool: str) -> list[Watch]:
 def main(file: str, *tools: str) -> None:
     """All of it, some at a time."""
     chosen = [watch for tool in TOOLS if tool in (tools or TOOLS) for watch in watches(tool)]
-    sources = verified.digest()
+    sources = records.digests()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ended = list(pool.map(Watch.outcome, chosen))
     found = {
@@ -135,7 +135,7 @@ def main(file: str, *tools: str) -> None:
         if left and "passed" in {outcome for outcome, _ in of_tool}:
             print(f"{tool} has not seen {sorted(left)}")
             found[f"tests/gpu/sanitize.py::{tool}[every kernel]"] = "failed"
-    verified.keep(Path(file), found, sources)
+    records.keep(Path(file), found, sources)
     if "failed" in found.values():
         sys.exit("compute-sanitizer found something")
 

@@ -1,27 +1,27 @@
 """Every kernel, and every operator's struct, compiles for every architecture, within its means.
 
-The campaign draws a covering array of each kernel's parameters (`instances.py`), compiles it by
-NVRTC for four architectures, and holds what each instance takes against `resources.json`, which
-`make resources` writes. It needs no card and no CuPy: NVRTC alone.
+NVRTC compiles instances of each kernel (`instances.py`), and what each takes is compared with
+`resources.json`, which `make resources` writes. `make test` compiles a sample for one architecture
+and one instance for each other; `make test-full` compiles every pair of parameters for all four.
+NVRTC suffices: the tests need neither a card nor CuPy.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
-from campaign import compile_all, table
+from campaign import Resources, compile_all, table
 from instances import (
-    ARCHITECTURES,
     BINARY,
     HOT,
     KERNELS,
+    MAIN,
     OPERATORS_OF,
+    OTHERS,
     Instance,
     Kernel,
     in_the_sources,
@@ -34,9 +34,6 @@ from graphla.compilers import cuda_ops, nvrtc
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, BOOL, FP32, DataType
 from semirings.exceptions import GraphblasException
-
-PARTS = 3
-"""Tests to a kernel that has operators, so that they spread evenly over the cores."""
 
 
 @pytest.fixture(scope="module")
@@ -69,58 +66,59 @@ def test_every_kernel_is_in_the_campaign_under_its_own_operators():
 # --- kernels --------------------------------------------------------------------------------------
 
 
-def _parts() -> list[Any]:
-    """Each kernel, those of operators in parts: drawing an array is left to the test."""
-    return [
-        pytest.param(kernel, k, parts, id=f"{kernel.label}-{k}")
-        for kernel in KERNELS
-        for parts in (1 if kernel.operators == "nothing" else PARTS,)
-        for k in range(parts)
-    ]
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
+def test_a_sample_of_a_kernel_compiles_within_its_means(toolkit: Nvrtc, kernel: Kernel):
+    _check(toolkit, kernel.sample(), table())
 
 
-@cache
-def _campaign(kernel: Kernel) -> list[Instance]:
-    return kernel.campaign()
+@pytest.mark.parametrize("architecture", OTHERS)
+@pytest.mark.parametrize("file", sorted({kernel.file for kernel in KERNELS}))
+def test_each_kernel_of_a_file_compiles_for_other_cards(
+    toolkit: Nvrtc, file: str, architecture: str
+):
+    """The oldest architecture is compiled without `-default-device`, which NVRTC may lack."""
+    options = tuple(
+        option
+        for option in nvrtc.OPTIONS
+        if option != "-default-device" or architecture != OTHERS[0]
+    )
+    kernels = [kernel for kernel in KERNELS if kernel.file == file]
+    _check(toolkit, [kernel.elsewhere(architecture) for kernel in kernels], table(), options)
 
 
-@pytest.mark.parametrize(("kernel", "k", "parts"), _parts())
-def test_a_kernel_compiles_within_its_means(toolkit: Nvrtc, kernel: Kernel, k: int, parts: int):
-    _check(toolkit, _campaign(kernel)[k::parts], table())
+def test_one_architecture_is_compiled_without_an_option_of_newer_compilers():
+    assert "-default-device" in nvrtc.OPTIONS
 
 
-def _check(toolkit: Nvrtc, instances: list[Instance], limits: Any) -> None:
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
+def test_every_pair_of_a_kernels_parameters_compiles_within_its_means(
+    toolkit: Nvrtc, kernel: Kernel
+):
+    _check(toolkit, kernel.campaign(), table())
+
+
+def _check(
+    toolkit: Nvrtc,
+    instances: list[Instance],
+    limits: dict[str, dict[str, Resources]],
+    options: tuple[str, ...] = nvrtc.OPTIONS,
+) -> None:
     wrong = []
-    for each, taken in compile_all(toolkit, instances):
-        if each.kernel.is_hot and each.architecture == "sm_90" and (taken.stack or taken.spills):
+    for each, taken in compile_all(toolkit, instances, options):
+        if each.kernel.is_hot and each.architecture == MAIN and (taken.stack or taken.spills):
             wrong.append(f"{each.label} is hot, yet takes {taken}")
-        if limits is not None:
-            most = limits.get(each.kernel.label, {}).get(each.architecture)
-            excess = ["not in the table"] if most is None else taken.beyond(most)
-            wrong += [f"{each.label} for {each.architecture}: {words}" for words in excess]
+        most = limits.get(each.kernel.label, {}).get(each.architecture)
+        excess = ["not in the table"] if most is None else taken.beyond(most)
+        wrong += [f"{each.label} for {each.architecture}: {words}" for words in excess]
     more = [f"and {len(wrong) - 9} more"] * (len(wrong) > 9)
     assert not wrong, "\n".join([*wrong[:9], *more, "`make resources` writes the table anew"])
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_a_kernel_compiles_where_functions_are_the_hosts_by_default(toolkit: Nvrtc, kernel: Kernel):
-    options = tuple(option for option in nvrtc.OPTIONS if option != "-default-device")
-    assert options != nvrtc.OPTIONS
-    assert list(compile_all(toolkit, itertools.islice(kernel.all(), 1), options))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
 def test_a_kernel_compiles_under_cuda_12(kernel: Kernel):
     assert list(compile_all(_toolkit(12), kernel.covering()))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_every_instance_of_a_kernel_compiles(toolkit: Nvrtc, kernel: Kernel, architecture: str):
-    instances = [each for each in kernel.all() if each.architecture == architecture]
-    _check(toolkit, instances, None)
 
 
 # --- operators ------------------------------------------------------------------------------------

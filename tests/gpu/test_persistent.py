@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import cupy
@@ -140,7 +141,8 @@ def test_a_card_that_cannot_hold_the_grid_is_refused(
     monkeypatch.setattr(Kernel, "resident", lambda kernel, block, shared: 0)
     with pytest.raises(DeviceUnavailable, match="holds none of its blocks"):
         persistent.grid(pass_round, 1024)
-    monkeypatch.setattr(persistent, "_able", lambda device: (4, False))
+    none = replace(persistent.card(), is_cooperative=False)
+    monkeypatch.setattr(persistent, "card", lambda: none)
     with pytest.raises(DeviceUnavailable, match="no such launch"):
         persistent.grid(pass_round, 1024)
 

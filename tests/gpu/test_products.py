@@ -20,6 +20,8 @@ import cupy  # noqa: E402
 import graphla as gl  # noqa: E402
 from graphla.backends import backend  # noqa: E402
 from graphla.backends.cuda import hot_columns, matvec, spmspv, spmv  # noqa: E402
+from graphla.backends.cuda.launch import card  # noqa: E402
+from graphla.backends.tuning import using  # noqa: E402
 from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
@@ -375,8 +377,12 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
     found = []
     for grid, order in ((1, None), (3, np.argsort(listed)), (64, None)):
         w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
-        with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=True):
-            patch.setattr(matvec, "_resident", lambda _, grid=grid: grid)
+        few = matvec.MatvecTuning(few_blocks=grid / card().multiprocessors)
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            gl.config.set(deterministic=True),
+            using(few),
+        ):
             if grid == 3:
                 as_if_large(patch)
             pushed = spmspv.push(on_device(columns), on_device(w), semiring, "mxv", None)

@@ -17,7 +17,7 @@ BFS = "algorithms/test_bfs.py"
 pytestmark = pytest.mark.skipif(
     toolchain.mode() != "plain", reason="a sanitizer is at work already"
 )
-LONG = [pytest.param(test, marks=pytest.mark.full) for test in OPERATIONS]
+FEW = "long_path or limit or self_loop"
 
 
 def run(mode: str, seed: int, *tests: str) -> None:
@@ -46,10 +46,15 @@ def test_any_schedule_gives_the_right_answer(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
-@pytest.mark.parametrize("test", [*LONG, BFS])
-def test_no_access_out_of_bounds_and_nothing_undefined(test):
+@pytest.mark.full
+@pytest.mark.parametrize("test", [*OPERATIONS, BFS])
+def test_whole_suites_access_nothing_out_of_bounds(test):
     run("asan", 4, f"tests/{test}")
 
 
+def test_no_access_out_of_bounds_and_nothing_undefined():
+    run("asan", 4, f"tests/{BFS}", "-k", FEW)
+
+
 def test_no_race_that_is_not_meant():
-    run("tsan", 5, f"tests/{BFS}", "-k", "long_path or limit or self_loop")
+    run("tsan", 5, f"tests/{BFS}", "-k", FEW)

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 from graphla.algorithms._shared.validation import adjacency, as_list, is_loose, symmetric, weighs
 from graphla.graph import Graph
 from graphla.graph.labelled import labelled
-from graphla.graph.labels import at
+from graphla.graph.labels import naming_scope
 from graphla.operations.moving import default_device
 from graphla.operations.values import is_on_card
 from graphla.settings import config
@@ -136,7 +136,7 @@ def _run_on_graph(
         arguments[name] = _as_numbers(told, labels, name, value)
     if "directed" in signature.parameters and arguments.get("directed") is None:
         arguments["directed"] = graph.directed
-    with at(labels):
+    with naming_scope(labels):
         found = _call(algorithm, graph._matrix, bound.args[1:], bound.kwargs)
     chosen = arguments.get(told.rows) if told.rows else None
     return labelled(found, labels, told.gives, None if chosen is None else labels.at(chosen))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphla.graph.cached_properties import extent, is_symmetric
-from graphla.graph.labels import called
+from graphla.graph.labels import vertex_name
 from graphla.operations.moving import on_host
 from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
@@ -163,7 +163,7 @@ def numbers(A: Matrix) -> None:
     if least != least:
         i, j = first_entry(select.valueeq(A.apply(unary.isnan), True).new())
         raise InvalidValue(
-            f"A has weight nan on edge {called(i)} -> {called(j)}, but must have numbers"
+            f"A has weight nan on edge {vertex_name(i)} -> {vertex_name(j)}, but must have numbers"
         )
 
 
@@ -179,7 +179,7 @@ def nonnegative(A: Matrix) -> None:
     if wrong.nvals:
         i, j = first_entry(wrong)
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)}, "
             f"but must have none below 0"
         )
 
@@ -191,7 +191,8 @@ def positive(A: Matrix) -> None:
         return
     i, j = first_entry(select.valueeq(A, 0).new())
     raise InvalidValue(
-        f"A has weight 0 on edge {called(i)} -> {called(j)}, but must have weights above 0"
+        f"A has weight 0 on edge {vertex_name(i)} -> {vertex_name(j)}, "
+        "but must have weights above 0"
     )
 
 
@@ -203,7 +204,7 @@ def at_most(A: Matrix, most: int) -> None:
     if wrong.nvals:
         i, j = first_entry(wrong)
         raise InvalidValue(
-            f"A has weight {A[i, j].value} on edge {called(i)} -> {called(j)}, "
+            f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)}, "
             f"but at most {most} fits"
         )
 

@@ -36,7 +36,7 @@ from graphla.backends.cpu.convert import (
 )
 from graphla.backends.cpu.dispatch import WIDE, TypedOp, compiles
 from graphla.backends.cpu.ewise import combine, intersection, union
-from graphla.backends.cpu.extract import extract_matrix, extract_vector, find
+from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matvec import costs, count_edges, longest_row, nonempty_rows
@@ -91,6 +91,7 @@ __all__ = [
     "costs",
     "count_edges",
     "dependencies",
+    "element",
     "extract_matrix",
     "extract_vector",
     "find",
@@ -131,10 +132,7 @@ __all__ = [
     "union",
     "write_matrix",
     "write_vector",
-    "xp",
 ]
-
-xp = np  # until nothing asks for it
 
 HUB_PRICE = 2e-9
 """Seconds that a full plan costs for each entry: 16 ms on R-MAT 18, where it halves a search."""

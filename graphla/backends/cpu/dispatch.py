@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from graphla.compilers.numba import installed
-from graphla.settings import config
+from graphla.settings import current
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid, TypedSemiring
 
@@ -17,8 +17,11 @@ WIDE = 1 << 24
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
     """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
-    wanted = config.compiled
-    if wanted is False or (wanted == "auto" and max(entries, size) < config.compile_threshold):
+    settings = current()
+    wanted = settings.compiled
+    if wanted is False:
+        return False
+    if wanted == "auto" and entries < settings.compile_threshold > size:
         return False
     if wanted is True and not installed():
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")

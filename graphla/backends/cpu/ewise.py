@@ -210,8 +210,8 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
     """op(A, B) where both have an entry; one alone passes, or meets left or right where given."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
-    np.subtract(np.diff(a_indptr) + np.diff(b_indptr), counts, out=counts)
-    indptr = offsets(counts)
+    sizes = a_indptr[1:] - a_indptr[:-1] + (b_indptr[1:] - b_indptr[:-1])
+    indptr = offsets(sizes - counts)
     indices, values = np.empty(int(indptr[-1]), np.int32), _empty(int(indptr[-1]), op)
     lone = op.return_type  # what an entry of one side alone is cast to, without op
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
@@ -231,6 +231,8 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
     count = parts_for_threads(a.nvals + b.nvals, threads)
+    if count == 1:
+        return np.array([0, a.nvals], np.int32), np.array([0, b.nvals], np.int32), [(0, 1)]
     longer = a.indices if a.nvals > b.nvals else b.indices
     ends = longer[np.arange(1, count) * longer.size // count]
     a_indptr, b_indptr = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphla.backends.cpu.convert import sort, to_sparse
@@ -37,6 +39,16 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
         begin, end, key = int(a.indptr[i]), int(a.indptr[i + 1]), j
     k = begin + int(a.indices[begin:end].searchsorted(key))
     return k, k < end and int(a.indices[k]) == key
+
+
+def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
+    """The value at i (or at (i, j)), a NumPy scalar; None where there is no entry."""
+    if isinstance(a, FullVector):
+        return a.values[i]
+    if isinstance(a, BitmapVector):
+        return a.values[i] if a.present[i] else None
+    k, there = find(a, i, j)
+    return a.values[k] if there else None
 
 
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:

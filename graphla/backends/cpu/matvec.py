@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphla.backends import Costs
 from graphla.formats import Array, Csr
 
@@ -21,7 +23,7 @@ def count_edges(a: Csr, rows: Array) -> int:
     indptr = a.indptr
     if rows.size <= 8:
         return sum(int(indptr[i + 1]) - int(indptr[i]) for i in rows.tolist())
-    return int((indptr[rows + 1] - indptr[rows]).sum())
+    return int(np.add.reduce(indptr[rows + 1] - indptr[rows], dtype=np.int64))
 
 
 def nonempty_rows(a: Csr) -> int:

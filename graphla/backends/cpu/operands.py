@@ -59,7 +59,8 @@ def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
     """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
     if mask is None:
         return UNREAD, 0, 1
-    return presence(mask), 1, int(mask.complement)
+    present = presence(mask) if mask.present is None else mask.present
+    return present, 1, int(mask.complement)
 
 
 def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: int) -> list[Any]:

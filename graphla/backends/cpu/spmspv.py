@@ -24,7 +24,6 @@ from semirings.structures import TypedSemiring
 if TYPE_CHECKING:
     from graphla.backends import Side
 
-_word = np.dtype(np.uint64)
 _flag = np.dtype(np.bool_)
 
 
@@ -44,7 +43,7 @@ def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
     """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
-    if compiles(columns.nvals, semiring, size=columns.ncols):
+    if compiles(columns.indices.size, semiring, columns.ncols):
         return _push_numba(columns, u, semiring, side, mask, config.threads)
     return _push_numpy(columns, u, semiring, side, mask)
 
@@ -128,12 +127,14 @@ def _push_numba(
     result = _push_sparse(columns, u, spec, entries, steps, dtype, threads)
     if isinstance(result, SparseVector):
         return result
-    present, values = np.zeros(columns.ncols, np.bool_), np.empty(columns.ncols, dtype)
+    size = columns.ncols
+    present, values = np.zeros(size, np.bool_), np.empty(size, dtype)
     arrays = (*entries, present, values)
     loop = load("spmspv.push_bitmap", spec, arrays)
-    parts = _output_parts(columns, u.indices, threads if result > current(TUNING).parallel else 1)
-    counts = spread(loop, arrays, steps, parts, threads)
-    return BitmapVector(columns.ncols, present, values, sum(counts))
+    if threads == 1 or result <= current(TUNING).parallel:
+        return BitmapVector(size, present, values, loop(*arrays, *steps, 0, size))
+    parts = _output_parts(columns, u.indices, threads)
+    return BitmapVector(size, present, values, sum(spread(loop, arrays, steps, parts, threads)))
 
 
 def _push_sparse(
@@ -147,11 +148,8 @@ def _push_sparse(
 ) -> SparseVector | int:
     """Push into scratch and out of it again, or how many edges u has if those are too many."""
     size = columns.ncols
-    words = (size + 63) >> 6
-    bits = scratch.take("bits", words, _word)
-    summary = scratch.take("summary", (words + 63) >> 6, _word)
-    sums = scratch.take("values", size, dtype)
-    arrays = (*entries, bits, summary, sums)
+    marks = scratch.take_bits(size, dtype)
+    arrays = (*entries, *marks)
     loop = load("spmspv.push_sparse", spec, arrays)
     tuning = current(TUNING)
     most = max(1, int(size // tuning.sparse))
@@ -161,11 +159,9 @@ def _push_sparse(
         count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
     indices, values = np.empty(max(count, 0), np.int32), np.empty(max(count, 0), dtype)
     if count > 0:
-        kept = (bits, summary, sums, indices, values)
+        kept = (*marks, indices, values)
         load("marks.drain", (numba_ops.nothing,), kept)(*kept, size)
-    scratch.give("bits", bits)
-    scratch.give("summary", summary)
-    scratch.give("values", sums)
+    scratch.give_bits(marks)
     return -count if count < 0 else SparseVector(size, indices, values)
 
 

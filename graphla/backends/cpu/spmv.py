@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import ref
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from graphla.formats import (
     FullVector,
     SparseVector,
     VectorMask,
+    remember,
 )
 from graphla.settings import config
 from semirings.semiring import any_pair
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 PRESENCE = any_pair["BOOL"]
 """The semiring of products whose value is known: only where they have entries is left to find."""
-_kept_firsts: dict[int, tuple[ref, Array, Array]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,27 +276,32 @@ def _pull_numba(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """The column of each row's first entry, or -1; kept as long as the columns themselves."""
-    key = id(rows.indices)
-    kept = _kept_firsts.get(key)
-    if kept is not None and kept[0]() is rows.indices and kept[1] is rows.indptr:
-        return kept[2]
-    firsts = np.empty(rows.nrows, np.int32)
-    arrays = (rows.indptr, rows.indices, firsts)
-    loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
-    spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
-    forget = ref(rows.indices, lambda _: _kept_firsts.pop(key, None))
-    _kept_firsts[key] = forget, rows.indptr, firsts
-    return firsts
+    """The column of each row's first entry, or -1."""
+
+    def find() -> Array:
+        firsts = np.empty(rows.nrows, np.int32)
+        arrays = (rows.indptr, rows.indices, firsts)
+        loop = load("spmv.find_firsts", (numba_ops.nothing,), arrays)
+        spread(loop, arrays, (), even_parts(rows.nrows, rows.nrows, threads), threads)
+        return firsts
+
+    return remember(rows, "firsts", find)
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
     """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
-    monoid = semiring.monoid
-    if semiring is PRESENCE or not (monoid.is_any or monoid.is_idempotent):
+    if not _may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
     return constant_term(semiring, x, y)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_constant(semiring: TypedSemiring) -> bool:
+    """Whether the values of the operands can make all terms, and so their fold, one value."""
+    monoid = semiring.monoid
+    is_idempotent = monoid.is_any or monoid.is_idempotent
+    return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
@@ -316,8 +321,9 @@ def operands(
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
-    a = values_of(a_values, reads_a, wanted=a_type)
-    return (*a, *values_of(u_values, reads_u, wanted=u_type))
+    a, step = values_of(a_values, wanted=a_type) if reads_a else (UNREAD, 0)
+    u, u_step = values_of(u_values, wanted=u_type) if reads_u else (UNREAD, 0)
+    return a, step, u, u_step
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:

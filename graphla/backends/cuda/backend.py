@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import cupy as xp
-
 from graphla.backends.cuda.apply import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.assign import one_entry, set_element, write_matrix, write_vector
 from graphla.backends.cuda.betweenness import dependencies
@@ -27,7 +25,7 @@ from graphla.backends.cuda.convert import (
 from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
-from graphla.backends.cuda.extract import extract_matrix, extract_vector, find
+from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import least_forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
@@ -62,6 +60,7 @@ __all__ = [
     "costs",
     "count_edges",
     "dependencies",
+    "element",
     "extract_matrix",
     "extract_vector",
     "find",
@@ -103,5 +102,4 @@ __all__ = [
     "union",
     "write_matrix",
     "write_vector",
-    "xp",
 ]

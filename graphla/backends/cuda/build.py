@@ -17,7 +17,7 @@ import numpy as np
 from graphla.backends.cuda.convert import add_up_sizes, chunks, move, repeated, room_for_counts
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, number, offset_dtype, size
 from graphla.backends.cuda.reduce import reduce_rows
-from graphla.backends.cuda.select import count_flags
+from graphla.backends.cuda.select import scan_and_count
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, SparseVector, is_iso
@@ -154,7 +154,7 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
     ends = room_for_counts(keys.size)
     kernel = load("convert.cu", "count_first", NOTHING, keys.dtype)
     kernel(chunks(keys.size), BLOCK, keys, size(keys.size), ends)
-    return ends, count_flags(ends)
+    return ends, scan_and_count(ends)
 
 
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:

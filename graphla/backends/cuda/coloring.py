@@ -10,7 +10,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, read, size, tiles, to_numbers
+from graphla.backends.cuda.launch import BLOCK, blocks, card, read, size, tiles, to_numbers
 from graphla.backends.cuda.select import WORD, keep_flagged, room_for_flags
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr
@@ -77,5 +77,4 @@ def matched(a: Csr, words: Array) -> Array:
 
 def _resident(kernel: Any) -> int:
     """Blocks that the card runs at a time."""
-    multiprocessors = xp.cuda.Device().attributes["MultiProcessorCount"]
-    return multiprocessors * kernel.resident(BLOCK)
+    return card().multiprocessors * kernel.resident(BLOCK)

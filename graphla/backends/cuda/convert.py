@@ -12,8 +12,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, repeat_value, size
-from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, repeat_value, size
+from graphla.backends.cuda.select import add_up, scan_and_count
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
@@ -88,8 +88,10 @@ def to_sparse(v: AnyVector) -> SparseVector:
         return SparseVector(v.size, xp.empty(0, xp.int32), v.values[:0])
     ends = room_for_counts(v.size)
     load("convert.cu", "count_flags", NOTHING)(chunks(v.size), BLOCK, v.present, size(v.size), ends)
-    add_up(ends)
-    count = number(ends[-1]) if count is None else count
+    if count is None:
+        count = scan_and_count(ends)
+    else:
+        add_up(ends)
     indices, values, listed, has_values = xp.empty(count, xp.int32), *room_for_values(v, count)
     if count:
         kernel = load("convert.cu", "list_flags", NOTHING, v.values.dtype, has_values)

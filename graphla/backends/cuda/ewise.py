@@ -28,7 +28,7 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
-from graphla.backends.cuda.select import WORD, count_flags, room_for_flags
+from graphla.backends.cuda.select import WORD, room_for_flags, scan_and_count
 from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
@@ -70,7 +70,7 @@ def merge(
     like_a, like_b = a, b
     a, b = _alike(a, b)
     *notes, ends = _walk(a, b)
-    both = count_flags(ends)
+    both = scan_and_count(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
     rows, indices = (NULL, NULL) if known is not None else _room(a, count)
@@ -108,7 +108,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     a, b = _alike(a, b)
     few, many = (b, a) if flipped else (a, b)
     spots, bits, ends = _find_spots(few, many)
-    both = count_flags(ends)
+    both = scan_and_count(ends)
     if not both:
         return _none(a, dtype)
     known = like_few if both == few.nvals else None

@@ -81,4 +81,20 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
   *result = 2 * k + (k < end && indices[k] == key);
 }
 
+/// answer[0] = whether there is an entry at row `row` and index `key` (of a vector at index `key`, if
+/// indptr is null), answer[1] = its value. A dense vector has `present` or nothing instead of indices.
+template <class Op, class Offset, class Word>
+__global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key, const bool *present,
+                             const Word *values, i64 step, u64 *answer) {
+  i64 k = key;
+  bool there = present == nullptr || present[key];
+  if (indices) {
+    const i64 begin = indptr ? i64(indptr[row]) : 0, end = indptr ? i64(indptr[row + 1]) : count;
+    k = lower_bound<i32, i64>(indices, begin, end, key);
+    there = k < end && indices[k] == key;
+  }
+  answer[0] = there;
+  if (there) *reinterpret_cast<Word *>(answer + 1) = values[k * step];
+}
+
 }  // namespace graphla

@@ -7,6 +7,8 @@ entries found. `find` waits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cupy as xp
 import numpy as np
 
@@ -15,6 +17,7 @@ from graphla.backends.cuda.convert import move, repeated, sort, to_sparse
 from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
+    Answer,
     blocks,
     counter,
     number,
@@ -23,9 +26,9 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
-from graphla.backends.cuda.select import add_up, keep
+from graphla.backends.cuda.select import keep, scan_and_count, scan_offsets
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import AnyVector, Array, Csr, FullVector, SparseVector, is_iso
+from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector, is_iso
 
 FEW_COLUMNS = 16
 """Where fewer than one column in so many is asked for, a table of all columns does not pay."""
@@ -61,6 +64,25 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
     return k, bool(there)
 
 
+def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
+    """The value at i (or at (i, j)), a NumPy scalar; None where there is no entry."""
+    indptr, indices, present, offset = NULL, NULL, NULL, np.dtype(np.int32)
+    if isinstance(a, Csr):
+        indptr, indices, offset = a.indptr, a.indices, a.indptr.dtype
+    elif isinstance(a, SparseVector):
+        indices = a.indices
+    elif isinstance(a, BitmapVector):
+        present = a.present
+    if not a.values.size:
+        return None
+    dtype, step = a.values.dtype, np.int64(0 if is_iso(a.values) else 1)
+    kernel = load("extract.cu", "read_element", NOTHING, offset, np.dtype(f"u{dtype.itemsize}"))
+    answer, key = Answer(), np.int32(j if isinstance(a, Csr) else i)
+    entries = (indptr, size(i), indices, size(a.values.size), key)
+    kernel(1, 1, *entries, present, a.values, step, answer.pointer)
+    return answer.value(1, dtype) if answer.wait() else None
+
+
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
     """C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
     if rows is not None:
@@ -74,9 +96,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
         return Csr(0, a.ncols, ends.astype(xp.int32), xp.empty(0, xp.int32), a.values[:0])
     kernel = load("extract.cu", "sizes_of_rows", NOTHING, a.indptr.dtype)
     kernel(blocks(rows.size), BLOCK, a.indptr, rows, size(rows.size), ends)
-    add_up(ends)
-    count = number(ends[-1])
-    indptr = ends.astype(offset_dtype(count), copy=False)
+    indptr, count = scan_offsets(ends)
     indices = xp.empty(count, xp.int32)
     has_values = not is_iso(a.values)
     values = xp.empty(count, a.values.dtype) if has_values else repeated(a.values, count)
@@ -108,8 +128,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
     ends = xp.empty(a.nvals, xp.int64)
     kernel = load("extract.cu", "count_matches", NOTHING)
     kernel(grid, BLOCK, a.indices, entries, columns, size(asked), ends)
-    add_up(ends)
-    count = number(ends[-1])
+    count = scan_and_count(ends)
     indices, sources = xp.empty(count, xp.int32), xp.empty(count, xp.int64)
     if count:
         kernel = load("extract.cu", "list_matches", NOTHING)

@@ -1,4 +1,4 @@
-// Random numbers as a function of a counter: those of graphla/algorithms/chance.py.
+// Random numbers as a function of a counter: those of graphla/operations/hashed_random.py.
 #ifndef GRAPHLA_CHANCE
 #define GRAPHLA_CHANCE
 #include "device.cuh"

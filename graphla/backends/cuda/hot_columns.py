@@ -9,17 +9,15 @@ Waits: once for each matrix (and stream) that is large, for how much of the samp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from threading import get_ident
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, number, size
+from graphla.backends.cuda.launch import BLOCK, blocks, card, number, size
 from graphla.backends.cuda.streams import PER_THREAD
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr
+from graphla.formats import Array, Csr, remember
 
 WIDEST = 1 << 15
 """Slots for hubs, on a card that has room for them."""
@@ -42,34 +40,22 @@ class Hubs:
     block: int
 
 
-_known: WeakKeyDictionary[Csr, dict[tuple[int, ...], Hubs | None]] = WeakKeyDictionary()
-
-
 def hubs_of(a: Csr, values: Array) -> Hubs | None:
     """The hubs of a matrix for such values of u, where it pays to keep those at hand."""
     if a.nvals < ENTRIES or a.ncols > a.nvals:
         return None
-    multiprocessors, room = _card(xp.cuda.runtime.getDevice())
     each = values.dtype.itemsize + 2
-    bits = min(WIDEST, (room - 8192) // each).bit_length() - 1
+    bits = min(WIDEST, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
     # Memory is in the order of the stream that it was taken on: each stream has tags of its own.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
-    known = _known.get(a)
-    if known is None:
-        known = _known[a] = {}
-    if place not in known:
-        tags, share = _found(a, bits)
-        is_worth = share >= SHARE
-        shared = each << bits
-        known[place] = Hubs(tags, bits, shared, multiprocessors, THREADS) if is_worth else None
-    return known[place]
+    return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))
 
 
-def _found(a: Csr, bits: int) -> tuple[Array, float]:
-    """The tags of 1 << bits slots, and the share of entries that their columns have."""
+def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
+    """The tags of 1 << bits slots, if their columns have the share of entries that makes it pay."""
     slots, samples = 1 << bits, min(SAMPLES, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)
@@ -82,11 +68,6 @@ def _found(a: Csr, bits: int) -> tuple[Array, float]:
     load("hot_columns.cu", "name_hubs", NOTHING)(
         blocks(slots), BLOCK, best, size(slots), tags, held
     )
-    return tags, number(held[0]) / samples
-
-
-@cache
-def _card(device: int) -> tuple[int, int]:
-    """Multiprocessors, and the bytes of shared memory that a block may have."""
-    attributes = xp.cuda.Device(device).attributes
-    return attributes["MultiProcessorCount"], attributes["MaxSharedMemoryPerBlockOptin"]
+    if number(held[0]) < SHARE * samples:
+        return None
+    return Hubs(tags, bits, shared, card().multiprocessors, THREADS)

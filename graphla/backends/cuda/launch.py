@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from threading import local
 from typing import Any
@@ -39,6 +40,32 @@ def read(values: Array, is_read: bool = True) -> Read:
     return (values, values.dtype, ISO if is_iso(values) else EACH)
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a card has, as far as launches depend on it."""
+
+    multiprocessors: int
+    shared: int  # bytes of shared memory that a block may ask for
+    is_cooperative: bool  # whether all blocks of a launch may wait for one another
+    has_clusters: bool
+
+
+def card() -> Card:
+    """Return what the current card has."""
+    return _card(xp.cuda.runtime.getDevice())
+
+
+@cache
+def _card(device: int) -> Card:
+    attributes = xp.cuda.Device(device).attributes
+    return Card(
+        multiprocessors=attributes["MultiProcessorCount"],
+        shared=attributes["MaxSharedMemoryPerBlockOptin"],
+        is_cooperative=bool(attributes["CooperativeLaunch"]),
+        has_clusters=int(xp.cuda.Device(device).compute_capability) >= 90,
+    )
+
+
 def repeat_value(value: Array, size: int) -> Array:
     """Return `size` times the one element of `value`, iso."""
     return xp.broadcast_to(value, (size,))
@@ -49,14 +76,7 @@ def blocks(items: int, block: int = BLOCK) -> int:
 
     Kernels stride over the rest: `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
-    wanted = -(-items // block)
-    return min(wanted, _waves(xp.cuda.runtime.getDevice()) * (2048 // block))
-
-
-@cache
-def _waves(device: int) -> int:
-    """Times 2,048 threads: sixteen for each multiprocessor."""
-    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+    return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
 
 def tiles(entries: int) -> int:
@@ -130,6 +150,51 @@ def counters(count: int) -> Array:
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - count
     return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
+
+
+ANSWERS = 512
+"""Words of each thread, two for an answer. An interrupted launch may still store into its own."""
+
+
+class _Answers(local):
+    """Words of the host's memory that kernels store numbers in: of each thread, used in turn."""
+
+    memory: Any = None
+
+    def take(self) -> tuple[Array, int]:
+        """Return a word, and its address for a kernel."""
+        if self.memory is None:
+            # With unified addresses what is pinned has one address for the host and every card.
+            self.memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
+            self.words = np.frombuffer(self.memory, np.int64, ANSWERS).reshape(-1, 2)
+            self.next = 0
+        place, self.next = self.next, (self.next + 1) % len(self.words)
+        return self.words[place], self.memory.ptr + 16 * place
+
+
+_answers = _Answers()
+
+
+class Answer:
+    """Two words of the host's memory: pass `pointer` to a kernel that stores one or two values.
+
+    This takes half the time of a copy from the device's memory.
+    """
+
+    __slots__ = ("_words", "pointer")
+
+    def __init__(self) -> None:
+        self._words, pointer = _answers.take()
+        self.pointer = np.uint64(pointer)
+
+    def wait(self) -> int:
+        """Wait for the current stream, and return the first word as an integer."""
+        xp.cuda.get_current_stream().synchronize()
+        return int(self._words[0])
+
+    def value(self, word: int, dtype: np.dtype[Any]) -> Any:
+        """Return a word as a NumPy scalar, after `wait`."""
+        return self._words[word : word + 1].view(dtype)[0]
 
 
 def number(scalar: Array) -> int:

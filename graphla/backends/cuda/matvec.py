@@ -7,20 +7,31 @@ Waits: facts about the rows of a matrix, once for each matrix; `reached`, for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from threading import local
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
 
 from graphla.backends import Costs, Side
-from graphla.backends.cuda.launch import BLOCK, ISO, NULL, UNREAD, blocks, counter, read, size
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    ISO,
+    NULL,
+    UNREAD,
+    blocks,
+    card,
+    counter,
+    read,
+    size,
+    to_numbers,
+)
 from graphla.backends.cuda.persistent import run
+from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, Kernel, load
-from graphla.formats import Array, Csr, SparseVector, VectorMask
+from graphla.formats import Array, Csr, SparseVector, VectorMask, remember
 from semirings.structures import TypedSemiring
 
 costs = Costs(
@@ -36,6 +47,16 @@ costs = Costs(
     small=1 << 14,
 )
 """Measured by benchmarks/direction_gpu.py: an entry gathered takes some 8 ps on an H200."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatvecTuning:
+    """Blocks of a kernel in which each block adds up numbers at its end."""
+
+    few_blocks: float = 16  # for each multiprocessor: twice what it runs at once
+
+
+TUNING = MatvecTuning()
 
 HUGE = 1 << 27
 """A size from which nothing as long is made for the sake of a short list of outputs."""
@@ -95,30 +116,23 @@ def nothing(n: int, dtype: np.dtype[Any]) -> SparseVector:
     return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
 
 
-_facts: WeakKeyDictionary[Csr, tuple[int, int]] = WeakKeyDictionary()
-
-
-def _facts_of(a: Csr) -> tuple[int, int]:
-    """The entries of the longest row, and how many rows have any: once for each matrix."""
-    known = _facts.get(a)
-    if known is None:
-        facts = xp.zeros(2, xp.int64)
-        if a.nrows:
-            kernel = load("matvec.cu", "row_facts", NOTHING, a.indptr.dtype)
-            kernel(few_blocks_for(a.nrows), BLOCK, a.indptr, size(a.nrows), facts)
-        longest, filled = xp.asnumpy(facts).tolist()
-        known = _facts[a] = longest, filled
-    return known
-
-
 def longest_row(a: Csr) -> int:
     """The entries of the row with the most of them."""
-    return _facts_of(a)[0]
+    return remember(a, "row facts", lambda: _row_facts(a))[0]
 
 
 def nonempty_rows(a: Csr) -> int:
     """How many rows have entries."""
-    return _facts_of(a)[1]
+    return remember(a, "row facts", lambda: _row_facts(a))[1]
+
+
+def _row_facts(a: Csr) -> list[int]:
+    """The entries of the longest row, and how many rows have any."""
+    facts = xp.zeros(2, xp.int64)
+    if a.nrows:
+        kernel = load("matvec.cu", "row_facts", NOTHING, a.indptr.dtype)
+        kernel(few_blocks_for(a.nrows), BLOCK, a.indptr, size(a.nrows), facts)
+    return to_numbers(facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +207,7 @@ def few_blocks_for(items: int, times: int = 1) -> int:
 
 def few_blocks(wanted: int, times: int = 1) -> int:
     """So many blocks as wanted, or as the card runs at once twice over: or so many `times` that."""
-    return min(wanted, times * _resident(xp.cuda.runtime.getDevice()))
-
-
-@cache
-def _resident(device: int) -> int:
-    return 16 * xp.cuda.Device(device).attributes["MultiProcessorCount"]
+    return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 
 def flags_of(mask: VectorMask) -> Array:

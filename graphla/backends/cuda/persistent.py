@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache
 from itertools import count
 from threading import local
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla.backends.cuda.launch import card
 from graphla.compilers.cuda import Kernel
 from graphla.formats import Array
 from semirings.exceptions import DeviceUnavailable
@@ -92,23 +92,15 @@ def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: i
 
     Of blocks in clusters it may hold fewer: `run` finds out.
     """
-    multiprocessors, is_able = _able(xp.cuda.runtime.getDevice())
-    fit = kernel.resident(block, shared) if is_able else 0
+    fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
-        why = "holds none of its blocks" if is_able else "has no such launch"
+        why = "holds none of its blocks" if card().is_cooperative else "has no such launch"
         raise DeviceUnavailable(
             f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
             f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
         )
-    blocks = min(min(fit, each) * multiprocessors, MOST_BLOCKS)
+    blocks = min(min(fit, each) * card().multiprocessors, MOST_BLOCKS)
     return max(blocks // cluster, 1) * cluster
-
-
-@cache
-def _able(device: int) -> tuple[int, bool]:
-    """Multiprocessors, and whether launches may be cooperative."""
-    attributes = xp.cuda.Device(device).attributes
-    return attributes["MultiProcessorCount"], bool(attributes["CooperativeLaunch"])
 
 
 def run(

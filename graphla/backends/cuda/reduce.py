@@ -15,6 +15,7 @@ from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     ISO,
     NULL,
+    Answer,
     blocks,
     counter,
     number,
@@ -54,8 +55,15 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         kernel = load("reduce.cu", "fold_repeated", (cuda_ops.folding, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
         return _on_host(result)
-    parts = _fold_parts(values, monoid, present)
-    return _on_host(parts if parts.size == 1 else _fold_parts(parts, monoid, None))
+    parts = min(PARTS, -(-values.size // PART))
+    if parts > 1:
+        folds = xp.empty(parts, dtype)
+        made = _fold_parts(values, monoid, present, parts, folds)
+        values, present = folds[:made], None
+    answer = Answer()
+    _fold_parts(values, monoid, present, 1, answer.pointer)
+    answer.wait()
+    return answer.value(0, dtype)
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
@@ -90,18 +98,16 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     return BitmapVector(n, present, folds, Counted(found))
 
 
-def _fold_parts(values: Array, monoid: TypedMonoid, present: Array | None) -> Array:
-    """The folds of as many parts as there are values for, in order."""
-    count = values.size
-    parts = min(PARTS, -(-count // PART))
+def _fold_parts(
+    values: Array, monoid: TypedMonoid, present: Array | None, parts: int, folds: Any
+) -> int:
+    """Store the folds of up to `parts` parts, in order, and return their number."""
+    count, some = values.size, present is not None
     part = -(-count // parts)
     parts = -(-count // part)
-    folds = xp.empty(parts, monoid.type.np_type)
-    some = present is not None
-    spec = (cuda_ops.folding, monoid)
-    kernel = load("reduce.cu", "fold_parts", spec, values.dtype, some)
+    kernel = load("reduce.cu", "fold_parts", (cuda_ops.folding, monoid), values.dtype, some)
     kernel(parts, FOLD_BLOCK, values, present if some else NULL, size(count), size(part), folds)
-    return folds
+    return parts
 
 
 def _on_host(result: Array) -> Any:

@@ -1,7 +1,8 @@
 // select and keep: entries are flagged, flags counted, and flagged entries moved together, in order.
 //
 // Three launches: flags as bits with a count for each word (flags.cuh), a scan over the counts, and
-// the move. The host waits for the number of flags between the last two, to allocate.
+// the move. The host waits for the number of flags between the last two, to allocate. One block does
+// all three for a vector of few entries (`select_few`), with room for all of them in the result.
 #include "flags.cuh"
 #include "rows.cuh"
 
@@ -28,10 +29,9 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
       });
 }
 
-/// ends[w] = counts[0] + ... + counts[w], in place, by one block: for inputs too small for CuPy's scan.
-template <class Op>
-__global__ void scan_counts(i64 *counts, i64 words) {
-  SHARED(i64, scratch, WARP + 1);
+/// ends[w] = counts[0] + ... + counts[w], in place and, if there is one, in `narrow`, by one block;
+/// the sum of all.
+DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
     const i64 w = begin + threadIdx.x;
@@ -39,16 +39,23 @@ __global__ void scan_counts(i64 *counts, i64 words) {
     i64 total;
     const i64 sum = before + mine + block_exclusive_sum(mine, scratch, total);
     if (w < words) counts[w] = sum;
+    if (w < words && narrow) narrow[w] = i32(sum);
     before += total;
   }
+  return before;
+}
+
+/// Scans inputs too small for CuPy's scan, by one block; stores the sum of all counts in *answer too.
+template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
+  SHARED(i64, scratch, WARP + 1);
+  const i64 total = add_up(counts, words, narrow, scratch);
+  if (answer && threadIdx.x == 0) *answer = total;
 }
 
 /// Moves the flagged entries; Word is any type of the size of the values.
-template <class Op, class Word, bool HAS_VALUES, class Offset, class NewOffset>
-__global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *indptr, i64 nrows,
-                             const i32 *__restrict__ indices, const Word *__restrict__ values, i64 count,
-                             NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
-  const Flagged flagged{bits, ends};
+template <class Word, bool HAS_VALUES>
+DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices, const Word *__restrict__ values,
+                         i64 count, i32 *new_indices, Word *new_values) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
     // All loads of a thread are under way together: few of them are of no use.
@@ -69,7 +76,39 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
       if constexpr (HAS_VALUES) new_values[place[n]] = value[n];
     }
   }
+}
+
+template <class Op, class Word, bool HAS_VALUES, class Offset, class NewOffset>
+__global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *indptr, i64 nrows,
+                             const i32 *__restrict__ indices, const Word *__restrict__ values, i64 count,
+                             NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
+  const Flagged flagged{bits, ends};
+  move_entries<Word, HAS_VALUES>(flagged, indices, values, count, new_indices, new_values);
   put_offsets(flagged, indptr, nrows, new_indptr);
+}
+
+constexpr int FEW_WORDS = 128;  // as in select.py
+
+/// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds, by one block; stores their
+/// number in *answer. There are fewer than FEW_WORDS * WARP entries.
+template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
+__global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values, typename Op::THUNK thunk,
+                           const Word *__restrict__ values, i64 count, i32 *new_indices, Word *new_values,
+                           i64 *answer) {
+  SHARED(u32, bits, FEW_WORDS);
+  SHARED(i64, ends, FEW_WORDS);
+  SHARED(i64, scratch, WARP + 1);
+  const Values<typename Op::X, Stored, KEPT> x(x_values);
+  const i64 words = count / WARP + 1;
+  for (i64 begin = 0; begin < words * WARP; begin += blockDim.x) {
+    const i64 k = begin + threadIdx.x;
+    put_flags(bits, ends, words, k, k < count && Op::call(x[k], i64(indices[k]), i64(0), thunk));
+  }
+  __syncthreads();
+  const i64 total = add_up(ends, words, nullptr, scratch);
+  __syncthreads();
+  move_entries<Word, HAS_VALUES>(Flagged{bits, ends}, indices, values, count, new_indices, new_values);
+  if (threadIdx.x == 0) *answer = total;
 }
 
 }  // namespace graphla

@@ -15,6 +15,7 @@ from graphla.backends.cuda.launch import (
     ISO,
     NO_PLACES,
     NULL,
+    Answer,
     blocks,
     number,
     offset_dtype,
@@ -26,11 +27,13 @@ from graphla.backends.cuda.launch import (
 from graphla.backends.values import scalar
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, SparseVector
+from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 WORD = 32
 """Flags in a word."""
+FEW = 32 * 128 - 1
+"""Most entries of a vector that one block selects from, as in select.cu."""
 ONE_BLOCK = 1 << 14
 """Words that one block scans sooner (a launch, 4 us) than CuPy's scan is called (19 us)."""
 WIDEST_BLOCK = 1024
@@ -52,6 +55,8 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
     if not a.nvals:
         return a
     x, stored, kept = read(a.values, op.reads_x)
+    if isinstance(a, SparseVector) and a.nvals <= FEW:
+        return _select_few(a, op, thunk)
     indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
     bits, ends = room_for_flags(a.nvals)
     kernel = load("select.cu", "flag_entries", (cuda_ops.mapping, op), stored, kept, where, offset)
@@ -64,29 +69,68 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
     return keep_flagged(a, bits, ends)
 
 
+def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
+    """Select from a vector in one launch."""
+    x, stored, kept = read(v.values, op.reads_x)
+    has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
+    indices, new = xp.empty(v.nvals, np.int32), v.values
+    if has_values:
+        new = xp.empty(v.nvals, v.values.dtype)
+    answer, spec = Answer(), (cuda_ops.mapping, op)
+    kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
+    outputs = (indices, new if has_values else NULL, answer.pointer)
+    thunk = scalar(thunk, op.thunk_type.np_type)
+    values = v.values if has_values else NULL
+    kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
+    count = answer.wait()
+    if count == v.nvals:
+        return v
+    return SparseVector(v.size, indices[:count], new[:count], v.is_sorted)
+
+
 def room_for_flags(entries: int) -> tuple[Array, Array]:
     """`bits` and `ends` of flags.cuh, for a kernel to fill with flags and counts."""
     words = entries // WORD + 1
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
 
-def count_flags(ends: Array) -> int:
-    """Makes sums of the counts that lie in `ends`, and waits for how many flags there are."""
-    add_up(ends)
-    return number(ends[-1])
+def scan_and_count(ends: Array) -> int:
+    """Make sums of the counts (int64, one or more) in `ends`, and wait for the sum of all."""
+    if ends.size > ONE_BLOCK:
+        add_up(ends)
+        return number(ends[-1])
+    answer = Answer()
+    _scan(ends, answer.pointer, NULL)
+    return answer.wait()
+
+
+def scan_offsets(ends: Array) -> tuple[Array, int]:
+    """Make sums of the counts in `ends`; return them in the dtype of an indptr, and the last."""
+    if ends.size > ONE_BLOCK:
+        nvals = scan_and_count(ends)
+        return ends.astype(offset_dtype(nvals)), nvals
+    answer, narrow = Answer(), xp.empty(ends.size, np.int32)
+    _scan(ends, answer.pointer, narrow)
+    nvals = answer.wait()
+    return (narrow if offset_dtype(nvals) == narrow.dtype else ends), nvals
 
 
 def add_up(ends: Array) -> None:
-    """Makes sums of the counts (int64, one or more) that lie in `ends`."""
+    """Make sums of the counts (int64, one or more) in `ends`."""
     if ends.size <= ONE_BLOCK:
-        load("select.cu", "scan_counts", NOTHING)(1, WIDEST_BLOCK, ends, size(ends.size))
+        _scan(ends, NULL, NULL)
     else:
         xp.cumsum(ends, out=ends)
 
 
+def _scan(ends: Array, answer: Any, narrow: Any) -> None:
+    kernel = load("select.cu", "scan_counts", NOTHING)
+    kernel(1, WIDEST_BLOCK, ends, size(ends.size), narrow, answer)
+
+
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
     """The entries whose flags lie in `bits`, with counts in `ends`."""
-    count = count_flags(ends)
+    count = scan_and_count(ends)
     if count == a.nvals:
         return a
     values, _, kept = read(a.values)

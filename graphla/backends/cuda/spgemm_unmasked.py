@@ -23,13 +23,11 @@ from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
     blocks,
-    number,
-    offset_dtype,
     size,
     tiles,
     to_numbers,
 )
-from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.select import add_up, scan_and_count, scan_offsets
 from graphla.backends.cuda.spgemm_terms import Terms, terms_of
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr
@@ -108,9 +106,8 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
         ends = _count_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, sizes)
     if lists.counts[BY_SORTING]:
         runs = _sorted_runs(operands, lists.rows(BY_SORTING), of_rows, sizes)
-    add_up(ends_of_rows)
-    nvals = number(ends_of_rows[-1])
-    c = (ends_of_rows.astype(offset_dtype(nvals)), xp.empty(nvals, xp.int32), terms.room(nvals))
+    indptr, nvals = scan_offsets(ends_of_rows)
+    c = (indptr, xp.empty(nvals, xp.int32), terms.room(nvals))
     if made is not None:
         _move_few(terms, lists, made, c)
     else:
@@ -297,8 +294,7 @@ def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, siz
     ends = xp.empty(total, xp.int64)
     kernel = load("spgemm_expand_sort.cu", "find_runs", NOTHING)
     kernel(blocks(total), BLOCK, keys, size(total), ends)
-    add_up(ends)
-    count = number(ends[-1])
+    count = scan_and_count(ends)
     found = _Runs(rows, bits, xp.empty(count, xp.int64), terms.room(count))
     kernel = load("spgemm_expand_sort.cu", "add_runs", terms.spec, terms.has_values)
     kernel(

@@ -72,15 +72,10 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(256)
-push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
-             const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-             i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
-             i32 *indices, typename Op::Z *w, u64 *count) {
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
+/// Pushes all edges; `threads` threads take a column.
+template <class Op, int WAY, bool MASKED, class U, class Offset, class A>
+DEVICE void push_edges(const Outputs<Op, WAY, MASKED> &outputs, i64 entries, const i32 *__restrict__ u_indices, U u,
+                       int threads, const Offset *__restrict__ indptr, const i32 *__restrict__ rows, A a) {
   const int mine = int(threadIdx.x) & (threads - 1);
   const i64 step = threads_in_grid() / threads;
   for (i64 at = thread_in_grid() / threads; at < entries; at += step) {
@@ -90,10 +85,51 @@ push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, 
       const i32 o = rows[p];
       const auto term = [&] { return Op::term(a[p], u[at], o, k); };
       if (!outputs.is_open(o) || !outputs.meet(o, term)) continue;
-      const u64 place = claim(count, true);
+      const u64 place = claim(outputs.count, true);
       if constexpr (outputs.LISTS) outputs.list(place, o, term);
     }
   }
+}
+
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
+__global__ void __launch_bounds__(256)
+push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
+             const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
+             i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
+             i32 *indices, typename Op::Z *w, u64 *count) {
+  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
+  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+}
+
+constexpr int ALONE_WORDS = 512;  // as in spmspv.py
+
+/// As push_columns for few edges and at most ALONE_WORDS * WARP outputs, by one block: it prepares
+/// the outputs itself, and stores in *count how many it has claimed.
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
+__global__ void __launch_bounds__(1024)
+push_alone(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
+           const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
+           i64 size, const bool *flags, bool complement, bool *present, i32 *indices,
+           typename Op::Z *w, u64 *count) {
+  SHARED(u32, claimed, ALONE_WORDS);
+  SHARED(u64, total, 1);
+  for (i64 o = threadIdx.x; o < size; o += blockDim.x) {
+    if (o % WARP == 0) claimed[o / WARP] = 0;
+    if constexpr (WAY == FOLD_DENSE) {
+      present[o] = false;
+      w[o] = Op::identity();
+    }
+  }
+  if (threadIdx.x == 0) total[0] = 0;
+  __syncthreads();
+  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, total};
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
+  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+  __syncthreads();
+  if (threadIdx.x == 0) *count = total[0];
 }
 
 // --- tiles of edges ---------------------------------------------------------------------------

@@ -15,7 +15,17 @@ import numpy as np
 
 from graphla.backends import Side
 from graphla.backends.cuda.convert import to_bitmap
-from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, blocks, counter, number, read, size
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    INT32_END,
+    NULL,
+    Answer,
+    blocks,
+    counter,
+    number,
+    read,
+    size,
+)
 from graphla.backends.cuda.matvec import (
     HUGE,
     Plan,
@@ -29,7 +39,7 @@ from graphla.backends.cuda.matvec import (
     nothing,
     plan_of,
 )
-from graphla.backends.cuda.select import add_up
+from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.compilers.cuda import NOTHING, load
@@ -45,6 +55,8 @@ PUSHED = 256 * 8
 SHORT, MODEST = 64, 1 << 17
 """Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
 each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
+ALONE, ALONE_OUTPUTS = 1 << 13, 32 * 512
+"""Most edges that one block pushes alone, and most outputs that it has room for (spmspv.cu)."""
 DENSE = 8
 """Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
 CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in spmspv.cu
@@ -76,6 +88,7 @@ def push(
     if n > HUGE and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
+    edges.is_alone = False  # the bits are read again
     indices, count = edges.claim(CLAIM_IDENTITY, whole)
     edges.run(FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
@@ -89,9 +102,12 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
-    whole.fill(monoid.identity)
-    present = xp.zeros(n, bool)
-    edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+    if edges.is_alone:
+        present = xp.empty(n, bool)
+    else:
+        whole.fill(monoid.identity)
+        present = xp.zeros(n, bool)
+        edges.bits = xp.zeros(-(-n // 32), xp.uint32)
     edges.run(FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
@@ -111,8 +127,7 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
     grid, last = blocks(total), np.int32(edges.n)
     runs = xp.empty(total, xp.int64)
     load("matvec.cu", "run_heads", NOTHING)(grid, BLOCK, keys, size(total), last, runs)
-    add_up(runs)
-    count = number(runs[-1])
+    count = scan_and_count(runs)
     if not count:
         return nothing(edges.n, edges.plan.dtype)
     indptr, outputs = xp.empty(count + 1, xp.int32), xp.empty(count, xp.int32)
@@ -151,6 +166,7 @@ class _Edges:
             self.most, self.expected, self.room = total, total, min(total, self.n)
         elif self.most > (MODEST if self.longest <= SHORT else SMALL):
             self.ends = edge_ends(columns, u.indices)
+        self.is_alone = self.ends is None and self.most <= ALONE and self.n <= ALONE_OUTPUTS
 
     def in_order(self) -> int:
         """Take u's entries in order, and count their edges."""
@@ -164,32 +180,43 @@ class _Edges:
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """The outputs that the edges reach, each once, in no order; and how many."""
-        self.bits = xp.zeros(-(-self.n // 32), xp.uint32)
-        indices, count = xp.empty(self.room, xp.int32), counter()
-        self.run(way, w=w, indices=indices, count=count)
-        found = number(count)
+        indices = xp.empty(self.room, xp.int32)
+        if self.is_alone:
+            answer = Answer()
+            self.run(way, w=w, indices=indices, count=answer.pointer)
+            found = answer.wait()
+        else:
+            self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
+            self.run(way, w=w, indices=indices, count=count)
+            found = number(count)
         return _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
-        is_alone = way in (CLAIM_ALONE, CLAIM_IDENTITY)
-        a, a_type, a_kept = read(columns.values, plan.reads_a and not is_alone)
-        v, u_type, u_kept = read(u.values, plan.reads_u and not is_alone)
+        has_terms = way not in (CLAIM_ALONE, CLAIM_IDENTITY)
+        a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
+        v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
-        out = (size(self.n), self.flags, self.complement, self.bits, present, indices, w, count)
+        mask, outputs = (size(self.n), self.flags, self.complement), (present, indices, w, count)
         matrix = (columns.indptr, columns.indices, a)
         entries = size(u.nvals)
         if self.ends is None:
             threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+            columns = (entries, u.indices, v, np.int32(threads), *matrix, *mask)
+            if self.is_alone:
+                kernel = load("spmspv.cu", "push_alone", plan.spec, *types)
+                kernel(1, WIDEST_BLOCK, *columns, *outputs)
+                return
             kernel = load("spmspv.cu", "push_columns", plan.spec, *types)
             grid = blocks(u.nvals * threads)
-            kernel(grid, BLOCK, entries, u.indices, v, np.int32(threads), *matrix, *out)
+            kernel(grid, BLOCK, *columns, self.bits, *outputs)
         else:
             grid = few_blocks(-(-self.most // PUSHED))
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types)
-            kernel(grid, BLOCK, entries, u.indices, v, self.ends, *matrix, *out)
+            tiles = (entries, u.indices, v, self.ends, *matrix, *mask)
+            kernel(grid, BLOCK, *tiles, self.bits, *outputs)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:

@@ -40,6 +40,15 @@ class Module:
         return Function(self, name)
 
 
+class CPointer:
+    """Where a launch reads an argument. CuPy knows no size, which a struct here must have."""
+
+    size = 0
+
+    def __init__(self, p: int = 0):
+        self.address = p
+
+
 class _Parameter(ctypes.Structure):
     """Of a kernel, or a field of a struct: the fields of a struct follow it."""
 
@@ -150,7 +159,9 @@ def _check(what: str, argument: Any, size: int, taken: tuple[_Parameter, list[An
     if fields and isinstance(values, tuple):
         if len(values) != len(fields):
             raise SimulatorFault(f"{what} has {len(values)} fields, but the struct {len(fields)}")
-        for k, (value, kind, field) in enumerate(zip(values, argument.kinds, fields, strict=True)):
+        for k, (value, kind, field) in enumerate(
+            zip(values, argument.layout.kinds, fields, strict=True)
+        ):
             _check(f"field {k} of {what}", value, struct.calcsize(kind), field)
     if isinstance(argument, arrays.ndarray):
         _check_array(what, argument, parameter.pointee)
@@ -189,8 +200,8 @@ def _value(argument: Any) -> np.ndarray:
         return np.asarray(np.uint64(argument.data.ptr))
     if isinstance(argument, memory.MemoryPointer):
         return np.asarray(np.uint64(argument.ptr))
-    if isinstance(argument, np.ndarray) and argument.size == 1:
-        return np.asarray(argument)  # a struct by value
+    if isinstance(argument, CPointer):
+        return np.frombuffer(ctypes.string_at(argument.address, argument.size), f"V{argument.size}")
     if isinstance(argument, (np.generic, bool, int, float, complex)):
         return np.asarray(argument)
     raise TypeError(f"Unsupported type {type(argument)}")

@@ -1,0 +1,141 @@
+"""Bounds of eccentricities: low ≤ e ≤ high, which the distances of each search narrow."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from graphla.formats import Array
+from graphla.operations.moving import on_host
+from graphla.sparse import Vector
+
+LONGEST = int(np.iinfo(np.int64).max)
+
+Next = Literal["highest", "lowest", "farthest"]
+
+
+class Distances(NamedTuple):
+    """Distances from a pivot to all vertices, and back, INT64 or FP64 arrays of the device."""
+
+    pivot: int
+    away: Array
+    back: Array
+
+    @property
+    def eccentricity(self) -> Any:
+        """e(pivot) = max over v of away(v)."""
+        return self.away.max().item()
+
+
+class Bounds(NamedTuple):
+    """low ≤ e ≤ high: two arrays of the device, with a number for every vertex."""
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def exact(cls, e: Vector) -> Bounds:
+        """Return low = high = e, of a full Vector."""
+        values = e.to_dense(copy=False)
+        return cls(values, values)
+
+    # --- vertices that may still matter: flags for the vertices where low < high ------------------
+
+    def differ(self) -> Array:
+        """Return where e is not known yet."""
+        return self.low < self.high
+
+    def may_exceed_low(self) -> Array:
+        """Return where e may exceed all lower bounds."""
+        return self.differ() & (self.high > self.low.max())
+
+    def may_reach_low(self) -> Array:
+        """Return where e may be at least the greatest lower bound."""
+        return self.differ() & (self.high >= self.low.max())
+
+    def may_undercut_high(self) -> Array:
+        """Return where e may be less than all upper bounds."""
+        return self.differ() & (self.low < self.high.min())
+
+    def may_reach_high(self) -> Array:
+        """Return where e may be at most the least upper bound."""
+        return self.differ() & (self.low <= self.high.min())
+
+    # --- results, once no vertex matters ----------------------------------------------------------
+
+    def eccentricities(self) -> Vector:
+        """Return low, which is e once no vertex differs."""
+        return Vector.from_dense(self.low, copy=False)
+
+    def diameter(self) -> Any:
+        """Return the greatest lower bound."""
+        return self.low.max().item()
+
+    def radius(self) -> Any:
+        """Return the least upper bound."""
+        return self.high.min().item()
+
+    def center(self) -> Vector:
+        """Return true where e is the radius."""
+        return Vector.from_dense(self.low <= self.high.min(), missing_value=False)
+
+    def periphery(self) -> Vector:
+        """Return true where e is the diameter."""
+        return Vector.from_dense(self.high >= self.low.max(), missing_value=False)
+
+
+def distances(pivot: int, away: Vector, back: Vector) -> Distances:
+    """Return the distances from a vertex and back as arrays; both vectors are full."""
+    there = _array(away)
+    return Distances(pivot, there, there if back is away else _array(back))
+
+
+def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
+    """Return the bounds that follow from those before and from a search with a relative error.
+
+    low = max(back, e - away) and high = back + e, where e is the eccentricity of the pivot.
+    """
+    pivot, away, back = search
+    e = search.eccentricity
+    low, high = np.maximum(back, e - away), back + e
+    if error:
+        low = np.maximum(back * (1 - error), low - error * (e + away))
+        high = high * (1 + error)
+        low[pivot] = high[pivot] = e
+    if before is None:
+        return Bounds(low, high)
+    return Bounds(np.maximum(before.low, low), np.minimum(before.high, high))
+
+
+def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
+    """Return bounds that are exact at the chosen vertices, at which e has entries."""
+    low, high = bounds.low.copy(), bounds.high.copy()
+    low[chosen] = high[chosen] = e.to_coo(copy=False)[1]
+    return Bounds(low, high)
+
+
+def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
+    """Return the vertex to search from next: the highest or lowest of those with a flag,
+    or the farthest from the last pivot.
+
+    A vertex of low eccentricity lowers the upper bounds; a remote vertex raises the lower bounds.
+    """
+    if which == "farthest":
+        farthest = int(search.away.argmax())
+        if farthest not in searched:
+            return farthest
+    if which == "highest":
+        return int(np.where(flags, bounds.high, -1).argmax())
+    return int(np.where(flags, -bounds.low, -LONGEST).argmax())
+
+
+def vertices_of(flags: Array) -> np.ndarray:
+    """Return the vertices with a flag, on the host."""
+    found = flags.nonzero()[0]
+    return found if isinstance(found, np.ndarray) else on_host(found)
+
+
+def _array(d: Vector) -> Array:
+    values = d.to_dense(copy=False)
+    return values if values.dtype.kind == "f" else values.astype(np.int64, copy=False)

@@ -1,0 +1,99 @@
+"""The room of algorithms: what it lists, and that each device loop has a definition in algebra."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphla as gl
+from graphla import algorithms
+from graphla.algorithms._shared.membership import lookup, selection
+from graphla.operations.accelerate import Contraction, Degrees, accelerated
+from semirings.semiring import any_second
+
+ROOM = Path(algorithms.__path__[0])
+FILES = sorted(ROOM.glob("[a-z]*.py"))
+BELOW = ("graphla.backends", "graphla.stores", "graphla.formats", "graphla.compilers")
+
+
+def imports(file: Path) -> set[str]:
+    """Return the modules that a file imports."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return names | {
+        each.name for node in nodes if isinstance(node, ast.Import) for each in node.names
+    }
+
+
+def test_the_room_lists_algorithms_only():
+    assert sorted(dir(algorithms)) == sorted(algorithms.__all__)
+    homes = {getattr(algorithms, name).__module__ for name in algorithms.__all__}
+    assert {f"graphla.algorithms.{file.stem}" for file in FILES} <= homes
+
+
+@pytest.mark.parametrize("file", sorted(ROOM.rglob("*.py")), ids=lambda file: file.stem)
+def test_an_algorithm_imports_nothing_below_the_operations(file):
+    assert not [name for name in imports(file) if name.startswith(BELOW)]
+
+
+def calls_accelerated(file: Path) -> bool:
+    nodes = ast.walk(ast.parse(file.read_text()))
+    return any(isinstance(node, ast.Name) and node.id == "accelerated" for node in nodes)
+
+
+@pytest.mark.parametrize("file", list(filter(calls_accelerated, FILES)), ids=lambda file: file.stem)
+def test_an_accelerated_algorithm_shows_its_definition(file):
+    module = import_module(f"graphla.algorithms.{file.stem}")
+    assert module.definition.__module__ == module.__name__
+
+
+class Missing:
+    """A request for a loop that no device has."""
+
+    def run(self) -> Any:
+        return None
+
+
+def test_the_definition_serves_where_no_device_has_the_loop():
+    assert accelerated(Missing(), lambda: "algebra") == "algebra"
+    A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
+    found = accelerated(Degrees(A), partial(pytest.fail, "the device has this loop"))
+    assert found.to_dense().tolist() == [1, 0]
+
+
+@settings(max_examples=30)
+@given(graphs(), st.booleans())
+def test_degrees_are_those_of_the_definition(graph, of_columns):
+    from graphla.algorithms.degree import definition, edges_in, edges_out
+
+    A = graph.matrix()
+    found = (edges_in if of_columns else edges_out)(A)
+    assert found.isequal(definition(A, of_columns), check_dtype=True)
+
+
+@settings(max_examples=30)
+@given(graphs(weights=st.integers(1, 9), dtype="FP64"), st.data())
+def test_a_contraction_is_a_product_with_the_membership(graph, data):
+    contract = import_module("graphla.algorithms.louvain").contract
+    A, n = graph.matrix(), graph.n
+    drawn = data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
+    labels = gl.Vector.from_dense(np.array(drawn, np.int64))
+    found = Contraction(A, labels, n).run()
+    assert found.isequal(contract(A, selection(labels)))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
+def test_a_lookup_is_a_product_with_the_membership(drawn):
+    labels, values = gl.Vector.from_dense(drawn), gl.Vector.from_dense([5, 3, 8, 1, 9])
+    found = lookup(labels, values)
+    assert found.isequal(any_second(selection(labels, 5) @ values).new())

@@ -1,0 +1,79 @@
+"""How much of the tests `make test` runs; `make test-full` and a card run all of them.
+
+A name is a prefix of the test's, such as `traversal/` or `test_plan.py::test_name`; the longest
+prefix counts. tests/mutate.py shows that these numbers suffice (docs/testing.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from zlib import crc32
+
+EXAMPLES = {
+    "": 40,
+    "algorithms/": 20,
+    "gpu/": 15,
+    "gpu/test_planning.py::test_a_full_plan": 6,
+    "gpu/test_rungs.py": 8,
+    "ladder/": 20,
+    "test_operations.py::test_a_matrix_is_written_by_the_rule": 100,
+    "test_operations.py::test_a_vector_is_written_by_the_rule": 100,
+    "test_symmetry.py::test_results_are_the_same_before_and_after": 6,
+    "traversal/": 20,
+    "traversal/test_closure.py": 15,
+    "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 8,
+}
+"""The examples of each property, unless it asks for fewer itself."""
+
+CASES = {
+    "gpu/test_searching.py::test_a_byte_holds_levels_to_254": 4,
+    "gpu/test_searching.py::test_a_star_and_a_complete_graph": 13,
+    "gpu/test_searching.py::test_long_rows_are_followed": 8,
+    "gpu/test_streams.py::test_streams_are_in_order": 5,
+    "gpu/test_traversal_streams.py::test_streams_are_in_order": 3,
+    "semirings/test_printed_forms.py::test_the_printed_numba": 5,
+    "test_compiled.py::test_a_float_that_does_not_fit_an_integer": 2,
+    "test_compiled.py::test_products_with_a_vector": 4,
+    "test_compiled_traversals.py::test_a_search_gives_what_numpy_gives": 36,
+    "test_compiled_traversals.py::test_near_before_far_gives": 9,
+    "test_compiled_traversals.py::test_rounds_give_what_numpy_gives": 8,
+    "test_sorting.py::test_by_less_and_greater": 8,
+    "test_sorting.py::test_of_a_comparison_that_is_true_of_equals": 2,
+    "traversal/test_closure.py::test_a_directed_random_graph_with_a_mask": 6,
+    "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 6,
+}
+"""The cases of a parametrized test; tests that are not listed run all of theirs."""
+
+
+def number_of_examples(test: str) -> int:
+    """Return the number of examples for a test, such as "tests/test_plan.py::test_name"."""
+    found = _look_up(EXAMPLES, test)
+    assert found is not None
+    return found
+
+
+def number_of_cases(test: str) -> int | None:
+    """Return the number of cases of a parametrized test; None stands for all."""
+    return _look_up(CASES, test)
+
+
+def _look_up(table: Mapping[str, int], test: str) -> int | None:
+    name = test.removeprefix("tests/")
+    prefixes = [prefix for prefix in table if name.startswith(prefix)]
+    return table[max(prefixes, key=len)] if prefixes else None
+
+
+def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
+    """Choose at most `most` cases, first those with a parameter's value that no other has.
+
+    `cases` has the values of each case by its name. The same cases give the same choice.
+    """
+    chosen: set[str] = set()
+    seen: set[object] = set()
+    values = {name: set(held) for name, held in cases.items()}
+    while len(chosen) < min(most, len(values)):
+        left = [name for name in values if name not in chosen]
+        best = max(left, key=lambda name: (len(values[name] - seen), crc32(name.encode())))
+        chosen.add(best)
+        seen |= values[best]
+    return chosen

@@ -1,0 +1,202 @@
+"""Run the tests on small faults, and write which command kills each: docs/testing.md.
+
+    python tests/mutation/run.py judge [WORD...]   # judge those of the mutants without a result
+    python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
+    python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
+    python tests/mutation/run.py check             # do all patches still apply?
+    python tests/mutation/run.py table             # write the table into docs/testing.md
+
+Each mutant is judged in a copy of the sources. The tests that cover its line run first, with -x,
+as `make test` runs them; if it survives, they run as `make test-full` runs them. `whole` runs all
+of `make test` on survivors. Results are kept in results.json, so a run can be continued.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mutants import MUTANTS, Mutant
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+RESULTS = HERE / "results.json"
+PAGE = ROOT / "docs" / "testing.md"
+BEGIN, END = "<!-- mutants: begin -->", "<!-- mutants: end -->"
+COPIED = ("graphla", "semirings", "tests", "examples", "docs", "benchmarks")
+COPIED_FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
+PATIENCE = 300
+"""Seconds after which a run ends: as `make test` runs them, tests that take so long have no end,
+which kills the mutant; as `make test-full` runs them, they have found nothing so far."""
+
+ENDLESS = f"no end after {PATIENCE} s"
+TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"
+FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
+
+
+def find(mutant: Mutant, root: Path) -> Path:
+    """Return the file whose text the mutant changes; refuse if the text does not occur once."""
+    path = root / mutant.file
+    if path.exists() and path.read_text().count(mutant.before) == 1:
+        return path
+    folders = (root / "graphla", root / "semirings")
+    sources = [
+        path for folder in folders for path in folder.rglob("*.*") if path.suffix in SUFFIXES
+    ]
+    counts = {path: path.read_text().count(mutant.before) for path in sources}
+    found = [path for path, count in counts.items() if count]
+    if sum(counts.values()) != 1:
+        places = [str(path.relative_to(root)) for path in found]
+        raise LookupError(
+            f"{mutant.name}: the text occurs {sum(counts.values())} times, in {places}"
+        )
+    return found[0]
+
+
+SUFFIXES = {".py", ".cu", ".cuh"}
+
+
+@contextmanager
+def mutated(mutant: Mutant) -> Iterator[Path]:
+    """Yield a copy of the sources with the fault."""
+    with tempfile.TemporaryDirectory(prefix="graphla-mutant-") as name:
+        root = Path(name)
+        ignored = shutil.ignore_patterns("__pycache__")
+        for folder in COPIED:
+            shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+        for file in COPIED_FILES:
+            shutil.copy(ROOT / file, root / file)
+        path = find(mutant, root)
+        path.write_text(path.read_text().replace(mutant.before, mutant.after))
+        yield root
+
+
+def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
+    """Return the first test that fails in the copy, or None if all pass."""
+    on_cuda = words.startswith("cuda:")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HYPOTHESIS_PROFILE": profile,
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(root / ".hypothesis"),
+        **({"GRAPHLA_TEST_DEVICE": "cuda", "GRAPHLA_SIMULATOR": "plain"} if on_cuda else {}),
+    }
+    command = [sys.executable, "-m", "pytest", *FLAGS, "-m", marks]
+    process = subprocess.Popen(
+        [*command, *shlex.split(words.removeprefix("cuda:"))],
+        cwd=root,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return ENDLESS
+    if process.returncode == 0:
+        return None
+    if process.returncode == 5:
+        raise SystemExit(f"no test is selected by {words}")
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+    return failed[1] if failed else f"exit status {process.returncode}: {output[-300:]}"
+
+
+def judge(mutant: Mutant) -> dict[str, str]:
+    """Return which command kills the mutant, and by which test."""
+    with mutated(mutant) as root:
+        profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
+        if killer := run_tests(root, mutant.tests, profile, "not full and not gpu"):
+            return {"killed by": TEST, "test": killer}
+        profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
+        killer = run_tests(root, mutant.tests, profile, "not gpu")
+        if killer and killer != ENDLESS:
+            return {"killed by": FULL, "test": killer}
+    return {"killed by": "", "test": ""}
+
+
+def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
+    """Return the same after all tests of `make test`."""
+    with mutated(mutant) as root:
+        killer = run_tests(root, "tests", "ci", "not full and not gpu")
+    by_full = {"by test-full": kept["test"]} if kept["killed by"] == FULL else {}
+    if killer:
+        return {"killed by": WHOLE, "test": killer, **by_full}
+    return {**kept, "whole": "survives make test"}
+
+
+def table(results: dict[str, dict[str, str]]) -> str:
+    """Return the table of all mutants, after a line that sums it up."""
+    known = [(mutant, results[mutant.name]) for mutant in MUTANTS if mutant.name in results]
+    counts = Counter(result["killed by"] for _, result in known)
+    by_test = counts[TEST] + counts[WHOLE]
+    by_full = by_test + counts[FULL]
+    lines = [
+        f"{len(known)} mutants; `make test` kills {by_test}, `make test-full` {by_full}"
+        + (f" ({by_test / by_full:.1%} of those)." if by_full else "."),
+        "",
+        "| mutant | fault | killed by | test |",
+        "|---|---|---|---|",
+    ]
+    for mutant, result in known:
+        test = result["test"].removeprefix("tests/").partition("[")[0]
+        cell = f"`{test}`" if "::" in test else test
+        lines.append(f"| {mutant.name} | {mutant.kind} | {result['killed by'] or '-'} | {cell} |")
+    return "\n".join(lines)
+
+
+def kept_results() -> dict[str, dict[str, str]]:
+    """Return the results so far; other processes may add theirs."""
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+
+
+def main(command: str, *words: str) -> None:
+    """Run one of the commands above."""
+    results = kept_results()
+    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    if command == "check":
+        wrong = []
+        for mutant in chosen:
+            try:
+                find(mutant, ROOT)
+            except LookupError as error:
+                wrong.append(str(error))
+        print("\n".join(wrong) or f"all {len(chosen)} patches apply")
+        sys.exit(bool(wrong))
+    if command == "table":
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
+        PAGE.write_text(f"{before}{BEGIN}\n{table(results)}\n{END}{after}")
+        return
+    for mutant in chosen:
+        if command == "again" or (command == "judge" and mutant.name not in kept_results()):
+            found = judge(mutant)
+        elif command == "whole" and results[mutant.name]["killed by"] in ("", FULL):
+            found = judge_whole(mutant, results[mutant.name])
+        else:
+            continue
+        print(f"{mutant.name}: {found['killed by'] or 'survives'} {found['test']}", flush=True)
+        kept = kept_results()
+        order = {known.name: k for k, known in enumerate(MUTANTS)}
+        kept = {name: one for name, one in (kept | {mutant.name: found}).items() if name in order}
+        kept = dict(sorted(kept.items(), key=lambda item: order[item[0]]))
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

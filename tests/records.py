@@ -1,0 +1,218 @@
+"""What tests have proved of the sources: records bound to a digest of them.
+
+`make gpu-test` writes tests/gpu/verified.json and `make test-full` writes tests/full.json, if
+nothing fails. `make release-check` fails unless both describe the sources as they are.
+
+python tests/records.py check                     # are both records about these sources?
+python tests/records.py ready gpu                 # may a record be written: is this a clean commit?
+python tests/records.py write gpu OUTCOMES...     # what pytest --outcomes FILE has written
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SUFFIXES = {".py", ".cu", ".cuh", ".h", ".cpp", ".json"}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its file, the sources that it covers, and the command that writes it."""
+
+    file: str
+    covered: tuple[str, ...]
+    command: str
+    task: str
+
+    @property
+    def path(self) -> Path:
+        return ROOT / self.file
+
+    def digest(self) -> str:
+        """Return a digest of the sources covered, independent of their line ends."""
+        return _digest(self.covered)
+
+    def staleness(self) -> str | None:
+        """Return in one line why the record does not describe the sources, or None."""
+        if not self.path.exists():
+            return f"{self.task} has never run on these sources; `{self.command}` runs it"
+        found = json.loads(self.path.read_text())
+        if found["digest"] == self.digest():
+            return None
+        return (
+            f"the sources have changed since {found['date']}, when {self.task} ran; "
+            f"`{self.command}` runs it again"
+        )
+
+    def write(self, outcomes: dict[str, str], machine: dict[str, Any]) -> None:
+        """Write the record, unless a test has failed."""
+        failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
+        if failed or "passed" not in outcomes.values():
+            raise SystemExit(f"no record: {len(failed)} tests failed, {failed[:5]}")
+        record = {
+            "commit": self.commit(),
+            "digest": self.digest(),
+            "date": time.strftime("%Y-%m-%d", time.gmtime()),
+            **machine,
+            "tests": _by_function(outcomes),
+        }
+        self.path.write_text(json.dumps(record, indent=1, sort_keys=False) + "\n")
+
+    def commit(self) -> str:
+        """Return the commit that is checked out unchanged; without git, GRAPHLA_COMMIT."""
+        try:
+            changed = _git("status", "--porcelain")
+            head = _git("rev-parse", "HEAD")
+        except (OSError, subprocess.CalledProcessError):
+            given = os.environ.get("GRAPHLA_COMMIT", "")
+            if not given:
+                raise SystemExit(
+                    f"{self.command} needs a git checkout, or GRAPHLA_COMMIT"
+                ) from None
+            return given
+        if changed:
+            raise SystemExit(f"{self.command} needs a clean commit; these files differ:\n{changed}")
+        return head
+
+
+RECORDS = {
+    "gpu": Record(
+        "tests/gpu/verified.json",
+        (
+            *("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores.py"),
+            *("graphla/ladder", "semirings"),
+        ),
+        "make gpu-test",
+        "the GPU suite",
+    ),
+    "full": Record(
+        "tests/full.json",
+        ("graphla", "semirings", "tests", "examples"),
+        "make test-full",
+        "the full suite",
+    ),
+}
+
+
+@cache
+def _digest(covered: tuple[str, ...]) -> str:
+    found = hashlib.sha256()
+    for path in sorted(_files(covered)):
+        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+        found.update(f"{path.relative_to(ROOT).as_posix()}\0{text}\0".encode())
+    return found.hexdigest()
+
+
+def _files(covered: tuple[str, ...]) -> set[Path]:
+    places = [ROOT / name for name in covered]
+    missing = [name for name in covered if not (ROOT / name).exists()]
+    assert not missing, f"a record covers {missing}, which do not exist"
+    folders = [path for place in places if place.is_dir() for path in place.rglob("*")]
+    records = {record.path for record in RECORDS.values()}
+    return {
+        path
+        for path in (*places, *folders)
+        if path.suffix in SUFFIXES and path.is_file() and path not in records
+    }
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def digests() -> dict[str, str]:
+    """Return the digest of what each record covers."""
+    return {name: record.digest() for name, record in RECORDS.items()}
+
+
+def keep(file: Path, outcomes: dict[str, str], sources: dict[str, str]) -> None:
+    """Write the outcomes of some tests, with the digests of the sources that they ran on."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"digests": sources, "outcomes": outcomes}))
+
+
+def kept(name: str, files: tuple[str, ...]) -> dict[str, str]:
+    """Return the outcomes in these files, all of which must be of the sources as they are."""
+    outcomes: dict[str, str] = {}
+    for file in files:
+        found = json.loads(Path(file).read_text())
+        if found["digests"][name] != RECORDS[name].digest():
+            raise SystemExit(f"no record: the outcomes in {file} are of other sources")
+        failed = {test: "failed" for test, found in outcomes.items() if found == "failed"}
+        outcomes |= found["outcomes"] | failed
+    return outcomes
+
+
+def _card() -> dict[str, Any]:
+    """Return what the GPU suite ran on."""
+    import cupy
+    import numpy as np
+
+    device = cupy.cuda.Device()
+    properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+    return {
+        "card": properties["name"].decode(),
+        "compute capability": device.compute_capability,
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "CUDA runtime": cupy.cuda.runtime.runtimeGetVersion(),
+        "NVRTC": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
+        "CuPy": cupy.__version__,
+        "NumPy": np.__version__,
+        "Python": platform.python_version(),
+    }
+
+
+def _host() -> dict[str, Any]:
+    """Return what the full suite ran on."""
+    from importlib.metadata import version
+
+    names = ("NumPy", "SciPy", "hypothesis")
+    return {name: version(name) for name in names} | {"Python": platform.python_version()}
+
+
+def _by_function(outcomes: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the outcomes by file and function; those of one function's parameters are counted."""
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    for name, outcome in sorted(outcomes.items()):
+        file, _, test = name.partition("::")
+        function = test.partition("[")[0]
+        counts.setdefault(file, {}).setdefault(function, Counter())[outcome] += 1
+    return {
+        file: {
+            name: ", ".join(f"{count} {outcome}" for outcome, count in found.items())
+            for name, found in functions.items()
+        }
+        for file, functions in counts.items()
+    }
+
+
+def main(command: str, *words: str) -> None:
+    """Run one of the commands above."""
+    if command == "check":
+        stale = [found for record in RECORDS.values() if (found := record.staleness())]
+        if stale:
+            raise SystemExit("\n".join(stale))
+        return
+    name, *files = words
+    if command == "ready":
+        RECORDS[name].commit()
+    else:
+        machine = _card() if name == "gpu" else _host()
+        RECORDS[name].write(kept(name, tuple(files)), machine)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,32 @@
+"""The tables of what `make test` runs name tests that exist, and choose cases as they promise."""
+
+from pathlib import Path
+
+import pytest
+from effort import CASES, EXAMPLES, choose_cases, number_of_cases, number_of_examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("prefix", sorted({*EXAMPLES, *CASES} - {""}))
+def test_each_prefix_names_tests(prefix):
+    file, _, function = prefix.partition("::")
+    assert (TESTS / file).exists()
+    assert not function or f"\ndef {function}" in (TESTS / file).read_text()
+
+
+def test_the_longest_prefix_counts():
+    assert number_of_examples("tests/test_plan.py::test_x") == EXAMPLES[""]
+    assert number_of_examples("tests/gpu/test_plan.py::test_x") == EXAMPLES["gpu/"]
+    assert number_of_cases("tests/test_plan.py::test_x[1]") is None
+
+
+@given(st.dictionaries(st.text(max_size=4), st.lists(st.integers(0, 4))), st.integers(0, 30))
+def test_chosen_cases_hold_as_many_values_as_any_choice_needs(cases, most):
+    chosen = choose_cases(cases, most)
+    assert chosen <= cases.keys() and len(chosen) == min(most, len(cases))
+    held = {value for name in chosen for value in cases[name]}
+    every = {value for values in cases.values() for value in values}
+    assert held == every or most < len(every)
