@@ -26,12 +26,14 @@ from graphla.backends.cpu import multi_source_bfs
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
-from graphla.backends.cpu.loops import coloring as of_sets
+from graphla.backends.cpu.loops import coloring as of_coloring
 from graphla.backends.cpu.loops import communities as of_communities
 from graphla.backends.cpu.loops import components as of_components
 from graphla.backends.cpu.loops import cores as of_cores
 from graphla.backends.cpu.loops import forest as of_forest
+from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
+from graphla.backends.cpu.loops import strong_components as of_strong_components
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.spgemm import SpgemmTuning
 from graphla.backends.tuning import using
@@ -51,13 +53,13 @@ STOPPED = {
     "closure.near_far": int(of_closure.STOPPED),
     "closure.rounds": int(of_closure.STOPPED),
     "communities.move": of_communities.MOVING,
-    "components.strong": of_components.STOPPED,
-    "components.weak": of_components.STOPPED,
+    "coloring.color": of_coloring.STOPPED,
+    "components.label": of_components.STOPPED,
     "cores.peel": of_cores.STOPPED,
     "forest.grow": of_forest.STOPPED,
     "multi_source_bfs.search": of_many.STOPPED,
-    "coloring.colour": of_sets.STOPPED,
-    "coloring.match": of_sets.STOPPED,
+    "matching.match": of_matching.STOPPED,
+    "strong_components.label": of_strong_components.STOPPED,
 }
 """The value that each loop returns if it reads a flag that is set."""
 
@@ -72,16 +74,16 @@ LOOPS = {
     "average_path_length": {"bfs.search"},
     "betweenness": {"betweenness.dependencies"},
     "closeness": {"bfs.search"},
-    "connected_components": {"components.weak"},
+    "connected_components": {"components.label"},
     "core_numbers": {"cores.peel"},
-    "greedy_color": {"coloring.colour"},
+    "greedy_color": {"coloring.color"},
     "label_propagation": {"communities.popular"},
     "louvain": {"communities.move"},
-    "maximal_matching": {"coloring.match"},
+    "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},
     "sssp": {"closure.near_far"},
-    "strong_components": {"components.strong"},
+    "strong_components": {"strong_components.label"},
     "triangle_count": {"spgemm.dot"},
 }
 """Loops that an algorithm must call; the tests check that these are counted."""

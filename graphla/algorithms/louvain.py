@@ -136,7 +136,7 @@ def contract(L: Matrix, S: Matrix) -> Matrix:
 
 def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
     """Return the community of each vertex of a level after moves that raise the modularity."""
-    request = MoveCommunities(L, out, into, factor, seed, _rounds(seed))
+    request = MoveCommunities(L, out, into, factor, MARGIN, seed, _rounds(seed))
     return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
 
 

@@ -12,14 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
-from graphla.backends.components import Components
-from graphla.backends.groups import Groups
+from graphla.backends.requests import CommunityMoves, PageRank, Ranks
 from graphla.backends.traversals import Closed, Enough, Lengths, Level, Reach, Traversals, Tree
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from graphla.formats import (
         AnyVector,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Backend",
     "Closed",
-    "Components",
     "Costs",
     "Enough",
     "Lengths",
@@ -80,8 +78,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Traversals, Components, Groups, Protocol):
-    """What each backend computes; `traversals`, `components` and `groups` say the rest.
+class Backend(Traversals, Protocol):
+    """What each backend computes; `traversals` says the rest.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
@@ -292,6 +290,70 @@ class Backend(Traversals, Components, Groups, Protocol):
         replace: bool,
         dtype: Any,
     ) -> Csr: ...
+
+    # --- the parts of a graph ------------------------------------------------------------------
+    # `out` is a square matrix by rows and `into` the same by columns: one object if the matrix is
+    # known to be symmetric. A verb returns None if the device has no loop better than the algebra.
+    def components(self, out: Csr, into: Csr | None) -> Array | None:
+        """Return, for each vertex, the least vertex of its weak component, as int64[n].
+
+        `into` is None if that form does not exist.
+        """
+        ...
+
+    def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
+        """Return, for each vertex, the least vertex of its strong component, as int64[n].
+
+        `columns` makes the matrix by columns. A backend that does not read the columns does not
+        call it, so that they are not made.
+        """
+        ...
+
+    def cores(self, out: Csr, into: Csr | None) -> Array | None:
+        """Return the core number of each vertex as int64[n].
+
+        It is the greatest k such that the vertex belongs to a set of vertices that each have at
+        least k edges within the set. The edges of a vertex are the entries of its row and, unless
+        `into` is None, also the entries of its column. There are no self-loops.
+        """
+        ...
+
+    def forest(self, upper: Csr, is_maximum: bool) -> Array | None:
+        """Return which entries of an upper triangle form a spanning forest, as bool[nvals].
+
+        The forest has the least weight or, if `is_maximum`, the greatest; of equal weights the
+        first entry is taken. No value is NaN, and no entry is on the diagonal.
+        """
+        ...
+
+    # --- communities and sets; matrices have symmetric patterns and values ------------------------
+    def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
+        """Return the labels, int32, after `rounds` rounds.
+
+        In each round every vertex takes the label with the greatest sum of weights among its
+        neighbors; of equal sums the least label.
+        """
+        ...
+
+    def move_communities(self, request: CommunityMoves) -> Array:
+        """Return the community of each vertex, int32, after moves that raise the modularity."""
+        ...
+
+    def color(self, a: Csr, numbers: Array) -> Array | None:
+        """Return the least color that no neighbor with a greater number has, as int32[n]."""
+        ...
+
+    def match(self, a: Csr, words: Array) -> Array | None:
+        """Return the mate of each vertex, int32, or a negative number.
+
+        Edges of greater value are taken first; of equal values those with the greater hash of the
+        words of both ends.
+        """
+        ...
+
+    def pagerank(self, request: PageRank) -> Ranks | None:
+        """Return the ranks after the last round."""
+        ...
 
 
 class Streams(Protocol):

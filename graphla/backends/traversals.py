@@ -110,14 +110,6 @@ class Dependencies(NamedTuple):
     counts: Array  # int64: how many vertices each source reaches, itself among them
 
 
-class Ranks(NamedTuple):
-    """What rounds of PageRank come to."""
-
-    values: Array
-    rounds: int
-    change: float  # of the last round, in all
-
-
 class Traversals(Protocol):
     """The part of a backend that is for whole traversals."""
 
@@ -247,26 +239,5 @@ class Traversals(Protocol):
 
         Paths are of fewest edges or, if `is_weighted`, of least weight, where all weights are
         above 0. None where there is no loop for it: then it is told as algebra.
-        """
-        ...
-
-    def ranked(
-        self,
-        into: Csr,
-        share: Array,
-        rank: Array,
-        jump: Array,
-        fall: Array,
-        *,
-        alpha: float,
-        least: float,
-        rounds: int,
-        is_weighted: bool,
-        plan: Plan | None,
-    ) -> Ranks | None:
-        """PageRank from `rank` on, until a round changes less than `least`, in `rounds` at most.
-
-        All are arrays of n values of one dtype, float32 or float64; `share` is alpha / the weight
-        of out-edges, 0 where a vertex dangles. None where there is no loop for it.
         """
         ...

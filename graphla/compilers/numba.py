@@ -14,12 +14,11 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from operator import attrgetter
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -29,7 +28,6 @@ import numpy as np
 
 from graphla.compilers import numba_ops
 from graphla.compilers.cache import cache_folder, private_folder
-from graphla.formats import Array
 from semirings.exceptions import GraphblasException
 
 Loop = Callable[..., Any]
@@ -37,7 +35,6 @@ Loop = Callable[..., Any]
 _loaded: dict[tuple, Loop] = {}
 _lock = RLock()
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
-_dtype = attrgetter("dtype")
 
 
 @cache
@@ -46,31 +43,48 @@ def installed() -> bool:
     return find_spec("numba") is not None
 
 
-def load(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
-    """The loop `name` ("file.function") for these operators and the dtypes of these arrays.
+def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
+    """The loop `name` ("file.function") for these operators and the dtypes of these arguments.
 
     `spec` is a function of `graphla.compilers.numba_ops` and its arguments, called for their text
-    the first time only. Call the loop with the arrays, then its integers.
+    the first time only. An argument is an array, or a NamedTuple of arrays and integers for a
+    parameter that the loop's file annotates with a NamedTuple of its own. Call the loop with the
+    arrays, the fields of each tuple in its place, and then the remaining parameters, all integers.
     """
-    key = (name, spec, tuple(map(_dtype, arrays)))
+    key = (name, spec, tuple(_kind(argument) for argument in _flat(arguments)))
     loop = _loaded.get(key)
     if loop is None:
         with _lock:
             loop = _loaded.get(key)
             if loop is None:
-                loop = _loaded[key] = _specialise(name, spec, arrays)
+                loop = _loaded[key] = _specialise(name, spec, arguments)
     return loop
 
 
-def _specialise(name: str, spec: tuple, arrays: Sequence[Array]) -> Loop:
+def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
+    """The arguments, the fields of a tuple one by one."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from argument
+        else:
+            yield argument
+
+
+def _kind(argument: Any) -> Any:
+    """The dtype of an array; None for an integer."""
+    return argument.dtype if isinstance(argument, np.ndarray) else None
+
+
+def _specialise(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     file, function = name.split(".")
-    text = _text(file, function, spec, arrays)
+    text = _text(file, function, spec, arguments)
     digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
     try:
         return getattr(_module(f"graphla_{file}_{digest}", text), function)
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
+        arrays = [argument for argument in _flat(arguments) if _kind(argument)]
         raise GraphblasException(
             f"Numba {version('numba')} could not compile the loop {name!r} for "
             f"{numba_ops.describe(spec, arrays)}; `config.compiled = False` computes in NumPy"
@@ -87,11 +101,12 @@ def _is_interrupt(error: BaseException | None) -> bool:
 # --- the text of a module ---------------------------------------------------------------------
 
 
-def _text(file: str, function: str, spec: tuple, arrays: Sequence[Array]) -> str:
+def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> str:
     """The operators' text, the loop's after it, and the lines that compile `function`."""
     loop = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
     lines = loop.splitlines()
     endings = []
+    tuples: dict[str, list[str]] = {}
     for node in ast.parse(loop).body:
         if (
             isinstance(node, ast.ImportFrom)
@@ -99,23 +114,54 @@ def _text(file: str, function: str, spec: tuple, arrays: Sequence[Array]) -> str
         ):
             end = node.end_lineno or node.lineno
             lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+        elif isinstance(node, ast.ClassDef):
+            tuples[node.name] = [_name(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
         elif isinstance(node, ast.FunctionDef) and node.name != function:
             endings.append(f"{node.name} = merged({node.name})")
         elif isinstance(node, ast.FunctionDef):
-            parameters = [argument.arg for argument in node.args.args]
-            endings.append(f"{function} = compiled({_signature(parameters, arrays)})({function})")
+            endings += _entry(node, tuples, list(_flat(arguments)))
     write, *operators = spec
     return "\n".join((numba_ops.head, write(*operators), *lines, "", *endings, ""))
 
 
-def _signature(parameters: Sequence[str], arrays: Sequence[Array]) -> str:
-    """The Numba types of the parameters: arrays first, those not written into read-only."""
-    kinds = [
-        f"types.Array(from_dtype(np.dtype('{array.dtype}')), {array.ndim}, 'C', "
-        f"readonly={not parameter.startswith(('out_', 'kept_'))})"
-        for parameter, array in zip(parameters, arrays, strict=False)
+def _entry(
+    node: ast.FunctionDef, tuples: dict[str, list[str]], arguments: Sequence[Any]
+) -> list[str]:
+    """The lines that compile a loop for these arguments; they make its NamedTuples of their fields.
+
+    A field of a tuple may be written into where the tuple's parameter is `out_...` or `kept_...`.
+    """
+    flat, given = [], []
+    for parameter in node.args.args:
+        name, kind = parameter.arg, _name(parameter.annotation)
+        fields = [f"{name}_{field}" for field in tuples.get(kind, ())]
+        flat += fields or [name]
+        given.append(f"{kind}({', '.join(fields)})" if fields else name)
+    loop, signature = node.name, _signature(flat, arguments)
+    if flat == given:
+        return [f"{loop} = compiled({signature})({loop})"]
+    return [
+        f"_{loop} = merged({loop})",
+        f"def {loop}({', '.join(flat)}):",
+        f"    return _{loop}({', '.join(given)})",
+        f"{loop} = compiled({signature})({loop})",
     ]
-    kinds += ["types.int64"] * (len(parameters) - len(arrays))
+
+
+def _name(node: Any) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
+    """The Numba types of the parameters: arrays not written into are read-only."""
+    kinds = [
+        "types.int64"
+        if _kind(argument) is None
+        else f"types.Array(from_dtype(np.dtype('{argument.dtype}')), {argument.ndim}, 'C', "
+        f"readonly={not parameter.startswith(('out_', 'kept_'))})"
+        for parameter, argument in zip(parameters, arguments, strict=False)
+    ]
+    kinds += ["types.int64"] * (len(parameters) - len(kinds))
     return "(" + ", ".join(kinds) + ",)"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,12 +18,27 @@ from typing import Any
 import numpy as np
 from covering import Row, covering
 
-import graphla.backends.cuda
-from graphla.compilers import cuda_ops, nvrtc
-from semirings import binary, indexunary, monoid, select, semiring, unary
-from semirings.dtypes import ALL, DataType
+sys.path.append(str(Path(__file__).parents[1]))  # where this is not run by pytest
+from devices import use_cuda
+
+use_cuda()  # the constants of a kernel are in its host module, which imports CuPy
+
+import graphla  # noqa: E402
+from graphla.backends.cuda import (  # noqa: E402
+    coloring,
+    communities,
+    components,
+    matching,
+    pagerank,
+    spmspv,
+    spmv,
+)
+from graphla.compilers import cuda_ops, nvrtc  # noqa: E402
+from semirings import binary, indexunary, monoid, select, semiring, unary  # noqa: E402
+from semirings.dtypes import ALL, DataType  # noqa: E402
 
 nvrtc.register(Path(graphla.__file__).parent / "ladder")
+
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 MAIN = "sm_90"
@@ -405,9 +421,8 @@ OPERATORS_OF = {
     "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
     "apply.cu": {"map_values": "mapping", "map_entries": "mapping"},
     "assign.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
-    "spmv.cu": dict.fromkeys(
-        ("pull_rows", "pull_chunks", "join_chunks", "constant_term"), "matrix_vector"
-    ),
+    "spmv.cu": dict.fromkeys(("pull_rows", "pull_chunks", "join_chunks"), "matrix_vector"),
+    "matvec.cu": {"constant_term": "matrix_vector"},
     "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
     "convert.cu": {"fold_runs": "accumulating"},
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
@@ -448,7 +463,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys(
         (
             *((f"choose_by_{what}", "KEPT") for what in ("lanes", "tables", "blocks")),
-            ("want_dearest", "KEPT"),
+            ("choose_mates", "KEPT"),
         ),
         (1, 2),
     ),
@@ -478,7 +493,15 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Domains of one kernel's parameter."""
 
-CONSTANTS: dict[str, Any] = {}
+CONSTANTS: dict[str, Any] = {
+    "communities.cu": communities.LAYOUT,
+    "coloring.cu": coloring.TUNING,
+    "components.cu": components.TUNING,
+    "matching.cu": matching.TUNING,
+    "pagerank.cu": pagerank.TUNING,
+    "spmspv.cu": spmspv.TUNING,
+    "spmv.cu": spmv.TUNING,
+}
 """What `load` is given as the constants of a file's kernels, by the file."""
 
 FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py

@@ -1,9 +1,8 @@
-"""Labels, moves, colours and mates on the card, held to those of the host."""
+"""Labels, moves, colors and mates on the card, compared with those of the host."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.resources
 
 import numpy as np
 import pytest
@@ -18,10 +17,11 @@ from graphla.algorithms import (
     maximal_independent_set,
     maximal_matching,
 )
-from graphla.backends.cuda import coloring, communities
+from graphla.backends.cuda.communities import CommunitiesTuning
+from graphla.backends.cuda.matching import MatchingTuning
+from graphla.backends.tuning import using
 
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
-CLASSES = ("FEWEST", "LANES", "TABLE", "SHARED")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
 """The greatest length of a row in each class."""
 
@@ -53,10 +53,7 @@ def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
 )
 def test_labels_and_communities_however_rows_are_told_apart(given_, rows, slots):
     weight, A = given_
-    with pytest.MonkeyPatch.context() as patch:
-        for name, most in zip(CLASSES, rows, strict=True):
-            patch.setattr(communities, name, most)
-        patch.setattr(communities, "HUB_SLOTS", slots)
+    with using(CommunitiesTuning(*rows, hub_slots=slots)):
         there = A.to("cuda")
         labels = label_propagation(there, weight, max_iter=3)
         assert labels.to("cpu").isequal(by_definition(label_propagation, A, weight, max_iter=3))
@@ -70,27 +67,11 @@ def test_sets_colours_and_mates(given_, seed):
     weight, A = given_
     there = A.to("cuda")
     for wide in (2, 1 << 11):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(coloring, "WIDE", wide)
+        with using(MatchingTuning(wide)):
             mates = maximal_matching(there, weight, seed)
         assert mates.to("cpu").isequal(by_definition(maximal_matching, A, weight, seed))
     for algorithm in (greedy_color, maximal_independent_set):
         assert algorithm(there, seed=seed).to("cpu").isequal(by_definition(algorithm, A, seed=seed))
-
-
-def test_the_constants_are_those_of_the_kernels():
-    """Longer rows than a warp has lanes, or its table slots for, would be read in part."""
-    text = (
-        importlib.resources.files("graphla") / "backends" / "cuda" / "communities.cu"
-    ).read_text()
-    assert f"TABLE_SLOTS = {2 * communities.TABLE};" in text
-    assert f"TABLE_BLOCK = {communities.TABLE_BLOCK}," in text
-    assert f"__launch_bounds__({communities.SHARED_BLOCK})" in text
-    assert f"FEWEST = {communities.FEWEST};" in text
-    assert f"HUB_BLOCK = {communities.HUB_BLOCK};" in text
-    assert f"PART = {communities.PART}," in text
-    assert communities.LANES == 32
-    assert f"MARGIN = {louvain_.MARGIN:g};" in text
 
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
@@ -110,28 +91,27 @@ def test_a_hub_among_labels_of_their_own(degree):
 
 @pytest.mark.parametrize("longest", [700, 4096])
 @pytest.mark.parametrize("weight", [False, True])
-def test_a_star_with_a_path_when_many_blocks_share_the_hub(monkeypatch, longest, weight):
+def test_a_star_with_a_path_when_many_blocks_share_the_hub(longest, weight):
     """The hub's row has three parts. Labels move along the path in every round."""
-    monkeypatch.setattr(communities, "SHARED", longest)
     leaves, n = 2500, 2531
     i = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
     j = np.arange(1, n)
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.tile(1 + j % 3 / 2, 2))
     for count in (1, 2, 7):
-        labels = label_propagation(A.to("cuda"), weight, 5, max_iter=count)
+        with using(CommunitiesTuning(block_entries=longest)):
+            labels = label_propagation(A.to("cuda"), weight, 5, max_iter=count)
         assert labels.to("cpu").isequal(label_propagation(A, weight, 5, max_iter=count))
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_labels_tie_where_all_weights_are_zero(monkeypatch, rows):
+def test_labels_tie_where_all_weights_are_zero(rows):
     """The least label is taken, however often another one occurs."""
-    for name, most in zip(CLASSES, rows, strict=True):
-        monkeypatch.setattr(communities, name, most)
     i, j = np.array([0, 1, 2, 3, 4, 5, 0, 0]), np.array([9, 9, 9, 8, 8, 8, 8, 7])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 0.0, nrows=11, ncols=11)
-    labels = label_propagation(A.to("cuda"), True, max_iter=2)
+    with using(CommunitiesTuning(*rows)):
+        labels = label_propagation(A.to("cuda"), True, max_iter=2)
     assert labels.to("cpu").isequal(label_propagation(A, True, max_iter=2))
 
 

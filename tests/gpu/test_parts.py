@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.cpu import csgraph
-from graphla.backends.cuda import components, cores, forest, persistent
+from graphla.backends.cpu.components import label_by_search
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.components import ComponentsTuning
+from graphla.backends.cuda.cores import CoresTuning
+from graphla.backends.cuda.forest import ForestTuning
+from graphla.backends.cuda.strong_components import StrongComponentsTuning
+from graphla.backends.tuning import using
 from graphla.formats import Csr
 
 cpu, cuda = backend("cpu"), backend("cuda")
@@ -43,13 +48,15 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 @given(graphs(), st.data())
 def test_labels_are_the_hosts_however_rows_are_cut(both, data):
     out, into = both
-    expected = csgraph.components(out, "weak")
+    expected = label_by_search(out, "weak")
     there = to_device(out)
     back = there if into is out else to_device(into) if data.draw(st.booleans()) else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(components, "LONGEST", data.draw(st.sampled_from((0, 3, 256))))
-        patch.setattr(components, "PART", data.draw(st.sampled_from((1, 7, 512))))
-        patch.setattr(components, "FEW", data.draw(st.sampled_from((1, 5, 1 << 12))))
+    tuning = ComponentsTuning(
+        longest=data.draw(st.sampled_from((0, 3, 256))),
+        part=data.draw(st.sampled_from((1, 7, 512))),
+        few=data.draw(st.sampled_from((1, 5, 1 << 12))),
+    )
+    with using(tuning):
         found = cuda.components(there, back)
     assert cuda.to_host(found).tolist() == expected.tolist()
 
@@ -93,21 +100,21 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 
 @given(graphs() | pieces(), st.data())
 def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(components, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
-        patch.setattr(components, "STRONG_BLOCK", data.draw(st.sampled_from((32, 64, 256))))
+    tuning = StrongComponentsTuning(
+        block=data.draw(st.sampled_from((32, 64, 256))),
+        alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
+    )
+    with using(tuning), pytest.MonkeyPatch.context() as patch:
         patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
         patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
         found = found_strong(both)
-    assert found == csgraph.components(both[0], "strong").tolist()
+    assert found == label_by_search(both[0], "strong").tolist()
 
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 @pytest.mark.parametrize("forward", [True, False])
 def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkeypatch):
     """The chain begins and ends with a cycle, so no vertex is trimmed."""
-    monkeypatch.setattr(components, "ALONE_EDGES", alone)
-    monkeypatch.setattr(components, "STRONG_BLOCK", 64)
     monkeypatch.setattr(persistent, "MOST_BLOCKS", 2)
     n = 300
     order, v = np.random.default_rng(1).permutation(n), np.arange(n)
@@ -117,7 +124,8 @@ def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkey
     least = order.reshape(-1, 3).min(1)
     expected = np.empty(n, np.int64)
     expected[order] = np.repeat(least, 3)
-    assert found_strong((csr(n, i, j), csr(n, j, i))) == expected.tolist()
+    with using(StrongComponentsTuning(64, alone)):
+        assert found_strong((csr(n, i, j), csr(n, j, i))) == expected.tolist()
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
@@ -135,10 +143,12 @@ def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
     into = out if is_symmetric else without_loops(into)
     there = to_device(out)
     back = None if is_symmetric else to_device(into)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cores, "ALONE_EDGES", data.draw(st.sampled_from((0, 40, 4096))))
-        patch.setattr(cores, "OWN_EDGES", data.draw(st.sampled_from((0, 33, 2048))))
-        patch.setattr(cores, "BLOCK", data.draw(st.sampled_from((32, 64, 512))))
+    tuning = CoresTuning(
+        block=data.draw(st.sampled_from((32, 64, 512))),
+        alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
+        own_edges=data.draw(st.sampled_from((0, 33, 2048))),
+    )
+    with using(tuning), pytest.MonkeyPatch.context() as patch:
         patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
         patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
         found = cuda.cores(there, back)
@@ -168,9 +178,8 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
         if i != j:
             chosen[e] = True
             part = [i if p == j else p for p in part]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forest, "NARROW", seed % 2 << 32)
-        found = cuda.least_forest(to_device(upper), greatest)
+    with using(ForestTuning(narrow=seed % 2 << 32)):
+        found = cuda.forest(to_device(upper), greatest)
     assert found is not None
     assert cuda.to_host(found).tolist() == chosen.tolist()
 
@@ -178,8 +187,6 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 def test_rows_of_one_entry_go_too_many_to_a_warp(alone, monkeypatch):
     n = 200
-    monkeypatch.setattr(cores, "ALONE_EDGES", alone)
-    monkeypatch.setattr(cores, "BLOCK", 32)
     monkeypatch.setattr(persistent, "MOST_BLOCKS", 1)
     ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
     ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))
@@ -187,4 +194,5 @@ def test_rows_of_one_entry_go_too_many_to_a_warp(alone, monkeypatch):
     there = to_device(sun)
     expected = np.ones(n, np.int64)
     expected[ring] = 2
-    assert cuda.to_host(cuda.cores(there, None)).tolist() == expected.tolist()
+    with using(CoresTuning(block=32, alone_edges=alone)):
+        assert cuda.to_host(cuda.cores(there, None)).tolist() == expected.tolist()

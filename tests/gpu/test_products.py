@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.resources
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -191,10 +192,8 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-def as_if_large(patch: pytest.MonkeyPatch, share: float = 0.0) -> None:
-    """Matrices have hubs, however small they are."""
-    for name, value in {"WIDEST": 4, "ENTRIES": 1, "SAMPLES": 100, "SHARE": share}.items():
-        patch.setattr(hot_columns, name, value)
+LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
+"""Matrices have hot columns, however small they are."""
 
 
 @fewer(2)
@@ -204,9 +203,7 @@ def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
     wanted = backend("cpu").pull(a, v, semiring, side, mask)
-    with pytest.MonkeyPatch.context() as patch:
-        if large:
-            as_if_large(patch)
+    with using(LARGE if large else hot_columns.TUNING):
         ours = spmv.pull(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
@@ -218,10 +215,7 @@ def test_hubs_are_the_columns_with_most_of_the_sample(seed: int, bits: int, samp
     rng = np.random.default_rng(seed)
     a = csr(rng, (30, int(rng.integers(70, 300))), 0.2, np.float32, False, np.int32)
     a = Csr(a.nrows, a.ncols, a.indptr, np.minimum(a.indices, a.indices[::-1]), a.values)
-    with pytest.MonkeyPatch.context() as patch:
-        as_if_large(patch)
-        patch.setattr(hot_columns, "WIDEST", 1 << bits)
-        patch.setattr(hot_columns, "SAMPLES", samples)
+    with using(replace(LARGE, slots=1 << bits, samples=samples)):
         found = hot_columns.hubs_of(on_device(a), cupy.zeros(a.ncols, np.float32))
     if a.ncols > a.nvals:
         assert found is None
@@ -240,8 +234,7 @@ def test_hubs_that_hold_too_little_are_not_kept() -> None:
     a = csr(rng, (300, 400), 0.3, np.float32, False, np.int32)
     u = cupy.zeros(400, np.float32)
     for share, there in ((0.001, True), (0.5, False)):
-        with pytest.MonkeyPatch.context() as patch:
-            as_if_large(patch, share)
+        with using(replace(LARGE, share=share)):
             assert (hot_columns.hubs_of(on_device(a), u) is not None) == there
 
 
@@ -250,8 +243,7 @@ def test_each_stream_has_tags_of_its_own() -> None:
     a = on_device(csr(rng, (300, 400), 0.3, np.float32, False, np.int32))
     u = cupy.zeros(400, np.float32)
     cupy.cuda.get_current_stream().synchronize()
-    with pytest.MonkeyPatch.context() as patch:
-        as_if_large(patch)
+    with using(LARGE):
         here = hot_columns.hubs_of(a, u)
         with cupy.cuda.Stream(non_blocking=True) as stream:
             there = hot_columns.hubs_of(a, u)
@@ -271,10 +263,8 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
     iso = u.size and u.strides[0] == 0
     v = SparseVector(u.size, indices, u[: indices.size] if iso else u[indices], False)
     wanted = backend("cpu").push(a, v, semiring, side, mask)
-    with pytest.MonkeyPatch.context() as patch, gl.config.set(deterministic=deterministic):
-        if not small:  # as if the matrix were large
-            patch.setattr(spmspv, "SMALL", 0)
-            patch.setattr(spmspv, "MODEST", 0)
+    large = spmspv.SpmspvTuning(small=0, modest=0)
+    with gl.config.set(deterministic=deterministic), using(spmspv.TUNING if small else large):
         ours = spmspv.push(on_device(a), on_device(v), semiring, side, on_device(mask))
     check(ours, wanted, semiring)
     if semiring.monoid.is_any:
@@ -291,7 +281,7 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
-        [0, 1, 3, 40, spmv.MIDDLE + 1, spmv.CHUNK + 1, 2500, 9000],
+        [0, 1, 3, 40, spmv.TUNING.middle + 1, spmv.TUNING.chunk + 1, 2500, 9000],
         rng.integers(1, 60),
         p=[0.45, 0.2, 0.15, 0.1, 0.03, 0.03, 0.02, 0.02],
     )
@@ -308,20 +298,9 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
     )
     mask = mask_of(rng, sizes.size, "flags") if masked else None
     wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
-    with pytest.MonkeyPatch.context() as patch:
-        if large:
-            as_if_large(patch)
-            patch.setattr(spmv, "MANY", 0)
+    with using(LARGE, spmv.SpmvTuning(many=0)) if large else nullcontext():
         ours = spmv.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     check(ours, wanted, semiring)
-
-
-def test_the_lengths_at_which_rows_are_cut_are_those_of_the_kernels() -> None:
-    text = (importlib.resources.files("graphla") / "backends" / "cuda" / "spmv.cu").read_text()
-    chunks = f"CHUNK_OF = MAY_SETTLE ? {spmv.WIDE_CHUNK} : {spmv.CHUNK};"
-    assert chunks in text
-    assert f"MIDDLE = {spmv.MIDDLE};" in text
-    assert f"STRIP = {spmv.STRIP // 32} * WARP;" in text
 
 
 def bits(v: Any) -> dict[int, bytes]:
@@ -329,10 +308,8 @@ def bits(v: Any) -> dict[int, bytes]:
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
 
 
-@pytest.mark.parametrize("length", [spmv.MIDDLE, spmv.MIDDLE + 1, spmv.CHUNK + 1])
-def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(
-    length: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("length", [128, 129, 1025])
+def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(length: int) -> None:
     rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
     values = rng.random((9, length), np.float32)
     u = on_device(FullVector(length, rng.random(length, np.float32)))
@@ -343,24 +320,22 @@ def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(
         a = Csr(len(rows), length, indptr, indices, rows.ravel())
         return bits(spmv.pull(on_device(a), u, semiring, "mxv", None))
 
-    monkeypatch.setattr(spmv, "MANY", 0)
-    crowd = product(values)
-    assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
+    with using(spmv.SpmvTuning(many=0)):
+        crowd = product(values)
+        assert crowd == {i: product(values[i : i + 1])[0] for i in range(9)}
 
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
-def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(
-    many: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(many: int) -> None:
     """Whether or not the matrix has so many entries that middle rows alone would need a queue."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
-    sizes = np.repeat([spmv.CHUNK + 9, spmv.MIDDLE + 9], [1, 299])
+    sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
     indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
     a = Csr(sizes.size, sizes.max(), indptr, indices, rng.integers(0, 9, indices.size))
     u = FullVector(a.ncols, rng.integers(0, 9, a.ncols))
-    monkeypatch.setattr(spmv, "MANY", many)
-    ours = spmv.pull(on_device(a), on_device(u), semiring, "mxv", None)
+    with using(spmv.SpmvTuning(many=many)):
+        ours = spmv.pull(on_device(a), on_device(u), semiring, "mxv", None)
     check(ours, backend("cpu").pull(a, u, semiring, "mxv", None), semiring)
 
 
@@ -378,13 +353,8 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
     for grid, order in ((1, None), (3, np.argsort(listed)), (64, None)):
         w = v if order is None else SparseVector(v.size, listed[order], v.values[order])
         few = matvec.MatvecTuning(few_blocks=grid / card().multiprocessors)
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            gl.config.set(deterministic=True),
-            using(few),
-        ):
-            if grid == 3:
-                as_if_large(patch)
+        hot = LARGE if grid == 3 else hot_columns.TUNING
+        with gl.config.set(deterministic=True), using(few, hot):
             pushed = spmspv.push(on_device(columns), on_device(w), semiring, "mxv", None)
             pulled = spmv.pull(
                 on_device(a), on_device(FullVector(u.size, u)), semiring, "mxv", None
@@ -436,8 +406,7 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
     v, listed = FullVector(20, np.ones(20, np.float32)), np.array([700, 3, 9], np.int32)
     mask = VectorMask(n, None, listed, False, False, 3)
     wanted = backend("cpu").pull(a, v, semiring, "mxv", mask)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spmv, "HUGE", 100)
+    with using(matvec.MatvecTuning(huge=100)):
         ours = spmv.pull(on_device(a), on_device(v), semiring, "mxv", on_device(mask))
     assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
 
@@ -446,8 +415,7 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
     a = gl.Matrix.from_coo([0, 1, 1, 3], [5, 5, 990, 7], [1.0, 2.0, 3.0, 4.0], nrows=4, ncols=1000)
     u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
     columns, v = on_device(a._forms.csr), on_device(u._forms.sparse())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spmspv, "HUGE", 100)
+    with pytest.MonkeyPatch.context() as patch, using(matvec.MatvecTuning(huge=100)):
         patch.setattr(spmspv, "_cells", None)
         w = spmspv.push(columns, v, catalog.plus_times["FP64"], "vxm", None)
     assert isinstance(w, SparseVector)
@@ -469,9 +437,7 @@ def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, 
     rows = rng.integers(0, 500, count).astype(np.int32)
     wanted = (stretched[rows + 1] - stretched[rows]).cumsum()
     listed = cupy.asarray(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matvec, "PART", part)
-        patch.setattr(matvec, "PARTS", parts)
+    with using(matvec.MatvecTuning(part=part, parts=parts)):
         assert matvec.count_edges(a, listed) == wanted[-1]
         ends, total = matvec.measured.take(a, listed)
         assert ends is not None

@@ -19,6 +19,7 @@ import numpy as np
 
 import graphla as gl
 from graphla.backends import backend
+from graphla.backends.tuning import using
 
 SIZE, FEW, MANY = 300, 40, 3000
 FEW_BLOCKS = 4
@@ -39,6 +40,17 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
     i[: entries // 2], j[: entries // 2] = rng.integers(0, n, (2, entries // 2))
     values = rng.integers(1, 9, entries).astype(gl.dtypes.lookup_dtype(dtype).np_type)
     return gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op="first")
+
+
+@contextmanager
+def tuned(name: str, *values: int, **fields: int) -> Iterator[None]:
+    """Replace the tuning values of a module of the backend, if the arrays are on a card."""
+    if not gl.config.device.startswith("cuda"):
+        yield
+        return
+    module = import_module(f"graphla.backends.cuda.{name}")
+    with using(type(module.TUNING)(*values, **fields)):
+        yield
 
 
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
@@ -445,18 +457,18 @@ def parts() -> None:
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
     directed = gl.select.offdiag(matrix("FP64", entries=900)).new()
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("components", LONGEST=3, PART=5):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), tuned("components", longest=3, part=5):
         algorithms.connected_components(A)
         algorithms.connected_components(directed)
         for alone, own in ((0, 0), (0, 2048), (64, 40)):
-            with settings("cores", ALONE_EDGES=alone, OWN_EDGES=own):
+            with tuned("cores", alone_edges=alone, own_edges=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
     chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
     with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
         for alone in (0, 64):
-            with settings("components", ALONE_EDGES=alone, STRONG_BLOCK=64):
+            with tuned("strong_components", 64, alone):
                 algorithms.strong_components(directed)
                 algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
@@ -465,25 +477,19 @@ def parts() -> None:
 
 
 def groups() -> None:
-    """Communities, colours and mates, with rows of every class."""
+    """Communities, colors and mates, with rows of every class."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
-    rows: tuple[dict[str, int], ...] = (
-        {},
-        {"FEWEST": 1, "LANES": 2, "TABLE": 4, "SHARED": 8},
-        {"FEWEST": 0, "LANES": 1, "TABLE": 1, "SHARED": 32},
-        {"FEWEST": 1, "LANES": 2, "TABLE": 3, "SHARED": 4, "HUB_SLOTS": 128},
-    )
-    for constants in rows:
-        with settings("communities", **constants):
+    for rows in ((), (1, 2, 4, 8), (0, 1, 1, 32), (1, 2, 3, 4, 128)):
+        with tuned("communities", *rows):
             for weight in (False, True):
                 algorithms.label_propagation(B.dup(), weight, max_iter=1)
                 algorithms.louvain(B.dup(), weight, max_level=1)
     algorithms.greedy_color(A)
     for wide in (2, 64):
-        with settings("coloring", WIDE=wide):
+        with tuned("matching", wide):
             algorithms.maximal_matching(A)
             algorithms.maximal_matching(B, weight=True)
 

@@ -1,8 +1,9 @@
-"""The CPU: the array code on NumPy, SciPy's counting sorts, and compiled loops where they pay."""
+"""The CPU: NumPy, SciPy, and compiled loops where they pay."""
+
+# ruff: noqa: F401, F811
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,16 +14,16 @@ from graphla.backends import Lengths, Reach
 from graphla.backends.cpu import betweenness as brandes
 from graphla.backends.cpu import bfs as searches
 from graphla.backends.cpu import closure as closures
-from graphla.backends.cpu import coloring, communities, csgraph, multi_source_bfs
-from graphla.backends.cpu import components as parts_of_graphs
-from graphla.backends.cpu import pagerank as rounds_of_ranks
+from graphla.backends.cpu import multi_source_bfs
 from graphla.backends.cpu import symmetry as symmetry_by_loop
 from graphla.backends.cpu.apply import apply, apply_bound, apply_index, cast
-from graphla.backends.cpu.arrays import communities as moves
 from graphla.backends.cpu.arrays import symmetry as symmetry_in_numpy
 from graphla.backends.cpu.arrays import traversals
 from graphla.backends.cpu.assign import one_entry, set_element, write_matrix, write_vector
 from graphla.backends.cpu.build import build_matrix, build_vector
+from graphla.backends.cpu.coloring import color
+from graphla.backends.cpu.communities import move_communities, propagate_labels
+from graphla.backends.cpu.components import components
 from graphla.backends.cpu.convert import (
     MERGE_PRICE,
     arange,
@@ -34,18 +35,23 @@ from graphla.backends.cpu.convert import (
     to_host,
     to_sparse,
 )
+from graphla.backends.cpu.cores import cores
 from graphla.backends.cpu.dispatch import WIDE, TypedOp, compiles
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
+from graphla.backends.cpu.forest import forest
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
+from graphla.backends.cpu.matching import match
 from graphla.backends.cpu.matvec import costs, count_edges, longest_row, nonempty_rows
+from graphla.backends.cpu.pagerank import pagerank
 from graphla.backends.cpu.reduce import reduce, reduce_rows
 from graphla.backends.cpu.select import keep, select
 from graphla.backends.cpu.sort import sort_by
 from graphla.backends.cpu.spgemm import mxm
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import pull
+from graphla.backends.cpu.strong_components import strong_components
 from graphla.backends.cpu.transpose import transpose
 from graphla.formats import (
     AnyVector,
@@ -58,81 +64,17 @@ from graphla.settings import config
 from semirings.structures import TypedSemiring
 
 if TYPE_CHECKING:
-    from graphla.backends.groups import Rounds
     from graphla.backends.traversals import (
         Closed,
         Dependencies,
         Enough,
         How,
         Meanwhile,
-        Ranks,
         Symmetry,
         Towards,
         Tree,
     )
 
-
-__all__ = [
-    "MERGE_PRICE",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "arange",
-    "asarray",
-    "bfs",
-    "build_matrix",
-    "build_vector",
-    "cast",
-    "closure",
-    "coloured",
-    "combine",
-    "components",
-    "cores",
-    "costs",
-    "count_edges",
-    "dependencies",
-    "element",
-    "extract_matrix",
-    "extract_vector",
-    "find",
-    "find_symmetry",
-    "full",
-    "intersection",
-    "keep",
-    "kronecker",
-    "least_forest",
-    "levels_of_many",
-    "longest_row",
-    "matched",
-    "moved",
-    "mxm",
-    "nonempty_rows",
-    "one_entry",
-    "owns",
-    "plan",
-    "price_of_plan",
-    "propagated",
-    "pull",
-    "push",
-    "ranked",
-    "reach_of_many",
-    "reduce",
-    "reduce_rows",
-    "row_of_entry",
-    "select",
-    "set_element",
-    "sort",
-    "sort_by",
-    "strong_components",
-    "to_bitmap",
-    "to_host",
-    "to_sparse",
-    "transpose",
-    "turned",
-    "union",
-    "write_matrix",
-    "write_vector",
-]
 
 HUB_PRICE = 2e-9
 """Seconds that a full plan costs for each entry: 16 ms on R-MAT 18, where it halves a search."""
@@ -296,69 +238,6 @@ def _planned(out: Csr, into: Csr, full: bool) -> Plan:
     return replace(searches.plan(out, into, full, config.threads), is_full=full)
 
 
-# --- the parts of a graph -----------------------------------------------------------------------
-
-
-def components(out: Csr, into: Csr | None) -> Array:
-    """The least vertex of each one's weak component."""
-    if compiles(out.nvals, size=out.nrows):
-        return parts_of_graphs.components(out, into)
-    return csgraph.components(out, "weak")
-
-
-def strong_components(out: Csr, _into: Callable[[], Csr]) -> Array:
-    """Return, for each vertex, the least vertex of its strong component."""
-    if compiles(out.nvals, size=out.nrows):
-        return parts_of_graphs.strong_components(out)
-    return csgraph.components(out, "strong")
-
-
-def cores(out: Csr, into: Csr | None) -> Array | None:
-    """The core number of each vertex; None without a compiled loop."""
-    return parts_of_graphs.cores(out, into) if compiles(out.nvals, size=out.nrows) else None
-
-
-def least_forest(upper: Csr, greatest: bool) -> Array | None:
-    """The entries of a spanning forest; None without a compiled loop."""
-    if compiles(upper.nvals, size=upper.nrows):
-        return parts_of_graphs.least_forest(upper, greatest)
-    return None
-
-
-# --- communities and sets; None says that the algorithm's definition is to serve ------------------
-
-
-def propagated(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Labels after so many rounds of label propagation."""
-    if compiles(links.nvals, size=links.nrows):
-        return communities.propagated(links, labels, rounds, config.threads)
-    return None
-
-
-def moved(
-    links: Csr,
-    out: Array,
-    into: Array,
-    factor: float,
-    words: Array,
-    rounds: Rounds,
-) -> Array:
-    """Return the community of each vertex after moves of single vertices, one after another."""
-    if compiles(links.nvals, size=links.nrows):
-        return communities.moved(links, out, into, factor, words)
-    return moves.moved(links, out, into, factor, words)
-
-
-def coloured(a: Csr, numbers: Array) -> Array | None:
-    """The least colour that no neighbour of a greater number has, int32."""
-    return coloring.coloured(a, numbers) if compiles(a.nvals, size=a.nrows) else None
-
-
-def matched(a: Csr, words: Array) -> Array | None:
-    """The mate of each vertex, int32, or -1."""
-    return coloring.matched(a, words) if compiles(a.nvals, size=a.nrows) else None
-
-
 # --- centrality ---------------------------------------------------------------------------------
 
 
@@ -376,24 +255,3 @@ def dependencies(
         return None
     options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
     return brandes.dependencies(out, sources, threads=config.threads, **options)
-
-
-def ranked(
-    into: Csr,
-    share: Array,
-    rank: Array,
-    jump: Array,
-    fall: Array,
-    *,
-    alpha: float,
-    least: float,
-    rounds: int,
-    is_weighted: bool,
-    plan: Plan | None,
-) -> Ranks | None:
-    """Rounds of PageRank; None where no loop is compiled."""
-    if not compiles(into.nvals, size=into.nrows):
-        return None
-    options: Any = {"alpha": alpha, "least": least, "rounds": rounds, "is_weighted": is_weighted}
-    operands = (into, share, rank, jump, fall)
-    return rounds_of_ranks.ranked(*operands, threads=config.threads, **options)

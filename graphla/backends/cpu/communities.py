@@ -1,19 +1,27 @@
-"""Label propagation, and the moves of Louvain's method: the host side of `loops/communities`."""
+"""Label propagation, and the moves of Louvain's method: by `loops/communities`, or in Python."""
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.loops.communities import Links, Moves
 from graphla.backends.cpu.operands import cut, threads_worth, values_of
+from graphla.backends.requests import CommunityMoves
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr, is_iso
+from graphla.settings import config
 
 
-def propagated(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
-    """Labels after so many rounds."""
-    n = links.nrows
+def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
+    """Return the labels after `rounds` rounds; None without a compiled loop."""
+    n, threads = links.nrows, config.threads
+    if not compiles(links.nvals, size=n):
+        return None
     stop = np.zeros(1, np.int64)
     if is_iso(links.values):  # then it is enough to count
         values, step, sums = np.ones(1, np.int64), 0, np.int64
@@ -44,20 +52,79 @@ def propagated(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
     return apart(propagate, stop, threads) if n else labels
 
 
-def moved(links: Csr, out: Array, into: Array, factor: float, words: Array) -> Array:
-    """The community of each vertex once none gains by moving."""
-    n = links.nrows
+def move_communities(request: CommunityMoves) -> Array:
+    """Return the community of each vertex once no single vertex gains by moving."""
+    links = request.links
+    if compiles(links.nvals, size=links.nrows):
+        return _move_communities_numba(request)
+    return _move_communities_python(request)
+
+
+def _move_communities_numba(request: CommunityMoves) -> Array:
+    links, n = request.links, request.links.nrows
     community = np.arange(n, dtype=np.int32)
-    degrees, order = np.stack([out, into]), abandonable(words.argsort, n).astype(np.int32)
-    totals = np.ascontiguousarray(degrees.T)
+    degrees = np.stack([request.out, request.into])
+    words = request.words()
+    order = abandonable(words.argsort, n).astype(np.int32)
     values, step = values_of(links.values)
     longest = int(np.diff(links.indptr).max(initial=0))
     stop = np.zeros(1, np.int64)
-    arrays = (
-        *(links.indptr, links.indices, values, degrees, np.array([factor])),
-        *(order, community, totals, np.zeros(n), np.empty(longest, np.int32)),
-        *(np.empty(n, np.int32), np.empty(n, np.bool_), stop),
+    moves = Moves(
+        degrees=degrees,
+        totals=np.ascontiguousarray(degrees.T),
+        rates=np.array([request.factor, request.margin]),
+        sums=np.zeros(n),
+        met=np.empty(longest, np.int32),
+        queue=order,
+        waits=np.ones(n, np.bool_),
+        stop=stop,
     )
-    loop = load("communities.move", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays, step), stop, 1)
+    arguments = (Links(links.indptr, links.indices, values, step), community, moves)
+    loop = load("communities.move", (numba_ops.nothing,), arguments)
+    apart(lambda: loop(*arguments[0], community, *moves), stop, 1)
     return community
+
+
+def _move_communities_python(request: CommunityMoves) -> Array:
+    """Move vertices by lists and dictionaries: for small graphs, and on machines without Numba.
+
+    The order of moves and of sums is the same as in `loops/communities.move`, so both give the same
+    communities. Each move depends on the moves before it, so NumPy cannot vectorize the loop.
+    """
+    links, factor = request.links, request.factor
+    indptr, indices, values = links.indptr.tolist(), links.indices, links.values
+    community = list(range(links.nrows))
+    outs, intos = request.out.tolist(), request.into.tolist()  # per vertex
+    total_out, total_in = outs.copy(), intos.copy()  # per community
+    queue = deque(np.argsort(request.words()).tolist())
+    waits = [True] * links.nrows
+    while queue:
+        v = queue.popleft()
+        waits[v] = False
+        row = slice(indptr[v], indptr[v + 1])
+        neighbors = indices[row].tolist()
+        linked: dict[int, float] = {}  # by community, in the order in which v meets them
+        for j, weight in zip(neighbors, values[row].tolist(), strict=True):
+            if j != v:
+                c = community[j]
+                linked[c] = linked.get(c, 0.0) + weight
+        own, o, i = community[v], outs[v], intos[v]
+        total_out[own] -= o
+        total_in[own] -= i
+        best = own
+        most = linked.pop(own, 0.0) - factor * (o * total_in[own] + i * total_out[own])
+        most += request.margin * (o + i)
+        for c, weight in linked.items():
+            gain = weight - factor * (o * total_in[c] + i * total_out[c])
+            if gain > most:
+                best, most = c, gain
+        total_out[best] += o
+        total_in[best] += i
+        if best == own:
+            continue
+        community[v] = best
+        for j in neighbors:
+            if community[j] != best and not waits[j]:
+                waits[j] = True
+                queue.append(j)
+    return np.array(community, np.int32)

@@ -8,9 +8,6 @@
 
 namespace graphla {
 
-/// How a mask says where a vector may be written.
-enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
-
 /// Whether index i is one that the mask says, before its complement is taken.
 template <int MASK> DEVICE bool is_said(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;

@@ -1,4 +1,6 @@
-"""The GPU: CuPy's arrays, sorts and scans, and our own kernels (`graphla/kernels/*.cu`)."""
+"""The GPU: kernels of our own, and the sorts and scans of CuPy."""
+
+# ruff: noqa: F401
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from graphla.backends.cuda.betweenness import dependencies
 from graphla.backends.cuda.bfs import bfs
 from graphla.backends.cuda.build import build_matrix, build_vector
 from graphla.backends.cuda.closure import closure
-from graphla.backends.cuda.coloring import coloured, matched
-from graphla.backends.cuda.communities import moved, propagated
-from graphla.backends.cuda.components import components, strong_components
+from graphla.backends.cuda.coloring import color
+from graphla.backends.cuda.communities import move_communities, propagate_labels
+from graphla.backends.cuda.components import components
 from graphla.backends.cuda.convert import (
     MERGE_PRICE,
     arange,
@@ -26,80 +28,20 @@ from graphla.backends.cuda.cores import cores
 from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
 from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
-from graphla.backends.cuda.forest import least_forest
+from graphla.backends.cuda.forest import forest
+from graphla.backends.cuda.kronecker import kronecker
 from graphla.backends.cuda.launch import rows_of as row_of_entry
+from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
-from graphla.backends.cuda.pagerank import ranked
+from graphla.backends.cuda.pagerank import pagerank
 from graphla.backends.cuda.plan import plan, price_of_plan, turned
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
 from graphla.backends.cuda.sort import sort_by
-from graphla.backends.cuda.spgemm import kronecker, mxm
+from graphla.backends.cuda.spgemm import mxm
 from graphla.backends.cuda.spmspv import push
 from graphla.backends.cuda.spmv import pull
+from graphla.backends.cuda.strong_components import strong_components
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
-
-__all__ = [
-    "MERGE_PRICE",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "arange",
-    "asarray",
-    "bfs",
-    "build_matrix",
-    "build_vector",
-    "cast",
-    "closure",
-    "coloured",
-    "combine",
-    "components",
-    "cores",
-    "costs",
-    "count_edges",
-    "dependencies",
-    "element",
-    "extract_matrix",
-    "extract_vector",
-    "find",
-    "find_symmetry",
-    "full",
-    "intersection",
-    "keep",
-    "kronecker",
-    "least_forest",
-    "levels_of_many",
-    "longest_row",
-    "matched",
-    "merge",
-    "moved",
-    "mxm",
-    "nonempty_rows",
-    "one_entry",
-    "owns",
-    "plan",
-    "price_of_plan",
-    "propagated",
-    "pull",
-    "push",
-    "ranked",
-    "reach_of_many",
-    "reduce",
-    "reduce_rows",
-    "row_of_entry",
-    "select",
-    "set_element",
-    "sort",
-    "sort_by",
-    "strong_components",
-    "to_bitmap",
-    "to_host",
-    "to_sparse",
-    "transpose",
-    "turned",
-    "union",
-    "write_matrix",
-    "write_vector",
-]

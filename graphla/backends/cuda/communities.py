@@ -1,8 +1,8 @@
 """Label propagation, and the moves of Louvain's method, in rounds of all vertices at once.
 
-Kernels: communities.cu. Rows are told apart by length once for each matrix.
-Waits: once a round, for whether anything changed and what was gained; once for each class of rows
-when a matrix is met first; once for the one weight of all edges.
+Kernels: communities.cu. Rows are divided into classes by length once per matrix.
+Waits: once a round, for whether a label changed or for the modularity; once per class of rows when
+a matrix is met first; once for the one weight of all edges.
 """
 
 from __future__ import annotations
@@ -10,30 +10,58 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, ISO, NULL, blocks, number, read, size
-from graphla.backends.groups import Gains, Rounds
-from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, is_iso
+from graphla.backends.cuda.launch import BLOCK, ISO, blocks, counter, csr, number, read, size
+from graphla.backends.requests import CommunityMoves, Gains
+from graphla.backends.tuning import current
+from graphla.compilers.cuda import NOTHING, Kernel, load
+from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.formats import Array, Csr, is_iso, remember
 
-POPULAR, GAINING = 0, 1  # as in communities.cu
-FEWEST, LANES, TABLE, SHARED = 4, 32, 256, 4096
-"""The greatest length of a row in each class. One thread reads up to FEWEST entries, as in
-communities.cu. A warp reads up to LANES entries with one entry per lane, or up to TABLE entries
-with a table. A block reads up to SHARED entries with a table in shared memory. Many blocks share a
-longer row, which is called a hub's."""
-PART, HUB_BLOCK = 1024, 256  # as in communities.cu
-HUB_SLOTS = 1 << 25
-"""Most slots of the tables of the hubs in one launch, unless a single hub needs more."""
-TABLE_BLOCK, SHARED_BLOCK = 128, 256
-LONG_PARTS = ((8, 128), (4, 128), (2, SHARED_BLOCK), (1, SHARED_BLOCK))
+POPULAR, GAINING = enumeration("communities.cuh", "Rule")
+LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
+GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
+LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Sizes that the kernels are compiled for."""
+
+    thread_entries: int = 4  # the longest row that one thread reads
+    table_entries: int = 256  # the longest row that one warp reads
+    table_block: int = 128  # threads of a block of such warps
+    long_block: int = 256  # the most threads of a block that reads a row
+    part: int = 1024  # entries of a part of a hub's row
+    part_bits: int = 11  # log2 of the number of slots of its table
+    hub_block: int = 256  # threads of a block that reads a part
+
+
+LAYOUT = Layout()
+
+
+@dataclass(frozen=True, slots=True)
+class CommunitiesTuning:
+    """The longest row, in entries, of each class of rows, and the memory for hubs.
+
+    A longer row than `block_entries` is the row of a hub: many blocks share it.
+    """
+
+    thread_entries: int = LAYOUT.thread_entries
+    lane_entries: int = LANES
+    table_entries: int = LAYOUT.table_entries
+    block_entries: int = 4096
+    hub_slots: int = 1 << 25  # of all tables of one launch, unless a single hub needs more
+
+
+TUNING = CommunitiesTuning()
+LONG_PARTS = ((8, 128), (4, 128), (2, LAYOUT.long_block), (1, LAYOUT.long_block))
 """(divisor, threads) of each kernel launch for long rows, in increasing order of length. A launch
-takes the rows of up to SHARED / divisor entries, with tables of one size and blocks of `threads`
-threads."""
+takes the rows of up to `block_entries` / divisor entries, with tables of one size and blocks of
+`threads` threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +72,7 @@ class Classes:
     short: Array
     middle: Array
     long: tuple[Long, ...]
-    hubs: tuple[Hubs, ...]
+    hubs: tuple[HubRows, ...]
 
 
 class Long(NamedTuple):
@@ -56,7 +84,7 @@ class Long(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hubs:
+class HubRows:
     """The hubs' rows of one launch, and the first part and the first table slot of each row."""
 
     rows: Array
@@ -66,132 +94,144 @@ class Hubs:
     slots: int
 
 
-class Tables:
-    """Device memory for the tables of hubs. All slots are free between two launches."""
+class Launch(NamedTuple):
+    """A launch for one class of rows, to be repeated with the step of each round."""
 
-    def __init__(self, hubs: tuple[Hubs, ...], each: int) -> None:
-        slots, parts = max(one.slots for one in hubs), max(one.parts for one in hubs)
-        rows = max(one.rows.size for one in hubs)
-        self.arguments = (
-            xp.full(slots, -1, np.int32),
-            xp.zeros(-(-slots * each // 8), np.uint64),
-            xp.empty(parts * PART, np.int32),
-            xp.zeros(rows, np.uint64),
-            xp.empty(parts, np.int32),
-            xp.empty(parts, np.uint64),
-            xp.zeros(rows, np.uint64),
-        )
+    kernel: Kernel
+    blocks: int
+    block: int
+    rows: Packed
+    more: tuple[Any, ...]
+    shared: int  # bytes
 
 
-_known: WeakKeyDictionary[Csr, Classes] = WeakKeyDictionary()
-
-
-def propagated(links: Csr, labels: Array, rounds: int) -> Array:
-    """Labels after so many rounds."""
+def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
+    """Return the labels after `rounds` rounds."""
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
-        # Of one weight for all, kernels count the entries: of no weight they must add up to 0.
+        # If all weights are equal the kernels count entries, but weights of 0 must add up to 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
+    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
+    if not links.nvals:
+        return now
     classes = _classes(links)
     tables = _tables(links, classes)
-    unread = (NULL, NULL, NULL, NULL, 0.0, NULL)
-    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
-    for k in range(rounds if links.nvals else 0):
-        differs = xp.zeros(1, np.int32)
-        _choose(POPULAR, links, classes, tables, now, other, differs, *unread)
-        if not number(differs[0]):
+    gain = GAIN(**dict.fromkeys(("out", "into", "outs", "intos")), factor=0.0, margin=0.0)
+    launches, others = (
+        _prepare(POPULAR, links, classes, tables, *each, gain)
+        for each in ((now, other), (other, now))
+    )
+    for k in range(rounds):
+        differs = counter()
+        _run(launches, STEP(differs=differs, inside=None, stream=0))
+        if not number(differs):
             return other if (rounds - k) % 2 else now
-        now, other = other, now
+        now, other, launches, others = other, now, others, launches
     return now
 
 
-def moved(
-    links: Csr,
-    out: Array,
-    into: Array,
-    factor: float,
-    words: Array,
-    rounds: Rounds,
-) -> Array:
-    """The community of each vertex after rounds in which about half of those who wish it move."""
+def move_communities(request: CommunityMoves) -> Array:
+    """Return the community of each vertex after rounds in which about half of the vertices move.
+
+    The vertices that may move in a round are those whose word has its highest bit set.
+    """
+    links, out, into, rounds = request.links, request.out, request.into, request.rounds
     classes, n = _classes(links), links.nrows
-    tables = _tables(links, classes)
     community = xp.arange(n, dtype=np.int32)
-    kept, wished = community.copy(), community.copy()
+    kept, chosen = community.copy(), community.copy()
     outs = out.copy()
     intos = outs if into.data.ptr == out.data.ptr else into.copy()
+    weights = {"out": out, "into": into, "outs": outs, "intos": intos}
+    gain = GAIN(**weights, factor=request.factor, margin=request.margin)
+    tables = _tables(links, classes)
+    launches = _prepare(GAINING, links, classes, tables, community, chosen, gain)
     gains = Gains(rounds, float(out.sum()))
-    move = load("communities.cu", "move_some", NOTHING)
-    for stream in rounds.streams:
-        differs, inside = xp.zeros(1, np.int32), xp.zeros(1, np.float64)
-        state = (out, into, outs, intos, factor, inside)
-        _choose(GAINING, links, classes, tables, community, wished, differs, *state)
-        quality = float(inside[0]) - 2 * factor * float((outs * intos).sum())
+    inside = xp.zeros(len(rounds.streams), np.float64)
+    move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
+    for k, stream in enumerate(rounds.streams):
+        _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
+        # The modularity times the sum of all weights, read by the host once.
+        quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()
-        if not gains.patience or not number(differs[0]):
+        if not gains.patience:
             break
-        moving = (wished, size(n), np.uint64(stream), out, into, outs, intos, community)
-        move(blocks(n), BLOCK, *moving)
+        move(blocks(n), BLOCK, chosen, size(n), out, into, outs, intos, community)
     return kept
 
 
-def _choose(
+def _run(launches: list[Launch], step: Packed) -> None:
+    """Compute one round."""
+    for kernel, grid, block, rows, more, shared in launches:
+        kernel(grid, block, rows, step, *more, shared=shared)
+
+
+def _prepare(
     rule: int,
     links: Csr,
     classes: Classes,
-    tables: Tables | None,
+    tables: dict[str, Array],
     labels: Array,
     chosen: Array,
-    differs: Any,
-    out: Any,
-    into: Any,
-    outs: Any,
-    intos: Any,
-    factor: float,
-    inside: Any,
-) -> None:
-    """One round, in a launch for each class of rows."""
+    gain: Packed,
+) -> list[Launch]:
+    """Return the launches of a round that reads `labels` and writes `chosen`."""
     values, _, kept = read(links.values)
-    offset, counts = links.indptr.dtype, kept == ISO
-    rest = (labels, chosen, differs, out, into, outs, intos, np.float64(factor), inside)
+    types, matrix = (links.indptr.dtype, kept, rule), csr(links, values)
+    found: list[Launch] = []
 
-    def state(rows: Array) -> tuple[Any, ...]:
-        return links.indptr, links.indices, values, rows, size(rows.size), *rest
+    def add(name: str, rows: Array, items: int, block: int, *more: Any, shared: int = 0) -> None:
+        kernel = load("communities.cu", name, NOTHING, *types, constants=LAYOUT)
+        if shared:
+            kernel.resident(block, shared)
+        packed = LAUNCHED(
+            links=matrix, rows=rows, count=rows.size, labels=labels, next=chosen, gain=gain
+        )
+        found.append(Launch(kernel, blocks(items, block), block, packed, more, shared))
 
     if classes.few.size:
-        kernel = load("communities.cu", "choose_by_threads", NOTHING, offset, kept, rule)
-        kernel(blocks(classes.few.size), BLOCK, *state(classes.few))
+        add("choose_by_threads", classes.few, classes.few.size, BLOCK)
     if classes.short.size:
-        kernel = load("communities.cu", "choose_by_lanes", NOTHING, offset, kept, rule)
-        kernel(blocks(classes.short.size * 32), BLOCK, *state(classes.short))
+        add("choose_by_lanes", classes.short, classes.short.size * LANES, BLOCK)
     if classes.middle.size:
-        kernel = load("communities.cu", "choose_by_tables", NOTHING, offset, kept, rule)
-        grid = blocks(classes.middle.size * 32, TABLE_BLOCK)
-        kernel(grid, TABLE_BLOCK, *state(classes.middle))
+        threads = classes.middle.size * LANES
+        add("choose_by_tables", classes.middle, threads, LAYOUT.table_block)
     for rows, most, block in classes.long:
-        kernel = load("communities.cu", "choose_by_blocks", NOTHING, offset, kept, rule)
         slots = _slots(most)
-        shared = slots * (4 + (4 if counts else 8))
-        kernel.resident(block, shared)
-        grid = blocks(rows.size * block, block)
-        kernel(grid, block, *state(rows), size(slots), shared=shared)
-    if tables is None:
-        return
+        shared = slots * (4 + (4 if kept == ISO else 8))
+        add("choose_by_blocks", rows, rows.size * block, block, size(slots), shared=shared)
     for hubs in classes.hubs:
+        given = HUBS(first_parts=hubs.first_parts, first_slots=hubs.first_slots, **tables)
         for name in ("sum_parts", "choose_for_hubs"):
-            kernel = load("communities.cu", name, NOTHING, offset, kept, rule)
-            given = (*state(hubs.rows), hubs.first_parts, hubs.first_slots, *tables.arguments)
-            kernel(blocks(hubs.parts * HUB_BLOCK, HUB_BLOCK), HUB_BLOCK, *given)
+            add(name, hubs.rows, hubs.parts * LAYOUT.hub_block, LAYOUT.hub_block, given)
+    return found
 
 
-def _long_rows(rows: Array, lengths: Array) -> tuple[Long, ...]:
+def _classes(links: Csr) -> Classes:
+    """Return the rows that have an entry, by length."""
+    tuning = current(TUNING)
+    return remember(links, tuning, lambda: _divide(links, tuning))
+
+
+def _divide(links: Csr, tuning: CommunitiesTuning) -> Classes:
+    lengths = xp.diff(links.indptr)
+    limits = (tuning.thread_entries, tuning.lane_entries, tuning.table_entries)
+    ends = (0, *limits, tuning.block_entries, np.iinfo(np.int32).max)
+    few, short, middle, long, hubs = (
+        xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
+        for least, most in pairwise(ends)
+    )
+    long_rows = _long_rows(long, lengths, tuning)
+    return Classes(few, short, middle, long_rows, _cut(hubs, lengths, tuning.hub_slots))
+
+
+def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[Long, ...]:
     """Return the rows in groups by length.
 
     A group of shorter rows has smaller tables, so a multiprocessor holds more of its blocks.
     """
-    found, lengths, least = [], lengths[rows], TABLE
+    found, lengths, least = [], lengths[rows], tuning.table_entries
     for part, block in LONG_PARTS if rows.size else ():
-        most = max(SHARED // part, TABLE)
+        most = max(tuning.block_entries // part, tuning.table_entries)
         chosen = rows[(lengths > least) & (lengths <= most)]
         if chosen.size:
             found.append(Long(chosen, most, block))
@@ -200,56 +240,54 @@ def _long_rows(rows: Array, lengths: Array) -> tuple[Long, ...]:
 
 
 def _slots(entries: int) -> int:
-    """Of a table for so many entries, as in communities.cu."""
+    """Return the number of slots of a table for this many entries, as `bits_for` does."""
     return 1 << max(6, (2 * entries - 1).bit_length())
 
 
-def _tables(links: Csr, classes: Classes) -> Tables | None:
-    """Return tables for the hubs of a matrix, or None if it has no hub."""
-    return Tables(classes.hubs, 4 if read(links.values)[2] == ISO else 8) if classes.hubs else None
-
-
-def _classes(links: Csr) -> Classes:
-    """The rows with an entry, by length."""
-    known = _known.get(links)
-    if known is None:
-        lengths = xp.diff(links.indptr)
-        ends = (0, FEWEST, LANES, TABLE, SHARED, np.iinfo(np.int32).max)
-        few, short, middle, long, hubs = (
-            xp.flatnonzero((lengths > least) & (lengths <= most)).astype(np.int32)
-            for least, most in pairwise(ends)
-        )
-        long_rows, cut_rows = _long_rows(long, lengths), _cut(hubs, lengths)
-        known = Classes(few, short, middle, long_rows, cut_rows)
-        _known[links] = known
-    return known
-
-
-def _cut(rows: Array, lengths: Array) -> tuple[Hubs, ...]:
+def _cut(rows: Array, lengths: Array, most_slots: int) -> tuple[HubRows, ...]:
     """Divide the hubs' rows into groups, one for each launch.
 
-    The tables of a group have at most HUB_SLOTS slots in total, unless the group is a single row.
+    The tables of a group have at most `most_slots` slots, unless the group is a single row.
     """
     if not rows.size:
         return ()
     parts, slots = [], []
     for entries in lengths[rows].tolist():
-        parts.append(-(-entries // PART))
+        parts.append(-(-entries // LAYOUT.part))
         slots.append(_slots(entries))
-    cuts, room = [0], HUB_SLOTS
+    cuts, room = [0], most_slots
     for k, each in enumerate(slots):
         if k > cuts[-1] and each > room:
             cuts.append(k)
-            room = HUB_SLOTS
+            room = most_slots
         room -= each
     return tuple(
-        _hubs(rows[first:last], parts[first:last], slots[first:last])
+        _hub_rows(rows[first:last], parts[first:last], slots[first:last])
         for first, last in pairwise((*cuts, len(slots)))
     )
 
 
-def _hubs(rows: Array, parts: list[int], slots: list[int]) -> Hubs:
+def _hub_rows(rows: Array, parts: list[int], slots: list[int]) -> HubRows:
     first_parts, first_slots = (
         np.concatenate(([0], np.cumsum(counts))).astype(np.int64) for counts in (parts, slots)
     )
-    return Hubs(rows, xp.asarray(first_parts), xp.asarray(first_slots), sum(parts), sum(slots))
+    return HubRows(rows, xp.asarray(first_parts), xp.asarray(first_slots), sum(parts), sum(slots))
+
+
+def _tables(links: Csr, classes: Classes) -> dict[str, Array]:
+    """Return the memory that the launches for hubs share, by the names of the fields of `Hubs`."""
+    hubs = classes.hubs
+    if not hubs:
+        return {}
+    each = 4 if read(links.values)[2] == ISO else 8
+    slots, parts = max(one.slots for one in hubs), max(one.parts for one in hubs)
+    rows = max(one.rows.size for one in hubs)
+    return {
+        "names": xp.full(slots, -1, np.int32),
+        "sums": xp.zeros(-(-slots * each // 8), np.uint64),
+        "slots": xp.empty(parts * LAYOUT.part, np.int32),
+        "tallies": xp.zeros(rows, np.uint64),
+        "best": xp.empty(parts, np.int32),
+        "scores": xp.empty(parts, np.uint64),
+        "own": xp.zeros(rows, np.uint64),
+    }

@@ -10,8 +10,6 @@
 
 namespace graphla {
 
-constexpr int SAMPLES = 1024;  // vertices, a thread each
-
 /// parent[v] = the first neighbour of v, or v itself, whichever is less.
 template <class Op, class Offset>
 __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 *parent) {
@@ -47,6 +45,7 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
 
 /// Of sampled vertices the most frequent root, below how often it was met: by one block.
 template <class Op> __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
+  constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, a thread each
   SHARED(i32, roots, SAMPLES);
   const int k = int(threadIdx.x);
   roots[k] = parent[i64((u64(k + 1) * 0x9e3779b97f4a7c15ull >> 32) % u64(n))];

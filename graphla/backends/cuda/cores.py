@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import INT32_END, NULL, size
+from graphla.backends.cuda.launch import INT32_END
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct
 from graphla.formats import Array, Csr
 
-BLOCK = 1024
-EACH = 1
-"""Blocks of a multiprocessor: with more of smaller ones their barrier takes much longer."""
-ALONE_EDGES = 1024
-"""Entries of a round that one block takes by itself."""
-OWN_EDGES = 4096
-"""Number of entries after which a warp stops peeling, in the same round, vertices it removed."""
+PEELING = Struct("cores.cu", "Peeling")
+
+
+@dataclass(frozen=True, slots=True)
+class CoresTuning:
+    """The shape of the launch. Several smaller blocks per multiprocessor make barriers slow."""
+
+    block: int = 1024  # threads of a block; one block per multiprocessor
+    alone_edges: int = 1024  # a round with at most this many entries is done by one block
+    own_edges: int = 4096
+    """Entries after which a warp stops peeling, in the same round, vertices it has removed."""
+
+
+TUNING = CoresTuning()
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
     """Return the core number of each vertex as int64[n], or None if there are too many entries."""
-    n, both = out.nrows, into is not None
+    n, tuning = out.nrows, current(TUNING)
     if out.nvals >= INT32_END - 1024:
         return None
     left = xp.diff(out.indptr).astype(np.int32)
@@ -31,16 +40,26 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
         left += xp.diff(into.indptr).astype(np.int32)
     if not n:
         return left.astype(np.int64)
-    rows: tuple[Any, ...] = (out.indptr, out.indices)
-    rows += (NULL, NULL) if into is None else (into.indptr, into.indices)
-    lists, queue = xp.empty(2 * n, np.int32), xp.empty(n << both, np.uint64)
+    peeling = PEELING(
+        n=n,
+        a_indptr=out.indptr,
+        a_indices=out.indices,
+        b_indptr=None if into is None else into.indptr,
+        b_indices=None if into is None else into.indices,
+        left=left,
+        lists=xp.empty(2 * n, np.int32),
+        queue=xp.empty(n if into is None else 2 * n, np.uint64),
+        own_edges=tuning.own_edges,
+    )
     kernel = load("cores.cu", "peel_cores", NOTHING, out.indptr.dtype)
-    wanted = max(out.nvals // (8 * BLOCK), n // (8 * BLOCK), 1)
+    wanted = max(out.nvals, n) // (8 * tuning.block)
     persistent.run(
         kernel,
-        min(persistent.grid(kernel, BLOCK, each=EACH), wanted),
-        BLOCK,
-        *(size(n), *rows, left, lists, queue, np.uint32(ALONE_EDGES), np.uint32(OWN_EDGES)),
+        min(persistent.grid(kernel, tuning.block, each=1), max(wanted, 1)),
+        tuning.block,
+        peeling,
+        np.uint32(tuning.alone_edges),
         results=1,
+        as_struct=True,
     )
     return left.astype(np.int64)

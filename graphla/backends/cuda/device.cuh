@@ -66,6 +66,9 @@ template <class T> DEVICE T load_once(const T *p) {
 /// How the values of an operand lie: not read at all, one for all entries, or one for each.
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
+/// How a mask says which indices it lets through: it lets all, by a flag for each, or by a list.
+enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
+
 template <class To, class From, int KEPT> struct Values {
   const From *__restrict__ at;
   DEVICE explicit Values(const From *values) : at(values) {}

@@ -1,15 +1,15 @@
-// A spanning forest by Borůvka's rounds: the least edge that leaves each tree, by keys that no two
-// edges share; trees hooked along these; paths to the root made short. The host drops what lies
-// inside a tree between rounds.
+// A spanning forest by Borůvka's rounds: find the least edge that leaves each tree, by distinct keys;
+// hook trees along these edges; shorten the paths to the roots. Between rounds the host drops the edges
+// inside a tree.
 //
-// Edges are entries of an upper triangle: the row of each, and its place, which says its column and
-// weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r] is
-// the least key at root r, ~0 where none was met.
+// Edges are entries of an upper triangle, given by row and place; the place determines the column and
+// the weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r]
+// is the least key at root r, or ~0 if there is none.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// A number that is less where the value is; where the greatest is sought, where it is greater.
+/// Return a number that orders values: ascending or, if `greatest`, descending.
 template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
@@ -27,7 +27,7 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   return (greatest ? ~key : key) & all;
 }
 
-/// The key of an edge at a place. WIDE: of its weight alone; else its place is in the lower half.
+/// Return the key of the edge at a place: its weight if WIDE; otherwise with the place in the lower half.
 template <bool WIDE, class T> DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   const u64 key = key_of(values[place * step], greatest);
   if constexpr (WIDE) return key;
@@ -49,7 +49,7 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// first[r] = the first place of those with the key best[r].
+/// first[r] = the first place of the edges with the key best[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places, i64 edges,
                            const i32 *__restrict__ indices, const T *__restrict__ values, i64 step, bool greatest,
@@ -64,8 +64,8 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its edge, of two with the same edge the less does
-/// not; flags[place] of the edge. `first` holds places in its lower `bits`.
+/// Each root hooks onto the tree at the other end of its edge, and flags the edge. Of two roots with the
+/// same edge the lesser one does not. `first` has places in its lower bits, those of the mask `bits`.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *__restrict__ indices,
                            const u64 *__restrict__ first, u64 bits, const i32 *__restrict__ label, i32 *parent,
@@ -81,7 +81,7 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *
   }
 }
 
-/// parent[v] = the root of v, by all vertices at once.
+/// parent[v] = the root of v, for all vertices at once.
 template <class Op> __global__ void climb(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     i32 above = load_relaxed(&parent[v]);

@@ -1,27 +1,39 @@
-"""Spanning forests by Borůvka's rounds. Kernels: forest.cu. Waits: once a round, for the edges
-between trees."""
+"""Spanning forests by Borůvka's rounds.
+
+Kernels: forest.cu. Waits: once a round, for the edges between trees.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, blocks, rows_of, size
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, is_iso
 
 NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
-NARROW = 1 << 32
-"""Entries whose places a key of 64 bits holds beside weights of up to 32."""
 
 
-def least_forest(upper: Csr, greatest: bool) -> Array:
-    """bool[nvals]: which entries are edges of the forest."""
+@dataclass(frozen=True, slots=True)
+class ForestTuning:
+    """When one key holds both the weight and the place of an edge."""
+
+    narrow: int = 1 << 32  # the least number of entries whose places do not fit in 32 bits
+
+
+TUNING = ForestTuning()
+
+
+def forest(upper: Csr, is_maximum: bool) -> Array:
+    """Return which entries are edges of the forest, as bool[nvals]."""
     n, indices, offset = upper.nrows, upper.indices, upper.indptr.dtype
     step, values = size(0 if is_iso(upper.values) else 1), upper.values
-    wide = values.dtype.itemsize == 8 or upper.nvals >= NARROW
+    wide = values.dtype.itemsize == 8 or upper.nvals >= current(TUNING).narrow
     flags = xp.zeros(upper.nvals, bool)
     rows, places = rows_of(upper), xp.arange(upper.nvals, dtype=offset)
     label = xp.arange(n, dtype=np.int32)
@@ -32,7 +44,7 @@ def least_forest(upper: Csr, greatest: bool) -> Array:
 
     while rows.size:
         best = first = xp.full(n, NONE, np.uint64)
-        edges = (rows, places, size(rows.size), indices, values, step, np.bool_(greatest), label)
+        edges = (rows, places, size(rows.size), indices, values, step, np.bool_(is_maximum), label)
         launch("find_least", rows.size, *edges, best, types=(offset, values.dtype, wide))
         if wide:
             first = xp.full(n, NONE, np.uint64)

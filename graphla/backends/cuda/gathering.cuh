@@ -6,9 +6,6 @@
 
 namespace graphla {
 
-/// How the mask says which outputs are wanted.
-enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
-
 /// When a row ends: at its last entry (or the monoid's terminal); at its first term, whose value is
 /// the result; or at its first term, whose value nobody asks for.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
@@ -89,20 +86,36 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
   }
 }
 
+/// What a pull reads, except for where rows begin.
+template <class A, class U> struct Operands {
+  const i32 *indices;     // of A
+  const A *a_values;      // as Kept says
+  const bool *u_present;  // null unless IN_BITMAP
+  const U *u_values;
+  const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
+  int hub_bits;     // slots == 1 << hub_bits
+};
+
 /// The rows of A and the vector u: the terms of a stretch of entries of one row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
   static constexpr int BATCH = 4;  // loads in flight
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
+  static constexpr bool HAS_HUBS = HELD == WITH_HUBS;
   const i32 *__restrict__ columns;
   const Values<typename Op::A, A, KEPT_A> a;
   const Values<typename Op::U, U, KEPT_U> u;
   const bool *__restrict__ u_present;
-  const Hubs<U> hubs;
+  Hubs<U> hubs;
 
-  DEVICE Rows(const i32 *indices, const A *a_values, const U *u_values, const bool *present,
-              const Hubs<U> &at_hand)
-      : columns(indices), a(a_values), u(u_values), u_present(present), hubs(at_hand) {}
+  /// Gathers the hubs' values; every thread of the block calls.
+  DEVICE explicit Rows(const Operands<A, U> &of)
+      : columns(of.indices), a(of.a_values), u(of.u_values), u_present(of.u_present) {
+    if constexpr (HAS_HUBS) {
+      SHARED_BYTES(room);
+      hubs.gather(room, of.hubs, of.u_values, of.hub_bits);
+    }
+  }
 
   /// u(k).
   DEVICE typename Op::U value_of_u(i32 k) const {

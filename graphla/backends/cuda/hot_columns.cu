@@ -37,8 +37,7 @@ __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restri
     tags[s] = u16(best[s]);
     mine += best[s] >> 32;
   }
-  for (int delta = WARP / 2; delta; delta /= 2) mine += shuffle_down(mine, delta);
-  if (lane() == 0 && mine) atomicAdd(held, mine);
+  warp_add(held, mine);
 }
 
 }  // namespace graphla

@@ -16,16 +16,26 @@ import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, blocks, card, number, size
 from graphla.backends.cuda.streams import PER_THREAD
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, remember
 
-WIDEST = 1 << 15
-"""Slots for hubs, on a card that has room for them."""
-ENTRIES = 1 << 26
-"""In a product of fewer the values are not worth gathering."""
-SAMPLES = 1 << 21
-SHARE = 1 / 8
-"""The share of entries that hubs must have, to be worth the look at each other entry."""
+
+@dataclass(frozen=True)
+class HotColumnsTuning:
+    """When the values of hot columns are kept in shared memory, and of how many."""
+
+    slots: int = 1 << 15
+    """Number of columns, on a card that has room for them: a power of two."""
+    entries: int = 1 << 26
+    """Entries of the smallest product whose values are worth gathering."""
+    samples: int = 1 << 21
+    """Entries of A that are counted."""
+    share: float = 1 / 8
+    """Share of the entries that hot columns must have, to be worth a test of each entry."""
+
+
+TUNING = HotColumnsTuning()
 THREADS = 1024
 
 
@@ -42,10 +52,11 @@ class Hubs:
 
 def hubs_of(a: Csr, values: Array) -> Hubs | None:
     """The hubs of a matrix for such values of u, where it pays to keep those at hand."""
-    if a.nvals < ENTRIES or a.ncols > a.nvals:
+    tuning = current(TUNING)
+    if a.nvals < tuning.entries or a.ncols > a.nvals:
         return None
     each = values.dtype.itemsize + 2
-    bits = min(WIDEST, (card().shared - 8192) // each).bit_length() - 1
+    bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
     # Memory is in the order of the stream that it was taken on: each stream has tags of its own.
@@ -56,7 +67,7 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
     """The tags of 1 << bits slots, if their columns have the share of entries that makes it pay."""
-    slots, samples = 1 << bits, min(SAMPLES, a.nvals)
+    slots, samples = 1 << bits, min(current(TUNING).samples, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)
     load("hot_columns.cu", "sample_columns", NOTHING)(
@@ -68,6 +79,6 @@ def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
     load("hot_columns.cu", "name_hubs", NOTHING)(
         blocks(slots), BLOCK, best, size(slots), tags, held
     )
-    if number(held[0]) < SHARE * samples:
+    if number(held[0]) < current(TUNING).share * samples:
         return None
     return Hubs(tags, bits, shared, card().multiprocessors, THREADS)

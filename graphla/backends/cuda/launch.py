@@ -12,7 +12,7 @@ import numpy as np
 
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct
-from graphla.formats import Array, Csr, SparseVector, is_iso
+from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
@@ -102,6 +102,12 @@ CSR = Struct("device.cuh", "Csr")
 
 def csr(a: Csr, values: Any = NULL) -> Packed:
     """A matrix as kernels take it: `Csr` of device.cuh, with values as `read` gives them."""
+    if values is a.values:
+        return remember(a, "with values", lambda: _csr(a, values))
+    return remember(a, "pattern", lambda: _csr(a, NULL)) if values is NULL else _csr(a, values)
+
+
+def _csr(a: Csr, values: Any) -> Packed:
     return CSR(indptr=a.indptr, indices=a.indices, values=values, nrows=a.nrows, ncols=a.ncols)
 
 

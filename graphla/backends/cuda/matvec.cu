@@ -73,14 +73,19 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
     widest = greatest(widest, entries);
     filled += entries > 0;
   }
-  for (int delta = WARP / 2; delta; delta /= 2) {
-    widest = greatest(widest, shuffle_down(widest, delta));
-    filled += shuffle_down(filled, delta);
-  }
+  widest = warp_greatest(widest), filled = warp_sum(filled);
   if (lane() == 0 && filled) {
     if (widest > load_relaxed(facts)) atomicMax(facts, widest);
     atomicAdd(facts + 1, filled);
   }
+}
+
+/// z(0) = the term that all are, where neither operand differs from entry to entry.
+template <class Op, class A, int KEPT_A, class U, int KEPT_U>
+__global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
+  const Values<typename Op::A, A, KEPT_A> a(a_values);
+  const Values<typename Op::U, U, KEPT_U> u(u_values);
+  if (thread_in_grid() == 0) z[0] = Op::term(a[0], u[0], 0, 0);
 }
 
 /// flags[indices[i]] = true.

@@ -1,6 +1,6 @@
 """What a product of a matrix and a vector asks beforehand: of its semiring, its matrix, its mask.
 
-Kernels: matvec.cu, spmv.cu (one term).
+Kernels: matvec.cu.
 Waits: facts about the rows of a matrix, once for each matrix; `reached`, for the number of edges.
 """
 
@@ -49,20 +49,21 @@ costs = Costs(
 """Measured by benchmarks/direction_gpu.py: an entry gathered takes some 8 ps on an H200."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MatvecTuning:
-    """Blocks of a kernel in which each block adds up numbers at its end."""
+    """Grids, and sizes of arrays."""
 
-    few_blocks: float = 16  # for each multiprocessor: twice what it runs at once
+    few_blocks: float = 16
+    """Blocks for each multiprocessor, where each block adds to a counter: twice what it runs."""
+    huge: int = 1 << 27
+    """Size from which no array of that size is made for a short list of outputs."""
+    part: int = 1024
+    """Rows whose entries one block counts."""
+    parts: int = 1024
+    """Number of such parts at most; for more rows the parts are longer."""
 
 
 TUNING = MatvecTuning()
-
-HUGE = 1 << 27
-"""A size from which nothing as long is made for the sake of a short list of outputs."""
-
-PART, PARTS = 1024, 1024
-"""Rows of a part whose entries one block counts; and parts at most, which are longer then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
     if a_kept not in (UNREAD, ISO) or u_kept not in (UNREAD, ISO):
         return None
     z = xp.empty(1, plan.dtype)
-    kernel = load("spmv.cu", "constant_term", plan.spec, a_type, a_kept, u_type, u_kept)
+    kernel = load("matvec.cu", "constant_term", plan.spec, a_type, a_kept, u_type, u_kept)
     kernel(1, 1, at, ut, z)
     return z
 
@@ -191,7 +192,8 @@ def edge_ends(a: Csr, rows: Array) -> Array:
 def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ...]]:
     """What counts entries row by row, its grid, where the counts come to lie, and its arguments."""
     count = rows.size
-    parts = min(-(-count // PART), PARTS)
+    tuning = current(TUNING)
+    parts = min(-(-count // tuning.part), tuning.parts)
     length = -(-count // parts)
     parts = -(-count // length)
     ends = xp.empty(count + parts, xp.int64)

@@ -1,112 +1,112 @@
-"""PageRank: a pull, and one kernel more, each round.
+"""PageRank: a pull and one more kernel per round.
 
-Kernels: spmv.cu, pagerank.cu.
-Waits: once a round, for how much it changed.
+Kernels: spmv.cu, pagerank.cu. Waits: once a round, for the change of the ranks.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import NULL, size
+from graphla.backends.cuda.launch import NULL
 from graphla.backends.cuda.spmv import pull
-from graphla.backends.traversals import Ranks
+from graphla.backends.requests import PageRank, Ranks
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, BitmapVector, Csr, FullVector, Plan, Relabelled, is_iso
+from graphla.compilers.declarations import Struct, enumeration
+from graphla.formats import Array, BitmapVector, Csr, FullVector, Relabelled, is_iso, remember
 from semirings.dtypes import lookup_dtype
 from semirings.semiring import plus_first, plus_times
 
-BLOCK = 256
-"""Threads of a block, as in pagerank.cu."""
-MOST_BLOCKS = 1024
-"""Whose sums the host adds up."""
-TURNS = 0, 1  # AT_START and IN_ROUND of pagerank.cu
-CACHED = 32 << 20
-"""Bytes of values that the L2 cache serves as fast as shared memory does, hubs lying together."""
+WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 
-def ranked(
-    into: Csr,
-    share: Array,
-    rank: Array,
-    jump: Array,
-    fall: Array,
-    *,
-    alpha: float,
-    least: float,
-    rounds: int,
-    is_weighted: bool,
-    plan: Plan | None,
-) -> Ranks | None:
-    """Rounds until one changes less than `least`, or so many: in the plan's numbering, if any."""
-    relabelled = None if plan is None or is_weighted else plan.relabelled
-    rows, old = into, None
+@dataclass(frozen=True, slots=True)
+class PageRankTuning:
+    """The shape of the launch, and when a pull keeps hot values in shared memory."""
+
+    block: int = 256  # threads of a block
+    most_blocks: int = 1024  # the host adds up their sums
+    cached: int = 32 << 20
+    """Bytes of values that the L2 cache serves as fast as shared memory, if the hubs come first."""
+
+
+TUNING = PageRankTuning()
+
+
+def pagerank(request: PageRank) -> Ranks:
+    """Return the ranks after the last round, computed in the plan's numbering if there is one."""
+    plan = request.plan
+    relabelled = None if plan is None or request.is_weighted else plan.relabelled
+    rows, old = request.into, None
     if relabelled:
         rows, old = _active_rows(relabelled), relabelled.old
-    share, rank = _renamed(share, old), _renamed(rank, old).copy()
-    landing = (*_landing(jump, old), *_landing(fall, old), np.float64(alpha))
-    done, change = _settle(rows, share, rank, landing, least, rounds, is_weighted, old is not None)
+    n, kept, tuning = request.share.size, request.share.dtype, current(TUNING)
+    rank, carried = _renumber(request.rank, old).copy(), xp.empty(n, kept)
+    (jump, jump_step), (fall, fall_step) = _landing(request.jump, old), _landing(request.fall, old)
+    walk = WALK(
+        n=n,
+        rows=rows.nrows,
+        share=_renumber(request.share, old),
+        jump=jump,
+        jump_step=jump_step,
+        fall=fall,
+        fall_step=fall_step,
+        alpha=request.alpha,
+        rank=rank,
+        carried=carried,
+    )
+    semiring = (plus_times if request.is_weighted else plus_first)[lookup_dtype(kept)]
+    hubs = old is None or carried.nbytes > tuning.cached
+
+    def gather() -> tuple[Array, Array]:
+        found = pull(rows, FullVector(n, carried), semiring, "vxm", None, hubs=hubs)
+        if isinstance(found, BitmapVector):
+            return found.present, found.values
+        return xp.zeros(n, bool), carried  # there is no edge
+
+    done, change = _settle(walk, request, gather, tuning)
     return Ranks(rank[relabelled.new] if relabelled else rank, done, change)
 
 
-def _settle(
-    into: Csr,
-    share: Array,
-    rank: Array,
-    landing: tuple[Any, ...],
-    least: float,
-    rounds: int,
-    is_weighted: bool,
-    is_renamed: bool,
-) -> tuple[int, float]:
-    """The rounds, written into `rank`: how many, and what the last changed."""
-    n, kept = share.size, share.dtype
-    semiring = (plus_times if is_weighted else plus_first)[lookup_dtype(kept)]
-    carried = xp.empty(n, kept)
-    hubs = not is_renamed or carried.nbytes > CACHED
-    blocks = max(1, min(-(-n // BLOCK), MOST_BLOCKS))
-    sums = xp.empty((2, blocks, 2), np.float64)  # rounds take them by turns
-    start, settle = (load("pagerank.cu", "settle_ranks", NOTHING, kept, turn) for turn in TURNS)
-    sizes, rest = (size(n), size(into.nrows)), (np.int32(blocks), rank, carried)
-    start(blocks, BLOCK, *sizes, NULL, NULL, share, *landing, NULL, *rest, sums[0])
-    change = 0.0
-    for done in range(1, rounds + 1):
-        found = pull(into, FullVector(n, carried), semiring, "vxm", None, hubs=hubs)
-        if isinstance(found, BitmapVector):
-            arrived = found.present, found.values
-        else:  # there is no edge
-            arrived = xp.zeros(n, bool), carried
+def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -> tuple[int, float]:
+    """Run the rounds; return their number and the total change of the last one."""
+    n, kept = request.share.size, request.share.dtype
+    blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
+    sums = xp.empty((2, blocks, 2), np.float64)  # of even and of odd rounds
+    start, settle = (
+        load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS
+    )
+    count, change = np.int32(blocks), 0.0
+    start(blocks, tuning.block, walk, NULL, NULL, NULL, count, sums[0])
+    for done in range(1, request.rounds + 1):
         before, after = sums[(done - 1) % 2], sums[done % 2]
-        settle(blocks, BLOCK, *sizes, *arrived, share, *landing, before, *rest, after)
+        settle(blocks, tuning.block, walk, *gather(), before, count, after)
         change = float(after.get()[:, 0].sum())
-        if change < least:
+        if change < request.least:
             return done, change
-    return rounds, change
-
-
-_known: WeakKeyDictionary[Csr, Csr] = WeakKeyDictionary()
+    return request.rounds, change
 
 
 def _active_rows(relabelled: Relabelled) -> Csr:
-    """Those that may have entries; the same object each time, as a pull knows facts about it."""
-    rows = _known.get(relabelled.into)
-    if rows is None:
-        a, active = relabelled.into, relabelled.active
-        rows = Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
-        _known[relabelled.into] = rows
-    return rows
+    """Return the rows that may have entries: one object per matrix, as `pull` caches facts."""
+    a, active = relabelled.into, relabelled.active
+
+    def make() -> Csr:
+        return Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
+
+    return remember(a, ("active rows", active), make)
 
 
-def _renamed(values: Array, old: Array | None) -> Array:
+def _renumber(values: Array, old: Array | None) -> Array:
     return xp.ascontiguousarray(values) if old is None else values[old]
 
 
-def _landing(values: Array, old: Array | None) -> tuple[Array, np.int64]:
-    """The values, and how far the next one is."""
+def _landing(values: Array, old: Array | None) -> tuple[Array, int]:
+    """Return the values and the step from one to the next."""
     if is_iso(values):
-        return values, size(0)
-    return _renamed(values, old), size(1)
+        return values, 0
+    return _renumber(values, old), 1

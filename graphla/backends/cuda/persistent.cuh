@@ -1,12 +1,8 @@
-// One launch for a whole traversal: its blocks keep in step, can be stopped, and tell the host.
+// One launch for a whole traversal: its blocks meet at barriers, can be stopped, and report to the host.
 //
 // Every block of the grid is resident (a cooperative launch), so a block may wait for all others.
-// Each kernel of this kind begins with the parameters
-//   u64 *control    device memory: control[0] counts tickets; further words are the kernel's, zero
-//   u64 *host       memory of the host that the card reads and writes: see `Host`
-//   u32 launch      the number of the launch, which marks what it tells the host
-//   i64 patience    ticks of the clock after which the host's wish to stop is looked up again
-// and ends, in every block, with `is_last_block` and `tell_host`.
+// The first parameter of each kernel of this kind is a `Launch`. Every block ends with `is_last_block`,
+// and the last one with `tell_host`.
 // Invariant: all blocks pass the same barriers, and leave at the same one.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
@@ -14,7 +10,16 @@
 
 namespace graphla {
 
-/// What lies where in the host's words. STOP is the host's to write, the rest the card's.
+/// What the host tells a kernel about its launch.
+struct Launch {
+  u64 *control;  // device memory: control[0] counts tickets; the kernel uses the other words, zero at first
+  u64 *host;     // memory of the host that the card reads and writes: see `Host`
+  i64 patience;  // ticks of the clock between two looks at the host's wish to stop
+  u32 tickets;   // that control[0] counts at first
+  u32 number;    // of the launch; it marks each word that the kernel tells the host
+};
+
+/// The words of `Launch::host`. The host writes STOP, the card all others.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
 /// How a traversal ended: HOST_STATUS. Kernels have further ones of their own, from FAULT on.
@@ -66,6 +71,7 @@ struct Grid {
   u32 turn;
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
+  DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
   /// To be called before the first barrier by all threads, with the tickets that were out at the
   /// launch.
@@ -109,6 +115,7 @@ struct StopFlag {
   i64 patience, due;
 
   DEVICE StopFlag(const u64 *words, i64 ticks) : host(words), patience(ticks), due(clock64() + ticks) {}
+  DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
   /// Whether the host wishes to stop, as far as this thread has looked; once it does, each time.
   DEVICE bool is_up() {
@@ -159,6 +166,7 @@ DEVICE bool is_last_block(const Grid &grid) {
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }
+DEVICE void tell_host(const Launch &launch, int k, u32 value) { tell_host(launch.host, launch.number, k, value); }
 
 }  // namespace graphla
 #endif

@@ -19,11 +19,13 @@ import numpy as np
 
 from graphla.backends.cuda.launch import card
 from graphla.compilers.cuda import Kernel
+from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import Array
 from semirings.exceptions import DeviceUnavailable
 
-FINISHED, STOPPED, FAULT = 0, 1, 2  # as Status in persistent.cuh
-STOP, STATUS, RESULTS, WORDS = 0, 1, 2, 16  # as Host in persistent.cuh
+FINISHED, STOPPED, FAULT = enumeration("persistent.cuh", "Status")
+STOP, STATUS, RESULTS, WORDS = enumeration("persistent.cuh", "Host")
+LAUNCH = Struct("persistent.cuh", "Launch")
 
 NOT_READY = 600  # cudaErrorNotReady
 
@@ -113,8 +115,11 @@ def run(
     cooperative: bool = True,
     cluster: int = 1,
     meanwhile: Callable[[], None] | None = None,
+    as_struct: bool = False,
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
+
+    With `as_struct` the first parameter of the kernel is a `Launch`; without it there are five.
 
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
     (which then is not `cooperative`). An interrupt stops the kernel and is raised again. Of blocks
@@ -130,7 +135,14 @@ def run(
     view, told = kept.view, range(STATUS, RESULTS + results)
     view[STOP] = 0
     control = kept.control()
-    head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
+    head: tuple[Any, ...]
+    if as_struct:
+        packed = LAUNCH(
+            control=control, host=kept.pointer, patience=PATIENCE, tickets=TICKETS, number=launch
+        )
+        head = (packed,)
+    else:
+        head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)

@@ -18,11 +18,19 @@ enum Way {
   EXPAND = 5,          // nothing is folded: the output and the term of each edge, in order
 };
 
+/// The entries of u.
+template <class U> struct Frontier {
+  i64 entries;
+  const i32 *indices;
+  const U *values;
+  const i64 *ends;  // ends[i]: the edges of entries 0..i; null if a few threads take a column each
+};
+
 /// Where the terms go.
 template <class Op, int WAY, bool MASKED> struct Outputs {
   typedef typename Op::Z Z;
   i64 size;
-  const bool *__restrict__ flags;  // the mask
+  const bool *flags;  // the mask
   bool complement;
   u32 *claimed;   // a bit for each output
   bool *present;  // of FOLD_DENSE
@@ -72,10 +80,15 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Pushes all edges; `threads` threads take a column.
-template <class Op, int WAY, bool MASKED, class U, class Offset, class A>
-DEVICE void push_edges(const Outputs<Op, WAY, MASKED> &outputs, i64 entries, const i32 *__restrict__ u_indices, U u,
-                       int threads, const Offset *__restrict__ indptr, const i32 *__restrict__ rows, A a) {
+/// Pushes all edges; `threads` threads, a power of two, take a column.
+template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
+DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
+                       const Outputs<Op, WAY, MASKED> &outputs) {
+  const Values<typename Op::A, A, KEPT_A> a(columns.values);
+  const Values<typename Op::U, U, KEPT_U> u(frontier.values);
+  const Offset *__restrict__ indptr = columns.indptr;
+  const i32 *__restrict__ rows = columns.indices, *__restrict__ u_indices = frontier.indices;
+  const i64 entries = frontier.entries;
   const int mine = int(threadIdx.x) & (threads - 1);
   const i64 step = threads_in_grid() / threads;
   for (i64 at = thread_in_grid() / threads; at < entries; at += step) {
@@ -86,93 +99,96 @@ DEVICE void push_edges(const Outputs<Op, WAY, MASKED> &outputs, i64 entries, con
       const auto term = [&] { return Op::term(a[p], u[at], o, k); };
       if (!outputs.is_open(o) || !outputs.meet(o, term)) continue;
       const u64 place = claim(outputs.count, true);
-      if constexpr (outputs.LISTS) outputs.list(place, o, term);
+      if constexpr (Outputs<Op, WAY, MASKED>::LISTS) outputs.list(place, o, term);
     }
   }
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(256)
-push_columns(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
-             const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-             i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
-             i32 *indices, typename Op::Z *w, u64 *count) {
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+  push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-constexpr int ALONE_WORDS = 512;  // as in spmspv.py
-
-/// As push_columns for few edges and at most ALONE_WORDS * WARP outputs, by one block: it prepares
-/// the outputs itself, and stores in *count how many it has claimed.
+/// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The block
+/// prepares the outputs, and stores in *count how many it has claimed.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(1024)
-push_alone(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, int threads,
-           const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-           i64 size, const bool *flags, bool complement, bool *present, i32 *indices,
-           typename Op::Z *w, u64 *count) {
-  SHARED(u32, claimed, ALONE_WORDS);
+push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+  SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
   SHARED(u64, total, 1);
-  for (i64 o = threadIdx.x; o < size; o += blockDim.x) {
+  for (i64 o = threadIdx.x; o < outputs.size; o += blockDim.x) {
     if (o % WARP == 0) claimed[o / WARP] = 0;
     if constexpr (WAY == FOLD_DENSE) {
-      present[o] = false;
-      w[o] = Op::identity();
+      outputs.present[o] = false;
+      outputs.w[o] = Op::identity();
     }
   }
   if (threadIdx.x == 0) total[0] = 0;
   __syncthreads();
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, total};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  push_edges(outputs, entries, u_indices, u, threads, indptr, rows, a);
+  u64 *const count = outputs.count;
+  outputs.claimed = claimed, outputs.count = total;
+  push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
   __syncthreads();
   if (threadIdx.x == 0) *count = total[0];
 }
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = 256;    // of a block
-constexpr int EACH_THREAD = 8;  // edges of a tile
-constexpr int TILE = THREADS * EACH_THREAD;
+constexpr int THREADS = 256;  // of a block
+constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
+constexpr int TILE = SpmspvTuning::tile;
 
-/// As push_columns; ends[i] is how many edges the entries 0..i of u have.
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(THREADS, WAY == FOLD || WAY == FOLD_DENSE ? 4 : 5)
-push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, const i64 *__restrict__ ends,
-           const Offset *__restrict__ indptr, const i32 *__restrict__ rows, const A *a_values,
-           i64 size, const bool *flags, bool complement, u32 *claimed, bool *present,
-           i32 *indices, typename Op::Z *w, u64 *count) {
-  SHARED(i64, range, 2);            // the entries of u that the tile begins and ends in
-  SHARED(i32, tile_ends, TILE);     // where the edges of each entry end, within the tile
-  SHARED(i64, shifts, TILE);        // from an edge to its entry of A
-  SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, listed, 1);           // where the outputs that the tile claims are listed
-  const Outputs<Op, WAY, MASKED> outputs{size, flags, complement, claimed, present, indices, w, count};
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  const i64 edges = ends[entries - 1];
-  u32 counted = 0;
-  for (i64 begin = i64(blockIdx.x) * TILE; begin < edges; begin += i64(gridDim.x) * TILE) {
-    const i64 end = least(begin + TILE, edges);
+/// What a block has in shared memory of its tile's edges begin..end - 1.
+struct Tile {
+  i64 *range;  // the entries of u that the tile begins and ends in
+  i32 *ends;   // where the edges of each entry end, within the tile
+  i64 *shifts; // from an edge to its entry of A
+
+  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them: otherwise most of
+  /// these columns are empty. Every thread of the block calls.
+  template <class Offset>
+  DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
+                   const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
     __syncthreads();  // all are done with the tile before
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
-      const i64 at = warp_upper_bound<i64, i64>(ends, 0, entries, edge);
+      const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);
       if (lane() == 0) range[warp_in_block()] = at;
     }
     __syncthreads();
     const i64 first = range[0], last = range[1];
-    const bool fits = last - first < TILE;  // else most of these columns are empty
-    if (fits) {
-      for (i64 at = first + threadIdx.x; at <= last; at += THREADS) {
-        tile_ends[at - first] = i32(least(ends[at] - begin, i64(TILE)));
-        shifts[at - first] = i64(indptr[u_indices[at] + 1]) - ends[at];
-      }
-      __syncthreads();
+    if (last - first >= TILE) return false;
+    for (i64 at = first + threadIdx.x; at <= last; at += THREADS) {
+      ends[at - first] = i32(least(u_ends[at] - begin, i64(TILE)));
+      shifts[at - first] = i64(indptr[u_indices[at] + 1]) - u_ends[at];
     }
+    __syncthreads();
+    return true;
+  }
+};
+
+/// Each tile of edges by a block.
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
+__global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
+push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+  SHARED(i64, range, 2);
+  SHARED(i32, tile_ends, TILE);
+  SHARED(i64, shifts, TILE);
+  SHARED(u32, scratch, WARP + 1);
+  SHARED(u64, listed, 1);  // where the outputs that the tile claims are listed
+  const Tile tile{range, tile_ends, shifts};
+  const Values<typename Op::A, A, KEPT_A> a(columns.values);
+  const Values<typename Op::U, U, KEPT_U> u(frontier.values);
+  const Offset *__restrict__ indptr = columns.indptr;
+  const i32 *__restrict__ rows = columns.indices, *__restrict__ u_indices = frontier.indices;
+  const i64 *__restrict__ ends = frontier.ends;
+  const i64 edges = ends[frontier.entries - 1];
+  u32 counted = 0;
+  for (i64 begin = i64(blockIdx.x) * TILE; begin < edges; begin += i64(gridDim.x) * TILE) {
+    const i64 end = least(begin + TILE, edges);
+    const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
+    const i64 first = range[0], last = range[1];
     // This thread's edges, their loads side by side.
     int found[EACH_THREAD];  // which entry of u, from the first of the tile
     i32 o[EACH_THREAD];
@@ -201,8 +217,8 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
     for (int i = 0; i < EACH_THREAD; ++i) {
       if constexpr (WAY == EXPAND) {
         if (edge(i) >= end) continue;
-        indices[edge(i)] = is_open >> i & 1 ? o[i] : i32(size);
-        w[edge(i)] = term(i);
+        outputs.indices[edge(i)] = is_open >> i & 1 ? o[i] : i32(outputs.size);
+        outputs.w[edge(i)] = term(i);
       } else {
         if ((is_open >> i & 1) && outputs.meet(o[i], [&] { return term(i); })) is_first |= 1u << i;
       }
@@ -212,7 +228,7 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
       // One atomic for the tile: a counter that every claim adds to would be the bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
-      if (threadIdx.x == 0) listed[0] = total ? atomicAdd(count, u64(total)) : 0;
+      if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;
       __syncthreads();
       place += listed[0];
 #pragma unroll
@@ -221,11 +237,7 @@ push_tiles(i64 entries, const i32 *__restrict__ u_indices, const U *u_values, co
       }
     }
   }
-  if constexpr (WAY == FOLD_DENSE) {
-    u32 total;
-    block_exclusive_sum(counted, scratch, total);
-    if (threadIdx.x == 0 && total) atomicAdd(count, u64(total));
-  }
+  if constexpr (WAY == FOLD_DENSE) block_add(outputs.count, counted, scratch);
 }
 
 }  // namespace graphla

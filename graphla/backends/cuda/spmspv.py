@@ -7,6 +7,7 @@ Waits: for the number of entries of a sparse result; deterministic, also for the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,20 +15,20 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends import Side
+from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
     INT32_END,
-    NULL,
     Answer,
     blocks,
     counter,
+    csr,
     number,
     read,
     size,
 )
 from graphla.backends.cuda.matvec import (
-    HUGE,
     Plan,
     constant_of,
     edge_ends,
@@ -42,24 +43,39 @@ from graphla.backends.cuda.matvec import (
 from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import Array, BitmapVector, Counted, Csr, FullVector, SparseVector, VectorMask
 from graphla.settings import config
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
-SMALL = 1 << 12
-"""A matrix of so few entries is not asked for its longest row."""
-PUSHED = 256 * 8
-"""Edges of a tile of spmspv.cu."""
-SHORT, MODEST = 64, 1 << 17
-"""Columns of no more entries than SHORT, and no more than MODEST edges, are pushed by a few threads
-each: cutting edges evenly takes more launches, and so do single claims of many outputs."""
-ALONE, ALONE_OUTPUTS = 1 << 13, 32 * 512
-"""Most edges that one block pushes alone, and most outputs that it has room for (spmspv.cu)."""
-DENSE = 8
-"""Terms from size / DENSE are folded into an array of all outputs, which becomes the result."""
-CLAIM, CLAIM_ALONE, CLAIM_IDENTITY, FOLD, FOLD_DENSE, EXPAND = range(6)  # as Way in spmspv.cu
+
+@dataclass(frozen=True)
+class SpmspvTuning:
+    """When edges are cut into tiles, and when terms are folded into all outputs."""
+
+    tile: int = 2048
+    """Edges of a tile; spmspv.cu reads it."""
+    small: int = 1 << 12
+    """Entries of a matrix that is not asked for its longest row."""
+    short: int = 64
+    modest: int = 1 << 17
+    """Columns of at most `short` entries, with at most `modest` edges, are pushed by a few threads
+    each: tiles take more launches, and so do single claims of many outputs."""
+    dense: int = 8
+    """Terms from size / dense are folded into an array of all outputs, which becomes the result."""
+    alone_edges: int = 1 << 13
+    """Most edges that one block pushes alone."""
+    alone_outputs: int = 32 * 512
+    """Most outputs that such a block has room for; spmspv.cu reads it."""
+
+
+TUNING = SpmspvTuning()
+
+Way = enumeration("spmspv.cu", "Way")
+FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
 
 
 def push(
@@ -75,22 +91,22 @@ def push(
     if not edges.most:
         return nothing(n, plan.dtype)
     if constant is not None:
-        indices, count = edges.claim(CLAIM_ALONE, NULL)
+        indices, count = edges.claim(Way.CLAIM_ALONE, None)
         return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
     if config.deterministic and not plan.is_exact:
         return _push_in_order(edges, semiring)
     if plan.is_any:
         values = xp.empty(edges.room, plan.dtype)
-        indices, count = edges.claim(CLAIM, values)
+        indices, count = edges.claim(Way.CLAIM, values)
         return SparseVector(n, indices, _cut(values, count), False)
-    if edges.expected * DENSE >= n:
+    if edges.expected * current(TUNING).dense >= n:
         return _push_dense(edges, semiring.monoid)
-    if n > HUGE and edges.most * 16 < n:
+    if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
     edges.is_alone = False  # the bits are read again
-    indices, count = edges.claim(CLAIM_IDENTITY, whole)
-    edges.run(FOLD, w=whole)
+    indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
+    edges.run(Way.FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
     if count:
         kernel = load("matvec.cu", "look_up", NOTHING, plan.dtype)
@@ -108,7 +124,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
         edges.bits = xp.zeros(-(-n // 32), xp.uint32)
-    edges.run(FOLD_DENSE, w=whole, present=present, count=count)
+    edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
 
@@ -121,7 +137,7 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
     keys, terms = xp.empty(total, xp.int32), xp.empty(total, edges.plan.dtype)
     if not total:
         return nothing(edges.n, edges.plan.dtype)
-    edges.run(EXPAND, w=terms, indices=keys)
+    edges.run(Way.EXPAND, w=terms, indices=keys)
     order = xp.argsort(keys)
     keys = keys[order]
     grid, last = blocks(total), np.int32(edges.n)
@@ -152,21 +168,24 @@ class _Edges:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
         self.n = columns.ncols
         nvals, entries = columns.nvals, u.nvals
-        self.longest = longest_row(columns) if nvals > SMALL else nvals
+        tuning = current(TUNING)
+        self.longest = longest_row(columns) if nvals > tuning.small else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
         self.room = min(self.most, self.n)
-        self.flags, self.complement = NULL, np.bool_(False)
+        self.flags, self.complement = None, False
         self.is_masked = mask is not None
         if mask is not None:
-            self.flags, self.complement = flags_of(mask), np.bool_(mask.complement)
-        self.bits: Any = NULL
+            self.flags, self.complement = flags_of(mask), mask.complement
+        self.bits: Any = None
         self.ends, total = measured.take(columns, u.indices)
         if self.ends is not None:
             self.most, self.expected, self.room = total, total, min(total, self.n)
-        elif self.most > (MODEST if self.longest <= SHORT else SMALL):
+        elif self.most > (tuning.modest if self.longest <= tuning.short else tuning.small):
             self.ends = edge_ends(columns, u.indices)
-        self.is_alone = self.ends is None and self.most <= ALONE and self.n <= ALONE_OUTPUTS
+        self.is_alone = (
+            self.ends is None and self.most <= tuning.alone_edges and self.n <= tuning.alone_outputs
+        )
 
     def in_order(self) -> int:
         """Take u's entries in order, and count their edges."""
@@ -192,31 +211,35 @@ class _Edges:
         return _cut(indices, found), found
 
     def run(
-        self, way: int, *, w: Any, indices: Any = NULL, present: Any = NULL, count: Any = NULL
+        self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
-        has_terms = way not in (CLAIM_ALONE, CLAIM_IDENTITY)
+        has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
         a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
         v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
-        mask, outputs = (size(self.n), self.flags, self.complement), (present, indices, w, count)
-        matrix = (columns.indptr, columns.indices, a)
-        entries = size(u.nvals)
-        if self.ends is None:
-            threads = min(32, 1 << max(0, self.longest // 2).bit_length())
-            columns = (entries, u.indices, v, np.int32(threads), *matrix, *mask)
-            if self.is_alone:
-                kernel = load("spmspv.cu", "push_alone", plan.spec, *types)
-                kernel(1, WIDEST_BLOCK, *columns, *outputs)
-                return
-            kernel = load("spmspv.cu", "push_columns", plan.spec, *types)
-            grid = blocks(u.nvals * threads)
-            kernel(grid, BLOCK, *columns, self.bits, *outputs)
-        else:
-            grid = few_blocks(-(-self.most // PUSHED))
-            kernel = load("spmspv.cu", "push_tiles", plan.spec, *types)
-            tiles = (entries, u.indices, v, self.ends, *matrix, *mask)
-            kernel(grid, BLOCK, *tiles, self.bits, *outputs)
+        frontier = FRONTIER(entries=u.nvals, indices=u.indices, values=v, ends=self.ends)
+        outputs = OUTPUTS(
+            size=self.n,
+            flags=self.flags,
+            complement=self.complement,
+            claimed=self.bits,
+            present=present,
+            indices=indices,
+            w=w,
+            count=count,
+        )
+        tuning = current(TUNING)
+        if self.ends is not None:
+            grid = few_blocks(-(-self.most // tuning.tile))
+            kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
+            kernel(grid, BLOCK, frontier, csr(columns, a), outputs)
+            return
+        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        name = "push_alone" if self.is_alone else "push_columns"
+        shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(u.nvals * threads), BLOCK)
+        kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
+        kernel(*shape, frontier, np.int32(threads), csr(columns, a), outputs)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:

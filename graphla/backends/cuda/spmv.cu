@@ -12,16 +12,14 @@
 
 namespace graphla {
 
-constexpr int FEW = 8;             // entries that one thread looks at
-constexpr int SOME = 32;           // entries that a group of lanes looks at
-constexpr int STRIP = 4 * WARP;    // entries a warp looks at before it calls a row long
+constexpr int FEW = 8;    // entries that one thread reads
+constexpr int SOME = 32;  // entries that a group of lanes reads
+constexpr int CROWD = 4;  // a warp with more rows above SpmvTuning::middle than this queues them all, if it can
 
-/// Number of entries of a chunk. If rows may end early, a row is long if it has more than STRIP + CHUNK
-/// entries, and only the entries after its STRIP are cut into chunks. Otherwise a row is long if it has
-/// more than CHUNK entries, and the whole row is cut.
-template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? 2048 : 1024;
-constexpr int MIDDLE = 128;  // a row with more entries than this is of middle length, or long
-constexpr int CROWD = 4;     // a warp with more rows above MIDDLE than this queues them all, if there is a queue
+/// Number of entries of a chunk. If rows may end early, a row is long if it has more than strip +
+/// wide_chunk entries, and only the entries after its strip are cut into chunks. Otherwise a row is long
+/// if it has more than `chunk` entries, and the whole row is cut.
+template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
 /// What is left of a long row.
 struct Long {
@@ -36,29 +34,58 @@ struct Tickets {
   u32 rows, chunks;
 };
 
+/// Where long rows wait for `pull_chunks`; without tickets there is no room, as no row is long.
+struct Queue {
+  Tickets *tickets;
+  Long *longs;
+  i32 *settled;     // of each long row: the first chunk after which nothing changes
+  i32 *chunk_rows;  // which long row each chunk belongs to
+};
+
+/// The folds of the chunks.
+template <class Z> struct Chunks {
+  bool *has;
+  Z *sums;
+};
+
+/// Which outputs are wanted, as MaskKind says.
+struct Wanted {
+  i64 outputs;        // rows of A, or length of the list
+  const bool *flags;  // one for each row
+  const i32 *list;    // rows
+  bool complement;    // of the flags
+  bool by_place;      // whether results lie as the list does, not by row
+};
+
+/// Where the result goes: bitmap and values.
+template <class Z> struct Result {
+  bool *present;
+  Z *w;        // null if all values are one (AT_PRESENCE)
+  u64 *count;  // of present ones
+};
+
 /// Cuts entries begin..end - 1 of the row of each lane where `is_long` into chunks of CHUNK entries;
 /// every lane of the warp calls.
 template <int CHUNK>
-DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, Tickets *tickets, Long *longs,
-                         i32 *settled, i32 *chunk_rows) {
+DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
   if (!owners) return;
   const u32 count = is_long ? u32((end - begin + CHUNK - 1) / CHUNK) : 0, sum = warp_inclusive_sum(count);
   u32 slot = 0, first = 0;
   if (lane() == WARP - 1) {
-    slot = atomicAdd(&tickets->rows, u32(__popc(owners)));
-    first = atomicAdd(&tickets->chunks, sum);
+    slot = atomicAdd(&queue.tickets->rows, u32(__popc(owners)));
+    first = atomicAdd(&queue.tickets->chunks, sum);
   }
   slot = shuffle(slot, WARP - 1) + u32(__popc(owners & ((1u << lane()) - 1)));
   first = shuffle(first, WARP - 1) + sum - count;
   if (is_long) {
-    longs[slot] = Long{place, row, begin, end, i64(first)};
-    settled[slot] = 0x7fffffff;
+    queue.longs[slot] = Long{place, row, begin, end, i64(first)};
+    queue.settled[slot] = 0x7fffffff;
   }
   for (; owners; owners &= owners - 1) {
     const int owner = __ffs(int(owners)) - 1;
     const u32 its_slot = shuffle(slot, owner), its_first = shuffle(first, owner), its_count = shuffle(count, owner);
-    for (u32 i = u32(lane()); i < its_count; i += WARP) chunk_rows[its_first + i] = i32(its_slot);
+    for (u32 i = u32(lane()); i < its_count; i += WARP) queue.chunk_rows[its_first + i] = i32(its_slot);
   }
 }
 
@@ -84,9 +111,7 @@ template <bool TAKEN> struct Turns {
 /// Adds how many entries each thread found to `count`; every thread of the block calls.
 DEVICE void add_count(u64 *count, u32 found) {
   SHARED(u32, scratch, WARP + 1);
-  u32 total;
-  block_exclusive_sum(found, scratch, total);
-  if (threadIdx.x == 0 && total) atomicAdd(count, u64(total));
+  block_add(count, found, scratch);
 }
 
 /// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`; how
@@ -126,31 +151,64 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
+/// Folds the short rows of the lanes in `left` by groups of lanes, and queues the long rows. Returns the
+/// lanes whose rows the warp must fold. For rows that do not end early.
+template <class Rows, class Op, class Offset>
+DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row, Offset begin,
+                                 Offset end, const Queue &queue) {
+  const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
+  rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
+  left &= ~shorter;
+  int longest = SpmvTuning::chunk;
+  if constexpr (!Rows::HAS_HUBS) {
+    const u32 crowd =
+        __ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(SpmvTuning::middle));
+    if (queue.tickets && __popc(crowd) > CROWD) longest = SpmvTuning::middle;
+  }
+  const bool is_long = (left >> lane() & 1) && end - begin > Offset(longest);
+  queue_chunks<SpmvTuning::chunk>(is_long, place, row, begin, end, queue);
+  return left & ~__ballot_sync(ALL_LANES, is_long);
+}
+
+/// Folds the rows of the lanes in `left`, one after the other, by the whole warp. Of a long row that may
+/// end early it folds the strip, and queues the rest.
+template <class Rows, class Op, class Offset>
+DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row, Offset begin, Offset end,
+                          const Queue &queue) {
+  constexpr int STRIP = SpmvTuning::strip, CHUNK = CHUNK_OF<Rows::MAY_SETTLE>;
+  while (left) {
+    const int owner = __ffs(int(left)) - 1;
+    left &= left - 1;
+    const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
+    const i32 its_row = __shfl_sync(ALL_LANES, row, owner);
+    const bool is_long = Rows::MAY_SETTLE && to - from > Offset(STRIP + CHUNK);
+    const int near = is_long ? STRIP : int(to - from);
+    const Fold<Op> more = rows.fold_by_warp(from, near, its_row);
+    if (lane() == owner) fold.append(more);
+    if (is_long && !rows.is_settled(fold_of(fold, owner))) {
+      queue_chunks<CHUNK>(lane() == owner, place, row, begin + near, end, queue);
+    }
+  }
+}
+
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, HELD, MASK, ENDS>)
-pull_rows(i64 outputs,              // rows of A, or length of the mask's list
-          const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
-          const bool *u_present, const U *u_values, const u16 *hubs, int bits, u64 *next,
-          const bool *__restrict__ flags, bool complement, const i32 *__restrict__ list,
-          bool by_place,            // whether results lie as the list does, not by row
-          bool *__restrict__ present, typename Op::Z *__restrict__ w, u64 *count,
-          Tickets *tickets, Long *longs, i32 *settled, i32 *chunk_rows) {
-  constexpr int SPAN = MASK == MASK_FLAGS ? 4 : HELD == WITH_HUBS ? 2 : 1;  // rows a warp takes, in warps
+pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
+          Result<typename Op::Z> result, Queue queue) {
+  constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span : HELD == WITH_HUBS ? 2 : 1;  // rows a warp takes, in warps
   SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
-  Hubs<U> at_hand;
-  if constexpr (HELD == WITH_HUBS) {
-    SHARED_BYTES(room);
-    at_hand.gather(room, hubs, u_values, bits);
-  }
-  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
-  constexpr int CHUNK = CHUNK_OF<rows.MAY_SETTLE>;
+  const bool *__restrict__ flags = wants.flags;
+  const i32 *__restrict__ list = wants.list;
+  bool *__restrict__ present = result.present;
+  typename Op::Z *__restrict__ w = result.w;
+  const u32 outputs = u32(wants.outputs);  // fewer than 2^31
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   u32 found = 0;
-  // Rows are fewer than 2^31.
-  for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < u32(outputs); turn.step()) {
+  for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < outputs; turn.step()) {
     const u32 at = turn.now * (WARP * SPAN);
-    int span = int(least(u32(outputs) - at, u32(WARP * SPAN)));
-    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, u32(outputs), flags, complement, wanted, present);
+    int span = int(least(outputs - at, u32(WARP * SPAN)));
+    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, outputs, flags, wants.complement, wanted, present);
     for (int part = 0; part == 0 || (SPAN > 1 && part < span); part += WARP) {
       const bool is_output = part + lane() < span;
       u32 mine = at + u32(part + lane());
@@ -167,34 +225,10 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
       if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
-      const i32 place = by_place ? i32(mine) : row;
+      const i32 place = wants.by_place ? i32(mine) : row;
       u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-      if constexpr (!rows.MAY_SETTLE) {
-        const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
-        rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
-        left &= ~shorter;
-        int longest = CHUNK;
-        if constexpr (HELD != WITH_HUBS) {
-          const u32 crowd = __ballot_sync(ALL_LANES, (left >> lane() & 1) && end - begin > Offset(MIDDLE));
-          if (tickets && __popc(crowd) > CROWD) longest = MIDDLE;
-        }
-        const bool is_long = (left >> lane() & 1) && end - begin > Offset(longest);
-        queue_chunks<CHUNK>(is_long, place, row, begin, end, tickets, longs, settled, chunk_rows);
-        left &= ~__ballot_sync(ALL_LANES, is_long);
-      }
-      while (left) {
-        const int owner = __ffs(int(left)) - 1;
-        left &= left - 1;
-        const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
-        const i32 its_row = __shfl_sync(ALL_LANES, row, owner);
-        const bool is_long = rows.MAY_SETTLE && to - from > Offset(STRIP + CHUNK);
-        const int near = is_long ? STRIP : int(to - from);
-        const Fold<Op> more = rows.fold_by_warp(from, near, its_row);
-        if (lane() == owner) fold.append(more);
-        if (is_long && !rows.is_settled(fold_of(fold, owner))) {
-          queue_chunks<CHUNK>(lane() == owner, place, row, begin + near, end, tickets, longs, settled, chunk_rows);
-        }
-      }
+      if constexpr (!rows.MAY_SETTLE) left = fold_short_queue_long(rows, fold, left, place, row, begin, end, queue);
+      fold_by_warps(rows, fold, left, place, row, begin, end, queue);
       if (is_output) {
         present[place] = fold.has;
         if constexpr (ENDS != AT_PRESENCE) {
@@ -204,31 +238,27 @@ pull_rows(i64 outputs,              // rows of A, or length of the mask's list
       found += fold.has;
     }
   }
-  add_count(count, found);
+  add_count(result.count, found);
 }
 
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
-pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_present, const U *u_values,
-            const u16 *hubs, int bits, u64 *next,
-            const Tickets *tickets, const Long *__restrict__ longs, i32 *settled,
-            const i32 *__restrict__ chunk_rows, bool *__restrict__ has, typename Op::Z *__restrict__ sums) {
-  Hubs<U> at_hand;
-  if constexpr (HELD == WITH_HUBS) {
-    SHARED_BYTES(room);
-    at_hand.gather(room, hubs, u_values, bits);
-  }
-  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(indices, a_values, u_values, u_present, at_hand);
+pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
+  const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   constexpr int CHUNK = CHUNK_OF<rows.MAY_SETTLE>;
-  const i64 chunks = tickets->chunks;
+  const Long *__restrict__ longs = queue.longs;
+  const i32 *__restrict__ chunk_rows = queue.chunk_rows;
+  bool *__restrict__ has = folds.has;
+  typename Op::Z *__restrict__ sums = folds.sums;
+  const i64 chunks = queue.tickets->chunks;
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now < chunks; turn.step()) {
     const i64 c = turn.now;
     const i32 slot = chunk_rows[c];
     const Long each = longs[slot];
     const i32 number = i32(c - each.chunks);
     Fold<Op> fold;
-    const bool is_settled = __shfl_sync(ALL_LANES, load_relaxed(&settled[slot]), 0) < number;
+    const bool is_settled = __shfl_sync(ALL_LANES, load_relaxed(&queue.settled[slot]), 0) < number;
     if (!is_settled) {
       const i64 begin = each.begin + i64(number) * CHUNK;
       fold = rows.fold_by_warp(Offset(begin), int(least(each.end - begin, i64(CHUNK))), each.row);
@@ -236,7 +266,7 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
     if (lane() == 0) {
       has[c] = fold.has;
       sums[c] = fold.sum;
-      if (rows.is_settled(fold)) atomicMin(&settled[slot], number);
+      if (rows.is_settled(fold)) atomicMin(&queue.settled[slot], number);
     }
   }
 }
@@ -244,11 +274,14 @@ pull_chunks(const i32 *__restrict__ indices, const A *a_values, const bool *u_pr
 /// w(o) = what a long row's first entries gave, and the folds of its chunks in order; by a warp.
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(256)
-join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *__restrict__ has,
-            const typename Op::Z *__restrict__ sums, i64 chunk, bool *__restrict__ present,
-            typename Op::Z *__restrict__ w, u64 *count) {
+join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk, Result<typename Op::Z> result) {
   constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
-  const i64 number = tickets->rows;
+  const Long *__restrict__ longs = queue.longs;
+  const bool *__restrict__ has = folds.has;
+  const typename Op::Z *__restrict__ sums = folds.sums;
+  bool *__restrict__ present = result.present;
+  typename Op::Z *__restrict__ w = result.w;
+  const i64 number = queue.tickets->rows;
   u32 found = 0;
   for (i64 slot = thread_in_grid() / WARP; slot < number; slot += threads_in_grid() / WARP) {
     const Long each = longs[slot];
@@ -282,15 +315,7 @@ join_chunks(const Tickets *tickets, const Long *__restrict__ longs, const bool *
       found += !had;
     }
   }
-  add_count(count, found);
-}
-
-/// z(0) = the term that all are, where neither operand differs from entry to entry.
-template <class Op, class A, int KEPT_A, class U, int KEPT_U>
-__global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
-  const Values<typename Op::A, A, KEPT_A> a(a_values);
-  const Values<typename Op::U, U, KEPT_U> u(u_values);
-  if (thread_in_grid() == 0) z[0] = Op::term(a[0], u[0], 0, 0);
+  add_count(result.count, found);
 }
 
 }  // namespace graphla

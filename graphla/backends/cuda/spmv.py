@@ -7,6 +7,7 @@ Waits: under a short list of outputs of a huge vector, for its entries.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -14,10 +15,10 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends import Side
+from graphla.backends.cuda import matvec
 from graphla.backends.cuda.hot_columns import hubs_of
 from graphla.backends.cuda.launch import BLOCK, EACH, NULL, counter, counters, read, size
 from graphla.backends.cuda.matvec import (
-    HUGE,
     Plan,
     constant_of,
     few_blocks_for,
@@ -28,7 +29,9 @@ from graphla.backends.cuda.matvec import (
     nothing,
     plan_of,
 )
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import load
+from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import (
     Array,
     BitmapVector,
@@ -41,20 +44,36 @@ from graphla.formats import (
 )
 from semirings.structures import TypedSemiring
 
-CHUNK, MIDDLE = 1024, 128
-"""Number of entries of a chunk, and length of the longest row that its own warp always reads, as in
-spmv.cu."""
-MANY = 1 << 16
-"""Number of entries of a matrix from which two more launches pay off for rows of middle length."""
-WIDE_CHUNK, STRIP = 2048, 128
-"""For rows that may end early: entries of a chunk, and of the strip before the first chunk."""
-WHOLE = 4
-"""Times as many blocks read rows to their ends: the card then evens out rows long and short."""
-SPAN = 4
-"""Times as many rows as it has lanes does a warp look at the flags of, as in spmv.cu."""
-MASK_NONE, MASK_FLAGS, MASK_LIST = 0, 1, 2  # as MaskKind in gathering.cuh
-AT_LAST, AT_FIRST, AT_PRESENCE = 0, 1, 2  # as Ends in gathering.cuh
-IN_BITMAP, IN_FULL, WITH_HUBS = 0, 1, 2  # as Held in gathering.cuh
+
+@dataclass(frozen=True)
+class SpmvTuning:
+    """How rows are cut. spmv.cu reads the first five."""
+
+    chunk: int = 1024
+    """Entries of a chunk of a row that is read to its end."""
+    middle: int = 128
+    """A row with more entries may be queued as one chunk; its own warp reads any other row."""
+    wide_chunk: int = 2048
+    """Entries of a chunk of a row that may end early."""
+    strip: int = 128
+    """Entries before the first chunk of a row that may end early."""
+    span: int = 4
+    """Number of rows, as a multiple of the lanes, whose flags a warp reads at a time."""
+    many: int = 1 << 16
+    """Entries of a matrix from which two more launches pay off for rows of middle length."""
+    whole: int = 4
+    """How many times as many blocks read rows to their ends: the card then balances long rows."""
+
+
+TUNING = SpmvTuning()
+
+Kind = enumeration("device.cuh", "MaskKind")
+Ends = enumeration("gathering.cuh", "Ends")
+Held = enumeration("gathering.cuh", "Held")
+OPERANDS = Struct("gathering.cuh", "Operands")
+WANTED, RESULT = Struct("spmv.cu", "Wanted"), Struct("spmv.cu", "Result")
+QUEUE, CHUNKS = Struct("spmv.cu", "Queue"), Struct("spmv.cu", "Chunks")
+NO_QUEUE = QUEUE(tickets=None, longs=None, settled=None, chunk_rows=None)
 
 
 def pull(
@@ -75,7 +94,9 @@ def pull(
     if not n or not rows.nvals or not u.size or (mask is not None and lets_none(mask)):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, rows.values, u.values)
-    ends = AT_PRESENCE if constant is not None else AT_FIRST if plan.is_any else AT_LAST
+    ends = Ends.AT_LAST if not plan.is_any else Ends.AT_FIRST
+    if constant is not None:
+        ends = Ends.AT_PRESENCE
     a = read(rows.values, plan.reads_a and constant is None)
     v = read(u.values, plan.reads_u and constant is None)
     return _pull_rows(rows, u, plan, a, v, mask, ends, constant, hubs)
@@ -100,103 +121,96 @@ def _pull_rows(
     keeps_hubs: bool,
 ) -> SparseVector | BitmapVector:
     """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
-    n, outputs, kind = rows.nrows, rows.nrows, MASK_NONE
-    flags, complement = NULL, False
-    listed: Any = NULL
-    if mask is not None:
-        if _is_list(mask):
-            kind, listed = MASK_LIST, mask.indices
-            outputs = mask.indices.size  # pyright: ignore[reportOptionalMemberAccess]
-        else:
-            kind, flags, complement = MASK_FLAGS, flags_of(mask), mask.complement
-    by_place = kind == MASK_LIST and n > HUGE and outputs * 16 < n
-    length = outputs if by_place else n
-    make = xp.zeros if kind == MASK_LIST and not by_place else xp.empty
-    present, w, count = make(length, bool), NULL, counter()
-    if constant is None:
-        w = xp.empty(length, plan.dtype)
-    whole = ends == AT_LAST and not plan.may_stop
-    held, u_present, hubs = IN_BITMAP, NULL, None
-    if isinstance(u, FullVector):
-        held = IN_FULL
-        if keeps_hubs and whole and kind == MASK_NONE and v[2] == EACH:
-            hubs = hubs_of(rows, u.values)
-    else:
-        u_present = u.present
-    block, shared, at_hand = BLOCK, 0, (NULL, np.int32(0))
-    if hubs is not None:
-        held, block, shared = WITH_HUBS, hubs.block, hubs.shared
+    tuning = current(TUNING)
+    wants = _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
+    length = wants.outputs if wants.by_place else rows.nrows
+    make = xp.zeros if wants.kind == Kind.MASK_LIST and not wants.by_place else xp.empty
+    w = xp.empty(length, plan.dtype) if constant is None else None
+    present, count = make(length, bool), counter()
+    result = RESULT(present=present, w=w, count=count)
+    whole = ends == Ends.AT_LAST and not plan.may_stop
+    is_full, hubs = isinstance(u, FullVector), None
+    if is_full and keeps_hubs and whole and wants.kind == Kind.MASK_NONE and u_kept == EACH:
+        hubs = hubs_of(rows, u.values)
+    operands = OPERANDS(
+        indices=rows.indices,
+        a_values=at,
+        u_present=None if isinstance(u, FullVector) else u.present,
+        u_values=ut,
+        hubs=None if hubs is None else hubs.tags,
+        hub_bits=0 if hubs is None else hubs.bits,
+    )
+    held = Held.WITH_HUBS if hubs is not None else Held.IN_FULL if is_full else Held.IN_BITMAP
     types = (rows.indptr.dtype, a_type, a_kept, u_type, u_kept, held)
-    times = WHOLE if whole else 1
+    block, shared = (BLOCK, 0) if hubs is None else (hubs.block, hubs.shared)
+    times = tuning.whole if whole else 1
 
-    def launch(name: str, items: int, *arguments: Any) -> tuple[Any, int]:
-        """The kernel, and as many blocks as it runs on."""
-        kernel = load("spmv.cu", name, plan.spec, *types, *arguments)
+    def prepare(name: str, items: int, *arguments: Any) -> tuple[Any, int]:
+        """The kernel, and the number of blocks that it runs on."""
+        kernel = load("spmv.cu", name, plan.spec, *types, *arguments, constants=tuning)
         if hubs is None:
             return kernel, few_blocks_for(items, times)
         return kernel, kernel.resident(block, shared) * hubs.multiprocessors
 
-    queue: tuple[Any, ...] = (NULL, NULL, NULL, NULL)
-    chunks: tuple[Any, ...] = ()
     room = None
-    next_rows, next_chunks = NULL, NULL
-    chunk, long = CHUNK, MIDDLE if hubs is None and rows.nvals >= MANY else CHUNK
+    chunk, long = tuning.chunk, tuning.chunk
+    if hubs is None and rows.nvals >= tuning.many:
+        long = tuning.middle
     if not whole:
-        chunk, long = WIDE_CHUNK, STRIP + WIDE_CHUNK
+        chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
     if rows.nvals > long and longest_row(rows) > long:
         # If there is a queue, the kernel puts rows of middle length into it too.
-        shortest = MIDDLE if whole and hubs is None else long
+        shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
-        queue, chunks = room.queue, room.chunks
-        next_rows, next_chunks = room.next
-    elif hubs is not None:
-        next_rows = counter()
-    if hubs is not None:
-        at_hand = hubs.tags, np.int32(hubs.bits)
-    items = -(-outputs // SPAN) if kind == MASK_FLAGS else outputs
-    kernel, grid = launch("pull_rows", items, kind, ends)
+    next_rows = room.next_rows if room is not None else NULL if hubs is None else counter()
+    items = -(-wants.outputs // tuning.span) if wants.kind == Kind.MASK_FLAGS else wants.outputs
+    kernel, grid = prepare("pull_rows", items, wants.kind, ends)
+    queue = NO_QUEUE if room is None else room.queue
     kernel(
-        grid,
-        block,
-        size(outputs),
-        rows.indptr,
-        rows.indices,
-        at,
-        u_present,
-        ut,
-        *at_hand,
-        next_rows,
-        flags,
-        np.bool_(complement),
-        listed,
-        np.bool_(by_place),
-        present,
-        w,
-        count,
-        *queue,
+        *(grid, block, rows.indptr, operands, next_rows, wants.packed, result, queue),
         shared=shared,
     )
     if room is not None:
         lanes = room.count * 32
-        kernel, grid = launch("pull_chunks", lanes, ends)
-        u_is = (u_present, ut, *at_hand, next_chunks)
-        kernel(grid, block, rows.indices, at, *u_is, *queue, *chunks, shared=shared)
-        load("spmv.cu", "join_chunks", plan.spec, ends)(
-            few_blocks_for(lanes, times), BLOCK, *queue[:2], *chunks, size(chunk), present, w, count
+        kernel, grid = prepare("pull_chunks", lanes, ends)
+        kernel(grid, block, operands, room.next_chunks, queue, room.chunks, shared=shared)
+        load("spmv.cu", "join_chunks", plan.spec, ends, constants=tuning)(
+            few_blocks_for(lanes, times), BLOCK, queue, room.chunks, size(chunk), result
         )
-    if constant is not None:
-        w = xp.broadcast_to(constant, (length,))
-    if by_place:
+    values = xp.broadcast_to(constant, (length,)) if w is None else w
+    if wants.by_place:
         found = xp.flatnonzero(present)
-        values = xp.broadcast_to(constant, (found.size,)) if constant is not None else w[found]  # pyright: ignore[reportIndexIssue]
-        return SparseVector(n, listed[found], values, mask.is_sorted)  # pyright: ignore
-    return BitmapVector(n, present, w, Counted(count))
+        values = xp.broadcast_to(constant, (found.size,)) if w is None else w[found]
+        return SparseVector(rows.nrows, mask.indices[found], values, mask.is_sorted)  # pyright: ignore
+    return BitmapVector(rows.nrows, present, values, Counted(count))
+
+
+class _Wanted:
+    """Which outputs a mask lets through, as the kernels take it."""
+
+    def __init__(self, n: int, mask: VectorMask | None) -> None:
+        self.kind, self.outputs, self.by_place = Kind.MASK_NONE, n, False
+        flags, listed = None, None
+        if mask is not None and _is_list(mask):
+            self.kind, listed = Kind.MASK_LIST, mask.indices
+            self.outputs = mask.indices.size  # pyright: ignore[reportOptionalMemberAccess]
+            self.by_place = n > current(matvec.TUNING).huge and self.outputs * 16 < n
+        elif mask is not None:
+            self.kind, flags = Kind.MASK_FLAGS, flags_of(mask)
+        self.packed = WANTED(
+            outputs=self.outputs,
+            flags=flags,
+            list=listed,
+            complement=flags is not None and mask is not None and mask.complement,
+            by_place=self.by_place,
+        )
 
 
 class _Room:
-    """Where long rows and their chunks are queued, and the folds of these lie: one allocation, as
-    each would keep the first kernel waiting longer.
+    """Where long rows and their chunks are queued, and where the folds of these are stored.
+
+    It is one allocation: each one would keep the first kernel waiting longer.
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
@@ -208,11 +222,11 @@ class _Room:
         self._memory, self._zeros = xp.empty(sum(sizes), xp.uint8), counters(3)
         start, zeros = self._memory.data.ptr, self._zeros.data.ptr
         longs, settled, rows, sums, has = (
-            np.uint64(start + before) for before in accumulate((0, *sizes[:-1]))
+            start + before for before in accumulate((0, *sizes[:-1]))
         )
-        self.queue = (np.uint64(zeros), longs, settled, rows)
-        self.chunks = (has, sums)
-        self.next = (np.uint64(zeros + 8), np.uint64(zeros + 16))
+        self.queue = QUEUE(tickets=zeros, longs=longs, settled=settled, chunk_rows=rows)
+        self.chunks = CHUNKS(has=has, sums=sums)
+        self.next_rows, self.next_chunks = np.uint64(zeros + 8), np.uint64(zeros + 16)
 
 
 def _eights(n: int) -> int:

@@ -13,16 +13,15 @@
 //      form a new class (S. Orzan, *On Distributed Verification and Verified Distribution*, 2004). The
 //      numbers are a pseudorandom order, so that a chain of components takes about log n turns.
 //
-// A round walks the rows of a queue, edge by edge, and the warps share the edges evenly. Block 0 works
-// alone in rounds of few edges, with its own barrier.
+// A round walks the rows of a queue, edge by edge: see edge_queue.cuh. The high word of an item is a
+// vertex, with the flag OF_COLUMNS if its column is to be walked. The queue has two sides of 2n items
+// each, for even and for odd rounds.
 //
 // Invariants, between two turns:
 // - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component, which
 //   is the same for all vertices of the component;
 // - keys[v] is v's class, or DONE if v is not alive. A component is a subset of one class.
-// The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add to
-// those of round r, and reset those of round r + 1 to zero.
-#include "persistent.cuh"
+#include "edge_queue.cuh"
 
 namespace graphla {
 
@@ -50,27 +49,18 @@ DEVICE u32 vertex_of(u32 number) {
   return number ^ (number >> 16);
 }
 
-/// The counts of a round, in control memory. There are three slots of them.
-struct Found {
-  u64 queued;  // high word: number of queued rows; low word: number of their entries
-  u64 alive;   // number of living vertices
-  u64 stamp;   // stamp of the next round, written after rounds of block 0 alone
-};
-
 /// A graph, the state of its vertices, and the queue.
-///
-/// The high word of a queue item is a vertex, with the flag OF_COLUMNS if its column is to be walked. The
-/// low word is the number of entries of the round before those of this row. The queue has two sides of 2n
-/// items each.
 template <class Offset> struct Strong {
   i64 n;
-  const Offset *a_indptr, *b_indptr;
+  const Offset *a_indptr, *b_indptr;    // a: the matrix by rows, b: by columns
   const i32 *a_indices, *b_indices;
   u64 *keys;
   u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
-  u64 *queue;
+  i32 *lists;   // two lists of n living vertices, for even and for odd passes
+  u64 *queue;   // two sides of 2n items
+  i64 *labels;  // labels[v] becomes the least vertex of v's component
 
   /// Return the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
@@ -90,12 +80,9 @@ template <class Offset> struct Strong {
       column_size[s] = columns >> s & 1 ? u32(b_indptr[v[s] + 1]) - u32(b_indptr[v[s]]) : 0;
       mine += u64((row_size[s] != 0) + (column_size[s] != 0)) << 32 | (row_size[s] + column_size[s]);
     }
-    const u64 sum = warp_inclusive_sum(mine);
-    u64 first = 0;
-    if (lane() == WARP - 1 && sum) first = atomicAdd(queued, sum);
-    first = shuffle(first, WARP - 1) + sum - mine;
-    u64 *slot = to + (first >> 32);
-    u32 before = u32(first);
+    const u64 first = claim_rows(queued, mine);
+    u64 *slot = to + rows_in(first);
+    u32 before = entries_in(first);
 #pragma unroll
     for (int s = 0; s < COUNT_OF; ++s) {
       if (row_size[s]) *slot++ = u64(v[s]) << 32 | before;
@@ -105,87 +92,85 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Visits edges from u[s] to w[s] in a round; w[s] is NOBODY if the lane has no edge.
-  DEVICE void visit(int walk, const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u64 *to, u64 *queued, u32 stamp) const {
-    u32 rows = 0, columns = 0;
-    if (walk == SPREAD) {
-      u32 mine[AHEAD], theirs[AHEAD];
+  /// SPREAD: takes the lesser number along edges from u[s] to w[s]. Sets the bit s of `rows` or `columns`
+  /// if the row or the column of w[s] is to be queued. w[s] is NOBODY if the lane has no edge.
+  DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows, u32 &columns) const {
+    u32 mine[AHEAD], theirs[AHEAD];
 #pragma unroll
-      for (int s = 0; s < AHEAD; ++s) {
-        mine[s] = theirs[s] = 0;
-        if (w[s] == NOBODY) continue;
-        mine[s] = load_relaxed(&ahead[place_of(u[s] & ~OF_COLUMNS, u[s])]);
-        theirs[s] = load_relaxed(&ahead[place_of(w[s], u[s])]);
-      }
-#pragma unroll
-      for (int s = 0; s < AHEAD; ++s) {
-        if (mine[s] >= theirs[s] || keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
-        const i64 place = place_of(w[s], u[s]);
-        if (atomicMin(&ahead[place], mine[s]) <= mine[s]) continue;
-        if (atomicExch(&stamps[place], stamp) == stamp) continue;
-        (u[s] & OF_COLUMNS ? columns : rows) |= 1u << s;
-      }
-    } else if (walk == COUNT) {
-#pragma unroll
-      for (int s = 0; s < AHEAD; ++s) {
-        const bool counts = w[s] != NOBODY && u32(w[s]) != u[s] && keys[u[s]] == keys[w[s]];
-        const u32 same = __match_any_sync(ALL_LANES, u[s]), all = __ballot_sync(ALL_LANES, counts);
-        if (counts) atomicAdd(&ahead[w[s]], 1u);
-        if (lane() == __ffs(int(same)) - 1 && (same & all)) atomicAdd(&ahead[n + u[s]], u32(__popc(same & all)));
-      }
-      return;
-    } else {
-#pragma unroll
-      for (int s = 0; s < AHEAD; ++s) {
-        if (w[s] == NOBODY || load_relaxed(&owners[w[s]]) != NOBODY) continue;
-        if (keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
-        if (atomicSub(&ahead[place_of(w[s], u[s])], 1u) != 1 || atomicCAS(&owners[w[s]], NOBODY, w[s]) != NOBODY) continue;
-        rows |= 1u << s, columns |= 1u << s;
-      }
+    for (int s = 0; s < AHEAD; ++s) {
+      mine[s] = theirs[s] = 0;
+      if (w[s] == NOBODY) continue;
+      mine[s] = load_relaxed(&ahead[place_of(u[s] & ~OF_COLUMNS, u[s])]);
+      theirs[s] = load_relaxed(&ahead[place_of(w[s], u[s])]);
     }
-    push(rows, columns, w, to, queued);
+#pragma unroll
+    for (int s = 0; s < AHEAD; ++s) {
+      if (mine[s] >= theirs[s] || keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
+      const i64 place = place_of(w[s], u[s]);
+      if (atomicMin(&ahead[place], mine[s]) <= mine[s]) continue;
+      if (atomicExch(&stamps[place], stamp) == stamp) continue;
+      (u[s] & OF_COLUMNS ? columns : rows) |= 1u << s;
+    }
   }
 
-  /// Visits entries `from` to `to` - 1 of the rows of a round. One warp calls.
-  DEVICE void walk(int how, const u64 *items, u32 rows, u32 from, u32 to, u64 *next, u64 *queued, u32 stamp) const {
-    u32 low = 0, high = rows;  // the row of entry `from` is the last that begins at it or before
-    while (high - low > 1) {
-      const u32 middle = low + (high - low) / 2;
-      if (u32(items[middle]) <= from) low = middle;
-      else high = middle;
+  /// COUNT: adds edges within a class to the degrees of their ends.
+  DEVICE void count(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
+#pragma unroll
+    for (int s = 0; s < AHEAD; ++s) {
+      const bool counts = w[s] != NOBODY && u32(w[s]) != u[s] && keys[u[s]] == keys[w[s]];
+      const u32 same = __match_any_sync(ALL_LANES, u[s]), all = __ballot_sync(ALL_LANES, counts);
+      if (counts) atomicAdd(&ahead[w[s]], 1u);
+      if (lane() == __ffs(int(same)) - 1 && (same & all)) atomicAdd(&ahead[n + u[s]], u32(__popc(same & all)));
     }
-    for (u32 base = from; base < to; base += AHEAD * WARP) {
+  }
+
+  /// TRIM: removes edges of trimmed vertices. Return the bits of the vertices w[s] that are trimmed now.
+  DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
+    u32 trimmed = 0;
+#pragma unroll
+    for (int s = 0; s < AHEAD; ++s) {
+      if (w[s] == NOBODY || load_relaxed(&owners[w[s]]) != NOBODY) continue;
+      if (keys[u[s] & ~OF_COLUMNS] != keys[w[s]]) continue;
+      if (atomicSub(&ahead[place_of(w[s], u[s])], 1u) != 1) continue;
+      if (atomicCAS(&owners[w[s]], NOBODY, w[s]) == NOBODY) trimmed |= 1u << s;
+    }
+    return trimmed;
+  }
+
+  /// Visits a share of the entries of a round. One warp calls.
+  DEVICE void walk(int how, u64 stamp, u32 rows, Share share, u64 *queued) const {
+    const u64 *const items = side(u32(stamp));
+    ItemFinder finder(items, rows, share.first);
+    for (u32 base = share.first; base < share.last; base += AHEAD * WARP) {
       u64 item[AHEAD];
       u32 u[AHEAD];
       i32 w[AHEAD];
 #pragma unroll
       for (int s = 0; s < AHEAD; ++s) {
-        const u32 at = base + s * WARP, e = at + u32(lane()), after = low + 1 + u32(lane());
-        const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
-        int before = 0;
-        for (int half = WARP / 2; half; half /= 2) {
-          if (shuffle(starts, before + half - 1) <= e) before += half;
-        }
-        item[s] = e < to ? items[low + before] : ~u64(0);
-        low += u32(__popc(__ballot_sync(ALL_LANES, starts <= at + WARP)));
+        const u32 found = finder.next(base + s * WARP), e = base + s * WARP + u32(lane());
+        item[s] = e < share.last ? items[found] : ~u64(0);
       }
 #pragma unroll
       for (int s = 0; s < AHEAD; ++s) {
         const u32 e = base + s * WARP + u32(lane());
         u[s] = u32(item[s] >> 32);
         w[s] = NOBODY;
-        if (e >= to) continue;
+        if (e >= share.last) continue;
         const i64 v = u[s] & ~OF_COLUMNS, place = e - u32(item[s]);
         w[s] = u[s] & OF_COLUMNS ? b_indices[i64(b_indptr[v]) + place] : a_indices[i64(a_indptr[v]) + place];
       }
-      visit(how, u, w, next, queued, stamp);
+      u32 rows_of = 0, columns_of = 0;
+      if (how == SPREAD) spread(u, w, u32(stamp), rows_of, columns_of);
+      else if (how == COUNT) count(u, w);
+      else rows_of = columns_of = trim(u, w);
+      if (how != COUNT) push(rows_of, columns_of, w, side(u32(stamp) + 1), queued);
     }
   }
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all vertices, if
   /// `from` is null). Lists the vertices that stay alive, and queues rows and columns. One warp calls.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
-                   u64 *items, Found *found) const {
+                   u64 *items, RoundCounts *found) const {
     i32 v[STEPS];
     u32 stays = 0, rows = 0, columns = 0;
 #pragma unroll
@@ -242,99 +227,68 @@ template <class Offset> struct Strong {
   }
 };
 
-/// labels[v] = the least vertex of v's component. `lists` has room for 2n vertices, `queue` for 4n items.
-/// `control` holds a word for the tickets, a word for the pivot, then three `Found`.
-template <class Op, class Offset>
-__global__ void __launch_bounds__(1024) find_strong(
-    u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-    i64 n, const Offset *a_indptr, const i32 *a_indices, const Offset *b_indptr, const i32 *b_indices,
-    u64 *keys, u32 *ahead, u32 *stamps, i32 *owners, i32 *lists, u64 *queue, i64 *labels,
-    u32 alone_edges) {
-  SHARED(u64, own, 2);
-  Grid grid(control);
-  grid.begin(tickets);
-  StopFlag stop(host, patience);
-  const Strong<Offset> graph = {n, a_indptr, b_indptr, a_indices, b_indices, keys, ahead, stamps, owners, queue};
-  Found *const slots = (Found *)(control + 2);
-  const i64 warps = threads_in_grid() / WARP, warp = thread_in_grid() / WARP;
-  // The pivot has the greatest product of degrees (to 7 digits). Ties go to the greatest pseudorandom
-  // number rather than to the first vertex: in a mesh that is a corner, where a search takes most rounds.
-  u64 best = 0;
-  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
+/// Return the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
+/// pseudorandom number rather than to the first vertex: in a mesh that is a corner, where a search takes
+/// most rounds. `best` is a word of control memory. All blocks meet.
+template <class Offset> DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
+  const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
+  u64 mine = 0;
+  for (i64 v = thread_in_grid(); v < graph.n; v += threads_in_grid()) {
     const float product = float(a_indptr[v + 1] - a_indptr[v]) * float(b_indptr[v + 1] - b_indptr[v]);
-    best = greatest(best, u64(u32(__float_as_int(product))) << 32 | number_of(u32(v)));
+    mine = greatest(mine, u64(u32(__float_as_int(product))) << 32 | number_of(u32(v)));
   }
-  for (int delta = WARP / 2; delta; delta /= 2) best = greatest(best, shuffle_down(best, delta));
-  if (lane() == 0 && best) atomicMax(&control[1], best);
-  bool leaves = grid.meet(), wishes = false;
-  const i32 pivot = i32(vertex_of(u32(load_relaxed(&control[1]))));
-  i64 alive = n;
-  u32 turn = 0, stamp = 1, passes = 0;
-  for (int which = START; alive && !leaves; which = which == RENEW ? RESOLVE : which + 1) {
-    Found *found = &slots[turn % 3];
-    const i32 *const from = lists + (passes & 1) * n;
-    i32 *const to = lists + (~passes & 1) * n;
-    for (i64 tile = warp; tile * TILE < alive; tile += warps) {
-      graph.pass(which, passes == 1, pivot, tile * TILE, alive, passes ? from : nullptr, to, graph.side(stamp), found);
-    }
-    if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0};
-    leaves = grid.meet(threadIdx.x == 0 && stop.is_up());
-    u64 queued = load_relaxed(&found->queued);
-    alive = i64(load_relaxed(&found->alive));
-    ++turn, ++passes;
-    const int how = which == RESOLVE ? COUNT : which == SIFT ? TRIM : SPREAD;
-    while (queued && !leaves) {
-      found = &slots[turn % 3];
-      const bool is_alone = u32(queued) <= alone_edges;
-      if (!is_alone || blockIdx.x == 0) {
-        const u32 workers = is_alone ? blockDim.x / WARP : u32(warps);
-        const u32 worker = is_alone ? threadIdx.x / WARP : u32(warp);
-        u64 *const counter = is_alone ? own : &found->queued;
-        for (;;) {
-          if (is_alone) {
-            if (threadIdx.x == 0) own[0] = 0, own[1] = stop.is_up();
-            __syncthreads();
-            wishes = own[1];
-          }
-          const u32 rows = u32(queued >> 32), entries = u32(queued);
-          const u32 share = u32((u64(entries) + workers * WARP - 1) / (workers * WARP)) * WARP;
-          const u64 first = u64(worker) * share;
-          if (first < entries) {
-            const u32 last = u32(least(first + share, u64(entries)));
-            graph.walk(how, graph.side(stamp), rows, u32(first), last, graph.side(stamp + 1), counter, stamp);
-          }
-          ++stamp;
-          if (!is_alone) break;
-          __syncthreads();
-          queued = own[0];
-          __syncthreads();
-          if (!queued || u32(queued) > alone_edges || wishes) break;
-        }
-        if (is_alone && threadIdx.x == 0) store_relaxed(&found->queued, queued), store_relaxed(&found->stamp, u64(stamp));
-      }
-      if (thread_in_grid() == 0) slots[(turn + 1) % 3] = Found{0, 0, 0};
-      leaves = grid.meet(wishes || (threadIdx.x == 0 && stop.is_up()));
-      queued = load_relaxed(&found->queued);
-      if (is_alone) stamp = u32(load_relaxed(&found->stamp));
-      ++turn;
-    }
-  }
-  // The label of a component is the least of the vertices with the same owner.
-  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) ahead[v] = ~u32(0);
-  leaves = grid.meet(leaves);
-  for (i64 tile = warp; tile * WARP < n && !leaves; tile += warps) {
+  mine = warp_greatest(mine);
+  if (lane() == 0 && mine) atomicMax(best, mine);
+  rounds.leaves = rounds.grid.meet();
+  return i32(vertex_of(u32(load_relaxed(best))));
+}
+
+/// labels[v] = the least of the vertices with the same owner as v. All blocks meet.
+template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, Rounds &rounds) {
+  const i64 n = graph.n;
+  u32 *const least_of = graph.ahead;
+  for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) least_of[v] = ~u32(0);
+  rounds.leaves = rounds.grid.meet(rounds.leaves);
+  for (i64 tile = rounds.warp; tile * WARP < n && !rounds.leaves; tile += rounds.warps) {
     const i64 v = tile * WARP + lane();
-    const i32 owner = v < n ? owners[v] : NOBODY;
+    const i32 owner = v < n ? graph.owners[v] : NOBODY;
     const u32 same = __match_any_sync(ALL_LANES, owner);
     if (v >= n || lane() != __ffs(int(same)) - 1) continue;
-    if (load_relaxed(&ahead[owner]) > u32(v)) atomicMin(&ahead[owner], u32(v));
+    if (load_relaxed(&least_of[owner]) > u32(v)) atomicMin(&least_of[owner], u32(v));
   }
-  leaves = grid.meet(leaves);
-  for (i64 v = thread_in_grid(); v < n && !leaves; v += threads_in_grid()) labels[v] = load_relaxed(&ahead[owners[v]]);
-  if (is_last_block(grid) && threadIdx.x == 0) {
-    tell_host(host, launch, HOST_RESULTS, turn);
-    tell_host(host, launch, HOST_STATUS, leaves ? STOPPED : FINISHED);
+  rounds.leaves = rounds.grid.meet(rounds.leaves);
+  for (i64 v = thread_in_grid(); v < n && !rounds.leaves; v += threads_in_grid()) {
+    graph.labels[v] = load_relaxed(&least_of[graph.owners[v]]);
   }
+}
+
+/// `control` holds a word for the tickets, a word for the pivot, then three `RoundCounts`.
+template <class Op, class Offset>
+__global__ void __launch_bounds__(1024) find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {
+  SHARED(u64, own, 2);
+  Rounds rounds(launch, (RoundCounts *)(launch.control + 2), own, alone_edges, u32(thread_in_grid() / WARP));
+  const i32 pivot = choose_pivot(graph, &launch.control[1], rounds);
+  i64 alive = graph.n;
+  u64 stamp = 1;
+  u32 passes = 0;
+  for (int which = START; alive && !rounds.leaves; which = which == RENEW ? RESOLVE : which + 1) {
+    const i32 *const from = graph.lists + (passes & 1) * graph.n;
+    i32 *const to = graph.lists + (~passes & 1) * graph.n;
+    for (i64 tile = rounds.warp; tile * TILE < alive; tile += rounds.warps) {
+      graph.pass(which, passes == 1, pivot, tile * TILE, alive, passes ? from : nullptr, to,
+                 graph.side(u32(stamp)), rounds.counts());
+    }
+    const RoundCounts *const found = rounds.meet();
+    alive = i64(load_relaxed(&found->alive));
+    ++passes;
+    const int how = which == RESOLVE ? COUNT : which == SIFT ? TRIM : SPREAD;
+    stamp = rounds.run(
+        load_relaxed(&found->queued), stamp,
+        [&](u64 at, u32 rows, Share share, u64 *counter) { graph.walk(how, at, rows, share, counter); },
+        [](u64 at, u32) { return at + 1; });
+  }
+  label_by_owner(graph, rounds);
+  rounds.finish(launch);
 }
 
 }  // namespace graphla

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends import backend
+from graphla.backends import backend, requests
 from graphla.backends import traversals as verbs
 from graphla.formats import Csr
 from graphla.operations.accelerate.batches import batches
@@ -62,7 +62,7 @@ class PageRank:
 
     def _iterate(self, a: MatrixForms, *vectors: VectorForms) -> tuple[Any, float] | None:
         into, begin = a.csc, perf_counter()
-        ranks = backend(a.device).ranked(
+        request = requests.PageRank(
             into,
             *(x.dense().values for x in vectors),
             alpha=self.alpha,
@@ -71,6 +71,7 @@ class PageRank:
             is_weighted=self.is_weighted,
             plan=None if a.device == "cpu" else a.plan_now(),
         )
+        ranks = backend(a.device).pagerank(request)
         if ranks is None:
             return None
         a.spend(perf_counter() - begin)

@@ -78,5 +78,5 @@ def _find_cores(a: MatrixForms, is_directed: bool) -> VectorForms | None:
 
 def _find_forest(u: MatrixForms, is_maximum: bool) -> MatrixForms | None:
     do = backend(u.device)
-    flags = do.least_forest(u.csr, is_maximum)
+    flags = do.forest(u.csr, is_maximum)
     return None if flags is None else MatrixForms(u.device, u.dtype, do.keep(u.csr, flags))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphla.backends import backend
-from graphla.backends.groups import Gains, Rounds
+from graphla.backends.requests import CommunityMoves, Gains, Rounds
 from graphla.formats import Array, Csr
 from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
@@ -47,20 +48,29 @@ class MoveCommunities:
     """The community of each vertex after moves that raise the modularity.
 
     `out` and `into` are the weights of the edges out of and into each vertex. In community c, not
-    counting itself, vertex v gains L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)).
+    counting itself, vertex v gains L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must
+    gain more than staying does, by more than margin·(out(v) + into(v)).
     """
 
     L: Any
     out: Any
     into: Any
     factor: float
+    margin: float
     seed: int
     rounds: Rounds
 
     def run(self) -> Any:
         """Return the communities as a full Vector."""
         stores = (x._read() for x in (self.L, self.out, self.into))
-        return lift(self.L, perform("move", _move, *stores, self.factor, self.seed, self.rounds))
+        return lift(self.L, perform("move", self._move, *stores))
+
+    def _move(self, l: MatrixForms, out: VectorForms, into: VectorForms) -> VectorForms | None:
+        csr = l.csr
+        words = partial(hashed_random.words, l.nrows, self.seed, like=csr.indptr)
+        weights = out.dense().values, into.dense().values
+        request = CommunityMoves(csr, *weights, self.factor, self.margin, words, self.rounds)
+        return _widen(l.device, backend(l.device).move_communities(request), INT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +113,10 @@ class Matching:
 
 
 def _propagate(w: MatrixForms, labels: VectorForms, rounds: int) -> VectorForms | None:
-    found = backend(w.device).propagated(w.csr, labels.dense().values.astype(np.int32), rounds)
-    return _widen(w.device, found, labels.dtype)
-
-
-def _move(
-    l: MatrixForms, out: VectorForms, into: VectorForms, factor: float, seed: int, rounds: Rounds
-) -> VectorForms | None:
-    csr = l.csr
-    words = hashed_random.words(l.nrows, seed, like=csr.indptr)
-    found = backend(l.device).moved(
-        csr, out.dense().values, into.dense().values, factor, words, rounds
+    found = backend(w.device).propagate_labels(
+        w.csr, labels.dense().values.astype(np.int32), rounds
     )
-    return _widen(l.device, found, INT32)
+    return _widen(w.device, found, labels.dtype)
 
 
 def _contract(l: MatrixForms, labels: VectorForms, count: int) -> MatrixForms:
@@ -126,7 +127,7 @@ def _contract(l: MatrixForms, labels: VectorForms, count: int) -> MatrixForms:
 
 
 def _color(a: MatrixForms, numbers: VectorForms) -> VectorForms | None:
-    found = backend(a.device).coloured(a.csr, numbers.dense().values)
+    found = backend(a.device).color(a.csr, numbers.dense().values)
     return _widen(a.device, found, INT64)
 
 
@@ -136,7 +137,7 @@ def _match(a: MatrixForms, is_weighted: bool, seed: int) -> VectorForms | None:
         ones = np.broadcast_to(np.ones_like(csr.indptr, np.int8, shape=1), csr.indices.shape)
         csr = Csr(a.nrows, a.ncols, csr.indptr, csr.indices, ones)
     words = hashed_random.words(a.nrows, seed, like=csr.indptr)
-    return _widen(a.device, backend(a.device).matched(csr, words), INT64)
+    return _widen(a.device, backend(a.device).match(csr, words), INT64)
 
 
 def _widen(device: str, values: Array | None, dtype: DataType) -> VectorForms | None:

@@ -1,11 +1,34 @@
-"""Which label, or which community, is most around each vertex."""
+"""The label, or the community, that is most frequent around each vertex."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 ONE = np.uint64(1)
 BATCH = 1023
 STILL, MOVING = 0, 1
-MARGIN = 1e-12
+
+
+class Links(NamedTuple):
+    """A matrix by rows. `step` is 0 if all values are equal: then there is one value only."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    step: Any
+
+
+class Moves(NamedTuple):
+    """The state of moves of single vertices. All sums are 0 before and after a move."""
+
+    degrees: Any  # [2, n]: the weights of the edges out of and into each vertex
+    totals: Any  # [n, 2]: their sums over each community
+    rates: Any  # the factor and the margin
+    sums: Any  # per community: the weight that links the vertex at hand to it
+    met: Any  # the communities around that vertex; has room for the longest row
+    queue: Any  # a ring of n vertices, all of them at first
+    waits: Any  # whether a vertex is in the queue, True at first
+    stop: Any
 
 
 def popular(
@@ -21,11 +44,12 @@ def popular(
     start,
     stop,
 ):
-    """The label of the greatest sum around each vertex from start to stop, of equal ones the least.
+    """Write the label of the greatest sum around each vertex from start to stop.
 
-    The new labels take the place of older ones in `out_labels`. Which of bits 0 and 1 is set says
-    that a new one differs from that in `labels`, or from the older one. All sums are 0 before and
-    after; `met` has room for the longest row.
+    Of equal sums the least label is taken. The new labels replace older ones in `out_labels`. In
+    the result bit 0 is set if a new label differs from that in `labels`, and bit 1 if one differs
+    from the label that it replaces. All sums are 0 before and after; `met` has room for the longest
+    row.
     """
     step = np.uint64(step)
     differs = 0
@@ -54,85 +78,75 @@ def popular(
     return differs
 
 
-def gains(indptr, indices, values, community, kept_sums, kept_met, step, v):
-    """Sums what v is linked by to each community around it; how many of these there are."""
+def sum_links(links, community, kept_sums, kept_met, v):
+    """Sum the weights that link v to each community around it; return how many there are."""
     count = 0
-    for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
-        j = np.int64(indices[p])
+    for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
+        j = np.int64(links.indices[p])
         if j != v:
             c = community[j]
             if kept_sums[c] == 0:
                 kept_met[count] = c
                 count += 1
-            kept_sums[c] += values[p * np.uint64(step)]
+            kept_sums[c] += links.values[p * np.uint64(links.step)]
     return count
 
 
-def move(
-    indptr,
-    indices,
-    values,
-    degrees,
-    factor,
-    order,
-    out_community,
-    kept_totals,
-    kept_sums,
-    kept_met,
-    kept_queue,
-    kept_waits,
-    kept_stop,
-    step,
-):
-    """Moves vertices one by one, first in order, then those around whom something moved.
+def best_move(moves, own, count, v):
+    """Return the community in which v gains most, and move the degrees of v there."""
+    sums, totals = moves.sums, moves.totals
+    factor, margin = moves.rates[0], moves.rates[1]
+    out, into = moves.degrees[0, v], moves.degrees[1, v]
+    totals[own, 0] -= out
+    totals[own, 1] -= into
+    best = own
+    most = sums[own] - factor * (out * totals[own, 1] + into * totals[own, 0])
+    most += margin * (out + into)
+    for k in range(count):
+        c = moves.met[k]
+        if c != own:
+            gain = sums[c] - factor * (out * totals[c, 1] + into * totals[c, 0])
+            if gain > most:
+                best, most = c, gain
+    for k in range(count):
+        sums[moves.met[k]] = 0
+    totals[best, 0] += out
+    totals[best, 1] += into
+    return best
 
-    A vertex moves where it gains most: gain(c) = what links it to c, less factor[0] times
-    out(v)·into(c) + into(v)·out(c), which are what chance would link, without v itself. Totals lie
-    side by side: out(c), into(c). All sums are 0 before and after; `queue` is a ring of n places.
+
+def move(links: Links, out_community, kept_moves: Moves):
+    """Move vertices one by one, first in the order of the queue, then as neighbors move.
+
+    A vertex moves where it gains most: gain(c) = the weight that links it to c, minus factor times
+    out(v)·into(c) + into(v)·out(c), without v itself.
     """
-    n = order.size
-    f = factor[0]
-    for t in range(n):
-        kept_queue[t] = order[t]
-        kept_waits[t] = True
+    queue, waits = kept_moves.queue, kept_moves.waits
+    n = queue.size
     head, size, turns = 0, n, 0
     while size:
-        if turns & BATCH == 0 and kept_stop[0]:
+        if turns & BATCH == 0 and kept_moves.stop[0]:
             return MOVING
         turns += 1
-        v = np.int64(kept_queue[head])
+        v = np.int64(queue[head])
         head += 1
         if head == n:
             head = 0
         size -= 1
-        kept_waits[v] = False
-        count = gains(indptr, indices, values, out_community, kept_sums, kept_met, step, v)
-        out, into, own = degrees[0, v], degrees[1, v], out_community[v]
-        kept_totals[own, 0] -= out
-        kept_totals[own, 1] -= into
-        best = own
-        most = kept_sums[own] - f * (out * kept_totals[own, 1] + into * kept_totals[own, 0])
-        most += MARGIN * (out + into)
-        for k in range(count):
-            c = kept_met[k]
-            if c != own:
-                gain = kept_sums[c] - f * (out * kept_totals[c, 1] + into * kept_totals[c, 0])
-                if gain > most:
-                    best, most = c, gain
-        for k in range(count):
-            kept_sums[kept_met[k]] = 0
-        kept_totals[best, 0] += out
-        kept_totals[best, 1] += into
+        waits[v] = False
+        own = out_community[v]
+        count = sum_links(links, out_community, kept_moves.sums, kept_moves.met, v)
+        best = best_move(kept_moves, own, count, v)
         if best == own:
             continue
         out_community[v] = best
-        for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
-            j = np.int64(indices[p])
-            if out_community[j] != best and not kept_waits[j]:
-                kept_waits[j] = True
+        for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
+            j = np.int64(links.indices[p])
+            if out_community[j] != best and not waits[j]:
+                waits[j] = True
                 place = head + size
                 if place >= n:
                     place -= n
-                kept_queue[place] = j
+                queue[place] = j
                 size += 1
     return STILL

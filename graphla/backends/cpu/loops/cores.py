@@ -1,7 +1,7 @@
-"""Core numbers: vertices go in order of the degree that is left them (V. Batagelj and M. Zaversnik,
-*An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
+"""Core numbers: vertices are removed in order of their remaining degree (V. Batagelj and M.
+Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
 
-The vertices lie in `order` by degree, v at order(place(v)); those of degree d begin at bins(d).
+`order` has the vertices sorted by degree, v at order(place(v)); degree d begins at bins(d).
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ FINISHED, STOPPED = range(2)
 
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """u loses an edge: it changes places with the first of its degree."""
+    """Remove an edge of u: it changes places with the first vertex of its degree."""
     degree = kept_degrees[np.uint64(u)]
     p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
     w = kept_order[np.uint64(q)]
@@ -35,7 +35,7 @@ def peel(
     kept_stop,
     both,
 ):
-    """The degrees become core numbers; `both`: an edge is in the row of one end alone."""
+    """Turn degrees into core numbers; `both`: an edge is in the row of one end only."""
     n = kept_order.size
     for v in range(n):
         degree = np.uint64(kept_degrees[v])

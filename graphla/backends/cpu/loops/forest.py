@@ -1,7 +1,7 @@
 """A spanning forest of least weight, by O. Borůvka's rounds: each tree takes its least edge.
 
-Edges are the entries of an upper triangle, of equal weights the first. Those left in a round, with
-their rows, lie in `rows` and `places`; parent(v) <= v leads to the root of v's tree.
+Edges are the entries of an upper triangle; of equal weights the first is taken. `rows` and `places`
+list the edges that are left in a round; parent(v) <= v leads to the root of v's tree.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def grow(
     step,
     greatest,
 ):
-    """Flags the entries of the forest."""
+    """Flag the entries of the forest."""
     n = a_indptr.size - 1
     left = 0
     for v in range(n):

@@ -1,46 +1,50 @@
-"""One round of PageRank: each vertex gathers what its in-edges carry, and what lands by jumps.
+"""One round of PageRank: each vertex gathers along its in-edges, and adds what jumps bring.
 
-r'(v) = sum of carried(u) over edges u -> v, + (1 - alpha) jump(v) + fallen fall(v), where carried
-is r(u) alpha / degree(u), and fallen alpha times the ranks of dangling vertices, whose share is 0.
+r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v), where carried(u) is
+r(u)·alpha / degree(u), and `fallen` is alpha times the ranks of all dangling vertices, whose share
+is 0.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 ONE = np.uint64(1)
 
 
-def gather(
-    indptr,
-    indices,
-    weights,
-    carried,
-    share,
-    jump,
-    fall,
-    numbers,
-    out_rank,
-    out_carried,
-    out_sums,
-    step,
-    jump_step,
-    fall_step,
-    part,
-    first,
-    last,
-):
-    """Rows first..last - 1; the change of ranks, and ranks of dangling vertices, in sums[part]."""
-    jumped, fallen = numbers[0], numbers[1]
-    step, jump_step, fall_step = np.uint64(step), np.uint64(jump_step), np.uint64(fall_step)
+class Walk(NamedTuple):
+    """How the walker goes on. A step is 0 if all values of the array before it are equal."""
+
+    indptr: Any  # the matrix by columns
+    indices: Any
+    weights: Any
+    step: Any
+    share: Any  # alpha / the weight of the out-edges
+    jump: Any
+    jump_step: Any
+    fall: Any
+    fall_step: Any
+    odds: Any  # 1 - alpha, and `fallen`
+
+
+def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
+    """Compute the ranks of vertices first..last - 1.
+
+    sums[part] gets the total change of these ranks, and the ranks of their dangling vertices.
+    """
+    jumped, fallen = walk.odds[0], walk.odds[1]
+    step = np.uint64(walk.step)
+    jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
     change, dangling = 0.0, 0.0
     for v in range(np.uint64(first), np.uint64(last)):
         total = 0.0
-        for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-            total += carried[np.uint64(indices[p])] * weights[p * step]
-        total += jumped * jump[v * jump_step] + fallen * fall[v * fall_step]
+        for p in range(np.uint64(walk.indptr[v]), np.uint64(walk.indptr[v + ONE])):
+            total += carried[np.uint64(walk.indices[p])] * walk.weights[p * step]
+        total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
         change += abs(total - out_rank[v])
         out_rank[v] = total
-        out_carried[v] = total * share[v]
-        if share[v] == 0:
+        out_carried[v] = total * walk.share[v]
+        if walk.share[v] == 0:
             dangling += total
     out_sums[part, 0] = change
     out_sums[part, 1] = dangling

@@ -1,0 +1,29 @@
+"""Spanning forests of least weight, by `loops/forest`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.operands import values_of
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.compilers.threads import apart
+from graphla.formats import Array, Csr
+
+
+def forest(upper: Csr, is_maximum: bool) -> Array | None:
+    """Return which entries are edges of the forest (bool[nvals]); None without a compiled loop."""
+    n, m = upper.nrows, upper.nvals
+    if not compiles(m, size=n):
+        return None
+    values, step = values_of(upper.values)
+    flags = np.zeros(m, np.bool_)
+    rows, places, stop = np.empty(m, np.int32), np.empty(m, np.int64), np.zeros(1, np.int64)
+    arrays = (
+        *(upper.indptr, upper.indices, values, flags, rows, places),
+        *(np.empty(n, np.int64), np.empty(n, np.int32), np.arange(n, dtype=np.int32), stop),
+    )
+    loop = load("forest.grow", (numba_ops.nothing,), arrays)
+    apart(lambda: loop(*arrays, step, int(is_maximum)), stop, 1, n + m)
+    return flags

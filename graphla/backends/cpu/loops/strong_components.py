@@ -1,0 +1,80 @@
+"""Strong components by depth-first search."""
+
+import numpy as np
+
+BATCH = 1023
+FINISHED, STOPPED = range(2)
+CLOSED = 2**31 - 1
+
+
+def label(
+    a_indptr,
+    a_indices,
+    out_labels,
+    kept_order,
+    kept_low,
+    kept_next,
+    kept_path,
+    kept_open,
+    kept_stop,
+):
+    """Label each vertex with the least vertex of its strong component (R. Tarjan, *Depth-First
+    Search and Linear Graph Algorithms*, 1972).
+
+    order(v) numbers the vertices in the order of discovery, from 1. low(v) is 0 before v is
+    discovered, CLOSED once the component of v is complete, and otherwise the least order among the
+    open vertices that v is known to reach. `path` leads from the root of the search to the current
+    vertex v, whose row is read from next(v) on. `open` is the stack of discovered vertices without
+    a component.
+    """
+    n = a_indptr.size - 1
+    count, depth, size, turns = 0, 0, 0, 0
+    for root in range(n):
+        if kept_low[root]:
+            continue
+        found = np.int32(root)
+        while True:
+            if turns & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            turns += 1
+            if found >= 0:  # discover it
+                count += 1
+                v = np.uint64(found)
+                kept_order[v] = count
+                kept_low[v] = count
+                kept_next[v] = a_indptr[v]
+                kept_path[depth] = found
+                kept_open[size] = found
+                depth += 1
+                size += 1
+            v = np.uint64(kept_path[depth - 1])
+            low = kept_low[v]
+            p, end = np.uint64(kept_next[v]), np.uint64(a_indptr[v + np.uint64(1)])
+            found = np.int32(-1)
+            while p < end:
+                other = kept_low[np.uint64(a_indices[p])]
+                if other == 0:
+                    found = a_indices[p]  # this edge is read again after the row of `found`
+                    break
+                low = min(low, other)
+                p += np.uint64(1)
+            kept_next[v] = p
+            kept_low[v] = low
+            if found >= 0:
+                continue
+            depth -= 1
+            # If v reaches no older open vertex, the stack from v up is its component.
+            if low == kept_order[v]:
+                least, begin = np.int32(v), size
+                while True:
+                    begin -= 1
+                    least = min(least, kept_open[begin])
+                    if kept_open[begin] == np.int32(v):
+                        break
+                for t in range(begin, size):
+                    out_labels[np.uint64(kept_open[t])] = least
+                    kept_low[np.uint64(kept_open[t])] = CLOSED
+                size = begin
+            if depth == 0:
+                break
+    return FINISHED

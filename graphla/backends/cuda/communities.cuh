@@ -1,0 +1,264 @@
+// One vertex of a round of label propagation or of Louvain's method: its row, the choice for it, and
+// tables that sum the weights of a row by label.
+#ifndef GRAPHLA_COMMUNITIES
+#define GRAPHLA_COMMUNITIES
+#include "collectives.cuh"
+#include "hashed_random.cuh"
+
+namespace graphla {
+
+/// POPULAR: the label of the greatest sum of weights around v; of equal sums the least label.
+/// GAINING: the community c with the greatest gain(c), or v's own community if no other gains more.
+enum Rule { POPULAR = 0, GAINING = 1 };
+
+constexpr i32 NOBODY = -1;  // stands for no label
+constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed
+
+/// What GAINING reads and adds up. gain(c) = the weight that links v to c, less `factor` times
+/// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is `out`
+/// and `intos` is `outs`.
+struct Gain {
+  const double *out, *into;    // of each vertex
+  const double *outs, *intos;  // of each community: the sums of out and into over its vertices
+  double factor;
+  double margin;  // a move must gain more than this times out(v) + into(v)
+};
+
+/// What changes from round to round.
+struct Step {
+  i64 *differs;    // POPULAR: becomes 1 if a label differs from that of two rounds ago
+  double *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
+  u64 stream;      // GAINING: vertices whose word of this hash stream has its highest bit set may move
+};
+
+/// The vertices of a launch, and what all of them read.
+template <class Offset> struct Launched {
+  Csr<Offset, double> links;
+  const i32 *rows;  // the vertices of the launch
+  i64 count;
+  const i32 *labels;
+  i32 *next;  // has the labels of the round before; gets those of the next round
+  Gain gain;
+};
+
+/// A label and its score.
+template <class Score> struct Choice {
+  Score score;
+  i32 label;
+  DEVICE void meet(Score other, i32 name) {
+    if (name == NOBODY) return;
+    if (label == NOBODY || other > score || (other == score && name < label)) {
+      score = other;
+      label = name;
+    }
+  }
+  /// Gives every lane of the warp the best choice of all lanes.
+  DEVICE void meet_lanes() {
+    for (int apart = WARP / 2; apart; apart /= 2) {
+      const Score other = shuffle_xor(score, apart);
+      meet(other, shuffle_xor(label, apart));
+    }
+  }
+  /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again. Every
+  /// thread calls. `scores` and `labels` are shared memory with room for one item per warp.
+  DEVICE void meet_threads(Score *scores, i32 *labels) {
+    meet_lanes();
+    if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int w = 1; w < int(blockDim.x) / WARP; ++w) meet(scores[w], labels[w]);
+    }
+    __syncthreads();
+  }
+};
+
+template <bool COUNTS> struct SumOf { typedef double type; };
+template <> struct SumOf<true> { typedef u32 type; };
+
+/// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), entries are
+/// counted instead of added.
+template <class Offset, int KEPT, int RULE> struct Vertex {
+  static constexpr bool COUNTS = KEPT == ISO;
+  typedef typename SumOf<COUNTS>::type Sum;
+  typedef typename SumOf<COUNTS && RULE == POPULAR>::type Score;
+  const Launched<Offset> &all;
+  const Step &step;
+  i32 v, own;
+  bool may_move;  // if it may not, only the weight that links v to its own community is needed
+  i64 begin, end;
+  double out, into;
+  double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
+  Choice<Score> best;
+
+  DEVICE Vertex(const Launched<Offset> &launched, const Step &round, i64 k)
+      : all(launched), step(round), may_move(true) {
+    v = all.rows[k];
+    own = all.labels[v];
+    begin = all.links.begin(v);
+    end = all.links.end(v);
+    best.score = Score(0);
+    best.label = NOBODY;
+    if constexpr (RULE == GAINING) {
+      may_move = word_of(v, step.stream) >> 63;
+      out = all.gain.out[v];
+      into = all.gain.into == all.gain.out ? out : all.gain.into[v];
+      stay = may_move ? -1e300 : 1e300;
+    }
+  }
+  /// The label of entry p, or NOBODY if the entry does not count.
+  DEVICE i32 label(i64 p) const {
+    const i32 j = all.links.indices[p];
+    return RULE == GAINING && j == v ? NOBODY : all.labels[j];
+  }
+  DEVICE Sum weight(i64 p) const {
+    if constexpr (COUNTS) return 1;
+    else return all.links.values[p];
+  }
+  /// The weight of a sum.
+  DEVICE double weighed(Sum sum) const {
+    if constexpr (COUNTS) return double(sum) * all.links.values[0];
+    else return sum;
+  }
+  /// Return this lane's part of the weight that links v to its own community, from the entries `first`
+  /// + lane, `first` + lane + `stride`, ... of the row.
+  DEVICE Sum own_part(i64 first, i64 stride) const {
+    Sum sum = 0;
+    for (i64 base = first + lane(); base < end; base += AT_ONCE * stride) {
+      i32 labels[AT_ONCE];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) labels[n] = base + n * stride < end ? label(base + n * stride) : NOBODY;
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) {
+        if (labels[n] == own) sum += weight(base + n * stride);
+      }
+    }
+    return sum;
+  }
+  DEVICE double gain(i32 c, double linked) const {
+    const Gain &state = all.gain;
+    const double self = c == own ? 1.0 : 0.0;
+    const double outs = state.outs[c] - self * out;
+    const double intos = state.intos == state.outs ? outs : state.intos[c] - self * into;
+    return linked - state.factor * (out * intos + into * outs);
+  }
+  /// Sets `stay` from `own_sum`, the weight that links v to its own community.
+  DEVICE void expect(Sum own_sum) {
+    if constexpr (RULE == GAINING) {
+      if (may_move) stay = gain(own, weighed(own_sum)) + all.gain.margin * (out + into);
+    }
+  }
+  /// Considers a label and its sum. A gain is at most the weight that links v to the community. If that
+  /// weight is not above `stay`, the totals of the community are not read.
+  DEVICE void meet(i32 name, Sum sum) {
+    if constexpr (RULE == POPULAR) {
+      best.meet(sum, name);
+    } else if (name != NOBODY && name != own) {
+      const double linked = weighed(sum);
+      if (linked > stay) best.meet(gain(name, linked), name);
+    }
+  }
+  /// Writes the choice for v. Return the weight that links v to its own community. One thread calls.
+  DEVICE double settle(Sum own_sum) const {
+    const double linked = RULE == GAINING ? weighed(own_sum) : 0;
+    i32 chosen = best.label == NOBODY ? own : best.label;
+    if constexpr (RULE == GAINING) {
+      if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into))) chosen = own;
+    } else if (chosen != all.next[v]) {
+      store_relaxed(step.differs, i64(1));
+    }
+    all.next[v] = chosen;
+    return linked;
+  }
+};
+
+/// Adds up what the threads found that links vertices to their own communities. The whole warp calls.
+template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
+  if constexpr (RULE == GAINING) {
+    __syncwarp();
+    linked = warp_sum(linked);
+    if (lane() == 0 && linked != 0) atomicAdd(step.inside, linked);
+  }
+}
+
+/// A table of sums by label, in shared memory or in device memory, for all threads that call. It has at
+/// least two slots per entry, so that probe sequences are short and end.
+template <class Sum> struct Table {
+  i32 *labels;
+  Sum *sums;
+  int bits;
+  DEVICE void clear(int thread, int threads) {
+    for (i64 s = thread; s < i64(1) << bits; s += threads) {
+      store_relaxed(&labels[s], NOBODY);
+      sums[s] = Sum(0);
+    }
+  }
+  DEVICE void add(i32 label, Sum weight) {
+    u32 slot;
+    find(label, slot);
+    atomicAdd(&sums[slot], weight);
+  }
+  /// Sets `slot` to the slot of the label. Return whether this call took a free slot for it.
+  DEVICE bool find(i32 label, u32 &slot) {
+    slot = first_slot(label);
+    for (;;) {
+      i32 there = load_relaxed(&labels[slot]);
+      if (there == NOBODY) {
+        there = atomicCAS(&labels[slot], NOBODY, label);
+        if (there == NOBODY) return true;
+      }
+      if (there == label) return false;
+      slot = (slot + 1) & ((1u << bits) - 1);
+    }
+  }
+  /// Return the sum of a label, or 0 if the label is not in the table.
+  DEVICE Sum sum_of(i32 label) const {
+    for (u32 slot = first_slot(label);; slot = (slot + 1) & ((1u << bits) - 1)) {
+      const i32 there = load_relaxed(&labels[slot]);
+      if (there == label) return load_relaxed(&sums[slot]);
+      if (there == NOBODY) return Sum(0);
+    }
+  }
+  DEVICE u32 first_slot(i32 label) const { return u32(label) * 0x9e3779b1u >> (32 - bits); }
+};
+
+/// Return log2 of the number of slots of a table for this many entries.
+DEVICE int bits_for(i64 entries) {
+  int bits = 6;
+  while (i64(1) << bits < 2 * entries) ++bits;
+  return bits;
+}
+
+/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps call; lanes with the
+/// same label add their weights at once.
+template <class Row, class Sum> DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
+  for (i64 base = first; base < row.end; base += AT_ONCE * step) {
+    i32 labels[AT_ONCE];
+    Sum weights[AT_ONCE];
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      const i64 p = base + n * step + lane();
+      labels[n] = p < row.end ? row.label(p) : NOBODY;
+      weights[n] = p < row.end ? row.weight(p) : Sum(0);
+    }
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) {
+      if (base + n * step >= row.end) break;
+      const i32 label = labels[n];
+      if constexpr (Row::COUNTS) {
+        const u32 same = __match_any_sync(ALL_LANES, label);
+        if (label != NOBODY && lane() == __ffs(int(same)) - 1) table.add(label, u32(__popc(same)));
+      } else {
+        Sum weight = weights[n];
+        if (__all_sync(ALL_LANES, label == shuffle(label, 0))) {
+          weight = warp_sum(weight);
+          if (label != NOBODY && lane() == 0) table.add(label, weight);
+        } else if (label != NOBODY) {
+          table.add(label, weight);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace graphla
+#endif

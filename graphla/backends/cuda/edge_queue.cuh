@@ -1,0 +1,145 @@
+// Rounds over a queue of rows in one launch: warps share the entries of all queued rows evenly, and
+// queue the rows of the next round. Block 0 alone does rounds of few entries, with its own barrier.
+//
+// A queue item holds a row in its high word (as its kernel says) and, in its low word, the number of
+// entries of the round before those of this row. Counts of rows and of their entries share a word too,
+// rows in the high half, so that one atomic claims both.
+//
+// The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add to
+// those of round r, and reset those of round r + 1 to zero.
+#ifndef GRAPHLA_EDGE_QUEUE
+#define GRAPHLA_EDGE_QUEUE
+#include "persistent.cuh"
+
+namespace graphla {
+
+DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
+DEVICE u32 entries_in(u64 queued) { return u32(queued); }
+
+/// Adds `mine` (rows and entries) to the count. Return the count before this lane's. The warp calls.
+DEVICE u64 claim_rows(u64 *queued, u64 mine) {
+  const u64 sum = warp_inclusive_sum(mine);
+  u64 first = 0;
+  if (lane() == WARP - 1 && sum) first = atomicAdd(queued, sum);
+  return shuffle(first, WARP - 1) + sum - mine;
+}
+
+/// Finds the items of the entries of a round, in ascending order.
+struct ItemFinder {
+  const u64 *items;
+  u32 rows, low;  // the item of the first entry not looked up yet is `low` or later
+
+  /// The item of entry `from` is the last one that begins at it or before it.
+  DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
+    low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
+  }
+
+  /// Return the index of the item of entry `at` + lane. The warp calls, `at` growing by 32 each time.
+  DEVICE u32 next(u32 at) {
+    const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
+    const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
+    int before = 0;
+    for (int half = WARP / 2; half; half /= 2) {
+      if (shuffle(starts, before + half - 1) <= e) before += half;
+    }
+    const u32 found = low + before;
+    low += u32(__popc(__ballot_sync(ALL_LANES, starts <= at + WARP)));
+    return found;
+  }
+};
+
+/// The entries from `first` to `last` - 1 of a round: those of one warp.
+struct Share {
+  u32 first, last;
+
+  DEVICE Share(u32 entries, u32 workers, u32 worker) {
+    const u32 each = u32((u64(entries) + workers * WARP - 1) / (workers * WARP)) * WARP;
+    const u64 begin = u64(worker) * each;
+    first = u32(least(begin, u64(entries)));
+    last = u32(least(begin + each, u64(entries)));
+  }
+};
+
+/// What a round counts, in control memory.
+struct RoundCounts {
+  u64 queued;  // rows of the next round, and their entries
+  u64 alive;   // vertices that stay in the list
+  u64 lowest;  // ~0 minus a least number
+  u64 at;      // after rounds of block 0 alone: the queue's position
+};
+
+/// The rounds of a launch. `own` is shared memory for two words.
+struct Rounds {
+  Grid grid;
+  StopFlag stop;
+  RoundCounts *slots;
+  u64 *own;
+  u32 alone_edges;  // block 0 alone does rounds of at most this many entries
+  u32 warps, warp;  // of the grid
+  u32 turn = 0;
+  bool leaves = false, wishes = false;
+
+  DEVICE Rounds(const Launch &launch, RoundCounts *counts, u64 *words, u32 alone, u32 which)
+      : grid(launch), stop(launch), slots(counts), own(words), alone_edges(alone),
+        warps(u32(threads_in_grid() / WARP)), warp(which) {}
+
+  /// The counts of this round, for blocks to add to.
+  DEVICE RoundCounts *counts() const { return &slots[turn % 3]; }
+
+  /// Ends a round: all blocks meet. Return its counts.
+  DEVICE const RoundCounts *meet() {
+    RoundCounts *const ended = counts();
+    if (thread_in_grid() == 0) slots[(turn + 1) % 3] = RoundCounts{0, 0, 0, 0};
+    leaves = grid.meet(wishes || (threadIdx.x == 0 && stop.is_up()));
+    ++turn;
+    return ended;
+  }
+
+  /// Runs rounds until none is queued. walk(at, rows, share, counter) does a share of a round whose rows
+  /// are at position `at` of the queue; after(at, rows) is the position of the next round. Return the
+  /// position after the last round.
+  template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
+    while (queued && !leaves) {
+      const bool is_alone = entries_in(queued) <= alone_edges;
+      RoundCounts *const found = counts();
+      if (!is_alone || blockIdx.x == 0) {
+        for (;;) {
+          if (is_alone) start_alone();
+          const Share share(entries_in(queued), is_alone ? blockDim.x / WARP : warps,
+                            is_alone ? threadIdx.x / WARP : warp);
+          if (share.first < share.last) walk(at, rows_in(queued), share, is_alone ? own : &found->queued);
+          if (!is_alone) break;
+          at = after(at, rows_in(queued));
+          __syncthreads();
+          queued = own[0];
+          __syncthreads();
+          if (!queued || entries_in(queued) > alone_edges || wishes) break;
+        }
+        if (is_alone && threadIdx.x == 0) store_relaxed(&found->queued, queued), store_relaxed(&found->at, at);
+      }
+      if (!is_alone) at = after(at, rows_in(queued));
+      const RoundCounts *const ended = meet();
+      queued = load_relaxed(&ended->queued);
+      if (is_alone) at = load_relaxed(&ended->at);
+    }
+    return at;
+  }
+
+  /// Begins a round of block 0 alone.
+  DEVICE void start_alone() {
+    if (threadIdx.x == 0) own[0] = 0, own[1] = stop.is_up();
+    __syncthreads();
+    wishes = own[1];
+  }
+
+  /// Reports the end to the host. Every thread calls, last of all.
+  DEVICE void finish(const Launch &launch) {
+    if (is_last_block(grid) && threadIdx.x == 0) {
+      tell_host(launch, HOST_RESULTS, turn);
+      tell_host(launch, HOST_STATUS, leaves ? STOPPED : FINISHED);
+    }
+  }
+};
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,96 @@
+// A maximal matching in rounds: an edge that is the best at both its ends is taken.
+//
+// The edges have one order, so the matching is that of a loop over this order, however the threads run.
+#include "collectives.cuh"
+#include "hashed_random.cuh"
+
+namespace graphla {
+
+/// Stand for the mate of a vertex: it may get one, or it gets none.
+enum Mate { FREE = -1, NONE = -2 };
+
+/// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the lesser
+/// j is better.
+template <class Value> struct Edge {
+  Value value;
+  u64 number;
+  i32 j;
+  DEVICE void meet(const Edge &other) {
+    if (other.j == NONE) return;
+    if (j == NONE || other.value > value ||
+        (other.value == value &&
+         (other.number > number || (other.number == number && other.j < j)))) {
+      *this = other;
+    }
+  }
+  /// Gives lane 0 the best edge of all lanes.
+  DEVICE void meet_lanes() {
+    for (int apart = WARP / 2; apart; apart /= 2) {
+      Edge other;
+      other.value = shuffle_down(value, apart);
+      other.number = shuffle_down(number, apart);
+      other.j = shuffle_down(j, apart);
+      meet(other);
+    }
+  }
+};
+
+/// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free, for each of
+/// `count` listed vertices that wanted nobody yet, or a vertex that is not free any more. A warp reads
+/// each row, or a block if IS_WIDE.
+template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
+__global__ void __launch_bounds__(MatchingTuning::block) choose_mates(
+    Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list, i64 count, const i32 *mates,
+    i32 *wanted) {
+  const i32 *__restrict__ indices = a.indices;
+  const Values<Stored, Stored, KEPT> weight(a.values);
+  SHARED(Edge<Stored>, found, MatchingTuning::block / WARP);
+  const int threads = IS_WIDE ? int(blockDim.x) : WARP;
+  const int thread = IS_WIDE ? int(threadIdx.x) : lane();
+  const i64 groups = threads_in_grid() / threads;
+  for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
+    const i32 v = list[k], before = wanted[v];
+    if (before >= 0 && mates[before] == FREE) continue;  // the same for all threads of the group
+    Edge<Stored> best = {Stored(0), 0, NONE};
+    const u64 word = words[v];
+    const i64 end = a.end(v);
+    for (i64 p = a.begin(v) + thread; p < end; p += threads) {
+      const i32 j = indices[p];
+      if (j == v || mates[j] != FREE) continue;
+      best.meet({weight[p], mix(word + words[j]), j});
+    }
+    best.meet_lanes();
+    if constexpr (IS_WIDE) {
+      if (lane() == 0) found[warp_in_block()] = best;
+      __syncthreads();
+      if (thread == 0) {
+        for (int w = 1; w < threads / WARP; ++w) best.meet(found[w]);
+      }
+    } else {
+      __syncwarp();  // all lanes have read wanted[v]
+    }
+    if (thread == 0) wanted[v] = best.j;
+    if constexpr (IS_WIDE) __syncthreads();
+  }
+}
+
+/// Two listed vertices that want each other become mates. A vertex that wants another one without success
+/// is listed again: in `rest`, or in `rest_wide` if its row is longer than `wide`.
+template <class Op, class Offset>
+__global__ void pair_up(
+    const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
+    const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest, i32 *rest_wide, i32 *counts) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i32 v = list[k], u = wanted[v];
+    const bool is_pair = u >= 0 && wanted[u] == v, stays = u >= 0 && !is_pair;
+    if (is_pair) mates[v] = u;
+    if (u < 0) mates[v] = NONE;
+    const bool is_wide = i64(indptr[v + 1]) - i64(indptr[v]) > wide;
+    const i32 narrow_place = claim(&counts[0], stays && !is_wide);
+    const i32 wide_place = claim(&counts[1], stays && is_wide);
+    if (stays && is_wide) rest_wide[wide_place] = v;
+    else if (stays) rest[narrow_place] = v;
+  }
+}
+
+}  // namespace graphla

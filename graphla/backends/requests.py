@@ -1,0 +1,244 @@
+"""What is asked of a backend, and what comes back: one frozen dataclass each.
+
+`out` is the matrix by rows, so that row v holds the edges out of v; `into` is the same matrix by
+columns, or None if that form does not exist: then a traversal only pushes. Arrays are arrays of the
+backend's device. Results are complete when the verb returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from graphla.backends.traversals import Level
+    from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
+    from semirings.structures import TypedSemiring
+
+How: TypeAlias = Literal["improving", "near_far", "rounds"]
+
+
+# --- closure --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyStop:
+    """Values that suffice, so that a closure may end before all values are final."""
+
+    target: int | None = None  # the value of this vertex, with its parents up to a start
+    most: Any = None  # all values that are no worse than this one
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The least fixpoint of x = x ⊕ xA, or the result of `limit` products.
+
+    - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
+      ⊗ distributes over it; `limit` is not a bound.
+    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None: the
+      backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
+    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit` products
+      have run; ⊗ may be any operator. A parent is a vertex of the round that wrote the value.
+
+    x has the semiring's return type; values of A are cast to the type of the second operand. Entries
+    off the mask are never written; entries of x there stay, and are multiplied. An entry improves if
+    its bits change. After `turns` rounds a cycle that goes on improving is suspected, and the values
+    so far are returned with `settled` False; the caller may continue from them. The semiring is not
+    positional. If `enough` is given, "near_far" may end early: other values may then be missing, or
+    not the best.
+    """
+
+    out: Csr
+    x: AnyVector
+    semiring: TypedSemiring
+    how: How
+    mask: VectorMask | None
+    limit: int
+    turns: int
+    parents: bool = False
+    delta: float | None = None
+    traced: bool = False
+    enough: EarlyStop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClosureResult:
+    """The values of a closure, and how it ended.
+
+    `overflowed`: a product did not fit its integer dtype and was left out, so the values may lack
+    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the closure.
+    """
+
+    values: BitmapVector
+    parents: (
+        Array | None
+    )  # int32, arbitrary where there is no value; an unimproved start is its own
+    depth: int  # rounds, or bucket turns, that ran
+    trace: list[Level]
+    overflowed: bool = False
+    settled: bool = True
+
+
+# --- searches from many starts --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSearch:
+    """A breadth-first search from each of k starts (int32, not necessarily distinct).
+
+    A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
+    greatest level. `levels` is int32 or uint8; with None, only the totals of each search are wanted.
+    In one byte, a level above 254 raises OverflowError.
+    """
+
+    out: Csr
+    into: Csr | None
+    starts: Array
+    mask: VectorMask | None
+    limit: int
+    levels: np.dtype[Any] | None
+    plan: Plan | None = None
+    traced: bool = False
+
+
+class Reach(NamedTuple):
+    """How far each of k searches came; each field is an int64 array of k numbers."""
+
+    count: Array  # vertices reached, including the start
+    total: Array  # the sum of their levels
+    farthest: Array  # the greatest of their levels
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSearchResult:
+    """The levels of k searches or, if no levels were wanted, how far they came."""
+
+    levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 where not reached
+    reach: Reach | None
+    trace: list[Level]  # of searches that ran together, one record per level
+
+
+# --- betweenness ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """The dependencies of vertices (and edges) on shortest paths from distinct sources (int32).
+
+    Paths have the fewest edges or, if `is_weighted`, the least weight, where all weights are
+    positive.
+    """
+
+    out: Csr
+    sources: Array
+    is_weighted: bool = False
+    of_edges: bool = False
+    reach: bool = False
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DependenciesResult:
+    """The sums, over all sources, of the parts of shortest paths that vertices and edges carry.
+
+    Of the paths from s to t, v carries the part that it lies on, unless v = s or v = t.
+    """
+
+    totals: Array  # float64[n]
+    edges: Array | None  # float64, one number per entry of the matrix by rows
+    reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
+    counts: Array  # int64: how many vertices each source reaches, including itself
+
+
+# --- communities ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rules for rounds in which about half of the vertices that would gain move at once."""
+
+    streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
+    patience: int  # the number of rounds in a row that may raise the modularity too little
+    rise: float  # the modularity must rise by more than this,
+    share: float  # and by more than this share of its rise in all rounds so far
+
+
+class Gains:
+    """The modularity of the rounds of one level, times `total`, the sum of all weights.
+
+    `patience` is the number of further rounds that may raise the modularity too little; the level
+    ends at 0.
+    """
+
+    def __init__(self, rounds: Rounds, total: float) -> None:
+        self._rounds, self._least = rounds, rounds.rise * total
+        self._first = self._best = -inf
+        self.patience = rounds.patience
+
+    def is_best(self, quality: float) -> bool:
+        """Record the quality at the head of a round; return whether it is the best so far."""
+        if self._first == -inf:
+            self._first = self._best = quality
+            return True
+        least = max(self._least, self._rounds.share * (self._best - self._first))
+        has_risen = quality > self._best + least
+        self.patience = self._rounds.patience if has_risen else self.patience - 1
+        is_best = quality > self._best
+        self._best = max(self._best, quality)
+        return is_best
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityMoves:
+    """Moves of vertices that raise the modularity; each vertex begins as its own community.
+
+    `links` has symmetric values. In community c, not counting itself, vertex v gains
+    links(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must gain more than staying does,
+    by more than margin·(out(v) + into(v)). Either single vertices move one after another, first in
+    ascending order of `words()`, until no move gains; or many move at once, by the rules of
+    `rounds`, and the best state is kept.
+    """
+
+    links: Csr
+    out: Array  # float64[n]: the weight of the edges out of each vertex
+    into: Array  # the weight of the edges into each vertex; the same object if they are equal
+    factor: float
+    margin: float
+    words: Callable[[], Array]  # makes one random word per vertex, uint64[n]
+    rounds: Rounds
+
+
+# --- centrality -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageRank:
+    """Rounds of PageRank from `rank` on, until a round changes less than `least` in total.
+
+    The arrays have n values of one dtype, float32 or float64. At most `rounds` rounds run.
+    """
+
+    into: Csr
+    share: Array  # alpha / the weight of the out-edges, 0 at a dangling vertex
+    rank: Array
+    jump: Array  # where a random jump lands
+    fall: Array  # where a walker lands after a dangling vertex
+    alpha: float
+    least: float
+    rounds: int
+    is_weighted: bool  # whether values of `into` are read
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The ranks, the number of rounds that ran, and the total change of the last one."""
+
+    values: Array
+    rounds: int
+    change: float
