@@ -155,12 +155,7 @@ WIDE_LOOPS = {
     "betweenness.py:dependencies",
     *(f"bfs.py:{name}" for name in ("pull_words", "push_least", "push_level", "search")),
     *(f"closure.py:{name}" for name in ("near_far", "rounds")),
-    *(f"ewise.py:{name}" for name in ("intersect", "unite")),
-    "marks.py:reach",
     "multi_source_bfs.py:search",
-    *(f"spgemm.py:{name}" for name in ("dot", "saxpy")),
-    *(f"spmspv.py:{name}" for name in ("push_bitmap", "push_sparse")),
-    *(f"spmv.py:{name}" for name in ("pull", "pull_any")),
 }
 """Numba loops of more than 12 parameters."""
 
