@@ -19,7 +19,7 @@ def test_each_prefix_names_tests(prefix):
 
 def test_the_longest_prefix_counts():
     assert number_of_examples("tests/test_plan.py::test_x") == EXAMPLES[""]
-    assert number_of_examples("tests/gpu/test_plan.py::test_x") == EXAMPLES["gpu/"]
+    assert number_of_examples("tests/ladder/test_plan.py::test_x") == EXAMPLES["ladder/"]
     assert number_of_cases("tests/test_plan.py::test_x[1]") is None
 
 

@@ -34,7 +34,7 @@ SHARED = {
 }
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
 """CUDA sources that serve several families."""
-ONE_DEVICE = {CUDA: {"hot_columns", "plan"}, CPU: set()}
+ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: set()}
 """Families of which the other device has no use."""
 
 
@@ -127,37 +127,10 @@ def loop_functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
 
 
-LONG = {
-    "betweenness.cu:brandes",
-    "bfs.cu:BFS_IN_CLUSTERS",
-    "bfs_small.cu:CLUSTER",
-    "ewise_union.cu:walk_path",
-    "multi_source_bfs.cu:search_many",
-    "spgemm_masked.cu:masked_rows",
-}
+LONG = {"ewise_union.cu:walk_path"}
 """CUDA functions of more than 80 lines that are still to be split."""
-WIDE = {
-    "assign.cu:scatter_entries",
-    "assign.cu:write_indices",
-    "betweenness.cu:brandes",
-    "bfs_alone.cuh:walk_alone",
-    "closure.cu:close_over",
-    "ewise_union.cu:merge_entries",
-    "multi_source_bfs.cu:search_many",
-    "spgemm_dense.cu:make_tiles",
-    "spgemm_dot.cu:dot_products",
-    "spgemm_expand_sort.cu:expand_rows",
-    "spgemm_hash.cu:make_few",
-    "spgemm_masked.cu:masked_rows",
-}
+WIDE = {"assign.cu:scatter_entries", "assign.cu:write_indices", "ewise_union.cu:merge_entries"}
 """CUDA functions of more than 12 parameters that still take their arguments one by one."""
-WIDE_LOOPS = {
-    "betweenness.py:dependencies",
-    *(f"bfs.py:{name}" for name in ("pull_words", "push_least", "push_level", "search")),
-    *(f"closure.py:{name}" for name in ("near_far", "rounds")),
-    "multi_source_bfs.py:search",
-}
-"""Numba loops of more than 12 parameters."""
 
 
 def sources() -> list[Path]:
@@ -191,7 +164,7 @@ def test_no_numba_loop_takes_more_than_12_arguments() -> None:
         for name, count in loop_functions(path)
         if count > PARAMETERS
     }
-    assert found == WIDE_LOOPS
+    assert found == set()
 
 
 EXAMPLES = (

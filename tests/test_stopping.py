@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import bfs as traversals
 from graphla.backends.cpu import closure as closures
 from graphla.backends.cpu import multi_source_bfs
+from graphla.backends.cpu.bfs import BfsTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
@@ -35,6 +34,7 @@ from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
 from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.cpu.plan import PlanTuning
 from graphla.backends.cpu.spgemm import SpgemmTuning
 from graphla.backends.tuning import using
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
@@ -155,13 +155,12 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
             monkeypatch.setattr(module, "load", load)
     monkeypatch.setattr(multi_source_bfs, "TOGETHER", 4)
     monkeypatch.setattr(multi_source_bfs, "LEAST", 4)
-    monkeypatch.setattr(cpu, "HUB_PRICE", np.inf)  # no plan, however long a call takes
     monkeypatch.setattr(threads, "LARGE", 0)
-    monkeypatch.setattr(traversals, "APART", 0)
     monkeypatch.setattr(closures, "SMALL", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
-    parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64))
-    with gl.config.set(compiled=True, threads=THREADS), using(*parts):
+    parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
+    no_plan = PlanTuning(hub_price=np.inf)  # however long a call takes
+    with gl.config.set(compiled=True, threads=THREADS), using(*parts, no_plan):
         yield observer
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphla.algorithms._shared import hashed_random
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import rank_entries
+from graphla.algorithms._shared.membership import random_order
 from graphla.graph.cached_properties import degrees
 from graphla.operations.accelerate import GreedyColoring, accelerated
 from graphla.sparse import Matrix, Vector
@@ -53,12 +53,11 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
 
 def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
     """Return distinct INT64 numbers; a vertex with a greater number comes earlier."""
-    numbers = hashed_random.priorities(A, seed)
     if strategy != "largest_first":
-        return numbers
+        return hashed_random.priorities(A, seed)
     # 31 bits of the degree, then 32 of the position in the random order
     by_degree = binary.times(degrees(A), 1 << 32).new()
-    return binary.plus(by_degree & rank_entries(numbers)).new()
+    return binary.plus(by_degree & random_order(A, seed)).new()
 
 
 def definition(A: Matrix, numbers: Vector) -> Vector:

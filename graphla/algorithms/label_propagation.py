@@ -18,7 +18,7 @@ from typing import Any
 from graphla import agg
 from graphla.algorithms._shared import community_weights, hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import lookup, rank_entries, selection, vertex_numbers
+from graphla.algorithms._shared.membership import lookup, random_order, selection, vertex_numbers
 from graphla.operations.accelerate import LabelPropagation, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary
@@ -55,7 +55,7 @@ def label_propagation(
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
     if seed is not None:  # the labels are the vertices in random order
-        start = rank_entries(hashed_random.priorities(A, hashed_random.seed_number(seed)))
+        start = random_order(A, hashed_random.seed_number(seed))
     labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
     if seed is not None:
         # names(start(i)) = i; l(i) = names(l(i))

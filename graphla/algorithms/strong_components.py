@@ -21,9 +21,8 @@ from functools import partial
 
 import numpy as np
 
-from graphla.algorithms._shared import hashed_random
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import rank_entries, selection
+from graphla.algorithms._shared.membership import random_order, selection
 from graphla.algorithms.components import not_empty, roots
 from graphla.graph.cached_properties import degrees
 from graphla.operations.accelerate import StrongComponents, accelerated
@@ -72,7 +71,7 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
     n, rest = A.nrows, A
     own = Vector("INT32", n)
     # rank = 0..n-1 in random order
-    rank = rank_entries(hashed_random.priorities(A, 0)).dup("INT32")
+    rank = random_order(A, 0).dup("INT32")
     if from_hub and A.nvals:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)

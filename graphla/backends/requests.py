@@ -16,11 +16,74 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from graphla.backends.traversals import Level
     from graphla.formats import AnyVector, Array, BitmapVector, Csr, Plan, VectorMask
     from semirings.structures import TypedSemiring
 
+Towards: TypeAlias = Literal["auto", "push", "pull"]
+Meanwhile: TypeAlias = "Callable[[Array | None, Array | None, Array], None]"
 How: TypeAlias = Literal["improving", "near_far", "rounds"]
+
+
+FOREVER = 2**31 - 1
+"""The limit of a traversal that has no limit: no level or round is greater."""
+
+
+class Level(NamedTuple):
+    """One level of a traversal, or one round of it, as recorded while it ran."""
+
+    direction: str  # "push" or "pull"; a second word may say where: "push, block"
+    frontier: int  # vertices whose edges it used
+    edges: int  # edges that it looked at, at most
+    seconds: float
+
+
+class Symmetry(NamedTuple):
+    """Whether a square matrix has the pattern, and also the values, of its transpose.
+
+    Two values are the same if their bits are equal, or if both are NaN.
+    """
+
+    of_pattern: bool
+    of_values: bool  # False if the patterns differ
+
+
+# --- breadth-first search -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The levels and parents of a breadth-first search from `starts`, which all have level 0.
+
+    `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
+    A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
+    greatest level. In one byte a level above 254 raises OverflowError. A parent is any neighbor one
+    level nearer, or the least one. Matrix values are not read. While the host has nothing to do but
+    wait, the backend may call `meanwhile`, once, with the arrays of levels, parents and presence.
+    """
+
+    out: Csr
+    into: Csr | None
+    starts: Array
+    mask: VectorMask | None = None
+    limit: int = FOREVER
+    levels: np.dtype[Any] | None = None  # int32 or uint8; None if no levels are wanted
+    parents: Literal[None, "any", "least"] = None
+    direction: Towards = "auto"
+    plan: Plan | None = None
+    traced: bool = False
+    meanwhile: Meanwhile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BfsResult:
+    """What a breadth-first search finds; levels and parents are arbitrary where not `present`."""
+
+    levels: Array | None
+    parents: Array | None  # int32; a start is its own parent
+    present: Array  # bool[n]: the reached vertices
+    reached: int  # how many
+    depth: int  # the greatest level
+    trace: list[Level]
 
 
 # --- closure --------------------------------------------------------------------------------------
@@ -40,17 +103,17 @@ class Closure:
 
     - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
       ⊗ distributes over it; `limit` is not a bound.
-    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None: the
-      backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
-    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit` products
-      have run; ⊗ may be any operator. A parent is a vertex of the round that wrote the value.
+    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None:
+      the backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
+    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit`
+      products have run; ⊗ may be any operator. Parents are those of the round that wrote a value.
 
-    x has the semiring's return type; values of A are cast to the type of the second operand. Entries
-    off the mask are never written; entries of x there stay, and are multiplied. An entry improves if
-    its bits change. After `turns` rounds a cycle that goes on improving is suspected, and the values
-    so far are returned with `settled` False; the caller may continue from them. The semiring is not
-    positional. If `enough` is given, "near_far" may end early: other values may then be missing, or
-    not the best.
+    x has the semiring's return type; values of A are cast to the type of the second operand. The
+    closure never writes entries off the mask; entries of x there stay, and are multiplied. An entry
+    improves if its bits change. After `turns` rounds a cycle that goes on improving is suspected,
+    and the values so far are returned with `settled` False; the caller may continue from them. The
+    semiring is not positional. If `enough` is given, "near_far" may end early: other values may
+    then be missing, or not the best.
     """
 
     out: Csr
@@ -71,13 +134,12 @@ class ClosureResult:
     """The values of a closure, and how it ended.
 
     `overflowed`: a product did not fit its integer dtype and was left out, so the values may lack
-    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the closure.
+    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the
+    closure.
     """
 
     values: BitmapVector
-    parents: (
-        Array | None
-    )  # int32, arbitrary where there is no value; an unimproved start is its own
+    parents: Array | None  # int32, arbitrary without a value; an unimproved start is its own
     depth: int  # rounds, or bucket turns, that ran
     trace: list[Level]
     overflowed: bool = False
@@ -92,7 +154,7 @@ class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. `levels` is int32 or uint8; with None, only the totals of each search are wanted.
+    greatest level. `levels` is int32 or uint8; if None, only the totals of each search are wanted.
     In one byte, a level above 254 raises OverflowError.
     """
 

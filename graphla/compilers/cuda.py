@@ -23,9 +23,12 @@ from cupy.cuda.function import Module
 from graphla.compilers import cuda_ops, nvrtc
 from graphla.compilers.cache import cache_folder
 from graphla.compilers.faults import culprit, seen
-from graphla.settings import config
+from graphla.settings import current
 
 _loaded: dict[tuple[Any, ...], Kernel] = {}
+_made: dict[tuple[Any, ...], Kernel] = {}
+_constants: dict[int, Any] = {}
+"""Every value that a key of `_loaded` names by its `id`, which it keeps while it is here."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -55,7 +58,7 @@ class Kernel:
     ) -> None:
         seen.launched = self.what
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
-        if config.debug:
+        if current().debug:
             self._synchronise()
 
     def resident(self, block: int, shared: int = 0) -> int:
@@ -99,13 +102,17 @@ def load(
     dataclass of ints, floats and bools, or a tuple of such values: where it is `BfsTuning()`, the
     kernel reads its field `long_row` as `BfsTuning::long_row`.
     """
-    key = (file, entry, spec, arguments, constants, cupy.cuda.runtime.getDevice())
+    device = cupy.cuda.runtime.getDevice()
+    key = (file, entry, spec, arguments, id(constants), device)  # quicker than by all its fields
     kernel = _loaded.get(key)
     if kernel is None:
         with _lock:
-            kernel = _loaded.get(key)
+            by_value = (file, entry, spec, arguments, constants, device)
+            kernel = _made.get(by_value)
             if kernel is None:
-                kernel = _loaded[key] = _make(file, entry, spec, arguments, constants)
+                kernel = _made[by_value] = _make(file, entry, spec, arguments, constants)
+            _loaded[key] = kernel
+            _constants[id(constants)] = constants
     return kernel
 
 

@@ -100,13 +100,13 @@ def _ordered(
     return (ordered if keys is values else values[places]), places
 
 
-def rank_entries(x: Any) -> Any:
+def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
     """Return the position of each entry in ascending order of value; equal values keep their order.
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """
     values = _held(x).values
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values, kind=None if are_distinct else "stable")
     ranks = np.empty_like(order, np.int64)
     ranks[order] = np.arange(order.size, dtype=np.int64, like=order)
     return _with_values(x, INT64, ranks)

@@ -25,11 +25,16 @@ use_cuda()  # the constants of a kernel are in its host module, which imports Cu
 
 import graphla  # noqa: E402
 from graphla.backends.cuda import (  # noqa: E402
+    betweenness,
+    closure,
     coloring,
     communities,
     components,
     matching,
+    multi_source_bfs,
     pagerank,
+    spgemm_masked,
+    spgemm_unmasked,
     spmspv,
     spmv,
 )
@@ -494,6 +499,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
+    "betweenness.cu": betweenness.TUNING,
+    "closure.cu": closure.TUNING,
+    "multi_source_bfs.cu": multi_source_bfs.TUNING,
     "communities.cu": communities.LAYOUT,
     "coloring.cu": coloring.TUNING,
     "components.cu": components.TUNING,
@@ -501,6 +509,8 @@ CONSTANTS: dict[str, Any] = {
     "pagerank.cu": pagerank.TUNING,
     "spmspv.cu": spmspv.TUNING,
     "spmv.cu": spmv.TUNING,
+    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
+    **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
 

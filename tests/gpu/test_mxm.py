@@ -18,6 +18,7 @@ from storages import assert_same, matrices, to_device, to_host  # noqa: E402
 
 from graphla.backends import backend  # noqa: E402
 from graphla.backends.cuda import spgemm_masked, spgemm_unmasked  # noqa: E402
+from graphla.backends.tuning import using  # noqa: E402
 from graphla.formats import Csr, MatrixMask, is_iso  # noqa: E402
 from semirings import binary  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
@@ -126,27 +127,22 @@ def random_csr(
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-@pytest.mark.parametrize("scratch", [0, spgemm_unmasked.SCRATCH])
-def test_rows_of_every_size(
-    name: str, outside: bool, scratch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("scratch", [0, spgemm_unmasked.TUNING.scratch])
+def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
     """From a few terms to so many that rows are made by tiles, several of them."""
-    monkeypatch.setattr(spgemm_unmasked, "SCRATCH", scratch)
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
     a = random_csr(rng, (9, 60), [0, 1, 2, 3, 8, 9, 30, 50, 60], dtype)
     pattern = random_csr(rng, (9, 5000), [0, 5, 5, 5, 50, 500, 0, 1000, 5], bool)
-    check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
+    with using(spgemm_unmasked.SpgemmTuning(scratch=scratch)):
+        check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
 
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-def test_long_rows_among_very_many_columns(
-    name: str, outside: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_rows_among_very_many_columns(name: str, outside: bool) -> None:
     """They are sorted, in batches."""
-    monkeypatch.setattr(spgemm_unmasked, "SORTED", 5000)
     semiring, rng = typed(name), np.random.default_rng(2)
     dtype, n = own(semiring)[0], 2_000_000
     b = random_csr(rng, (60, n), [40] * 60, dtype)
@@ -160,7 +156,8 @@ def test_long_rows_among_very_many_columns(
     indptr = pattern.indptr.copy()
     indptr[-1] = keep.size
     pattern = Csr(6, n, indptr, keep, np.ones(keep.size, bool))
-    check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
+    with using(spgemm_unmasked.SpgemmTuning(sorted=5000)):
+        check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
 
 
 @pytest.mark.parametrize("with_rows", [False, True])

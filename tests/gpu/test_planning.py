@@ -117,7 +117,7 @@ def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
 def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
     out, into = graph
     plan: Any = full_plan(out, into) if full else cuda.plan(out, into, False, None)
-    turned: Any = cuda.turned(plan, into, out)
+    turned: Any = cuda.transpose_plan(plan, into, out)
     assert turned.idle is plan.idle
     assert_light(turned, into, out)
     if full and out.nvals:
@@ -135,7 +135,7 @@ def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, 
     is_full = plan.relabelled is not None
     assert is_full == (cuda.price_of_plan(out, into) < float("inf"))
     if is_full:
-        other = cuda.turned(plan, into, out)
+        other = cuda.transpose_plan(plan, into, out)
         own = {id(x): x.nbytes for p in (plan, other) for x in held(p)}
         assert sum(own.values()) <= 1.5 * sum(forms.values())
         assert plan.nbytes == sum({id(x): x.nbytes for x in held(plan)}.values())

@@ -10,7 +10,6 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
-from weakref import WeakKeyDictionary
 
 import cupy
 import numpy as np
@@ -20,8 +19,11 @@ from gpu.patterns import Pattern, on_host, pattern, patterns
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graphla.backends import Tree, backend
+from graphla.backends import backend
 from graphla.backends.cuda import bfs, persistent, plan
+from graphla.backends.cuda.bfs import BfsTuning
+from graphla.backends.requests import FOREVER, BfsResult, Search
+from graphla.backends.tuning import using
 from graphla.compilers.cuda import Kernel
 from graphla.formats import Plan, VectorMask
 
@@ -29,40 +31,38 @@ cuda = backend("cuda")
 
 CARD = cupy.cuda.Device().attributes
 IN_CLUSTERS = {
-    "CLUSTER": min(bfs.CLUSTER, CARD["MultiProcessorCount"] // 2),
-    "FEW_EDGES": 1 << 20,
+    "cluster": min(BfsTuning.cluster, CARD["MultiProcessorCount"] // 2),
+    "few_edges": 1 << 20,
 }
-SMALL = {**IN_CLUSTERS, "FEW_EDGES": 0}
+SMALL = {**IN_CLUSTERS, "few_edges": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"ROOM": bfs.ROOM},  # as they are
+    {"room": BfsTuning.room},  # as they are
     # all blocks, always
-    {"SMALL_EDGES": 0, "ALONE_EDGES": 0, "CLUSTER_EDGES": 0, "GRID_EDGES": 0},
-    {"CLUSTER": 1, "ALONE_EDGES": 6, "GRID_EDGES": 40},  # to and fro
-    {"CLUSTER": 1, "ALONE_EDGES": 30, "GRID_EDGES": 30, "PUSH_COST": 1.0},
+    {"small_edges": 0, "alone_edges": 0, "cluster_edges": 0, "grid_edges": 0},
+    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # to and fro
+    {"cluster": 1, "alone_edges": 30, "grid_edges": 30, "push_cost": 1.0},
     # one block, with no room
-    {"CLUSTER": 1, "ALONE_EDGES": 1 << 30, "GRID_EDGES": 1 << 30, "ROOM": 32},
+    {"cluster": 1, "alone_edges": 1 << 30, "grid_edges": 1 << 30, "room": 32},
     # pull as soon as may be
-    {"CLUSTER": 1, "ALONE_EDGES": 0, "GRID_EDGES": 0, "PUSH_COST": 1e6, "UNIT": 0},
-    {"CLUSTER": 1, "ALONE_EDGES": 100, "GRID_EDGES": 200, "PUSH_COST": 0.1, "UNIT": 2, "ROOM": 64},
+    {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
+    {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
     # a cluster: as it is, to and fro, and with boxes so small that levels fail
     IN_CLUSTERS,
-    {**IN_CLUSTERS, "CLUSTER_EDGES": 30, "GRID_EDGES": 60},
-    {**IN_CLUSTERS, "ROOM": 64},
-    {**IN_CLUSTERS, "ROOM": 8, "UNIT": 0},
+    {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
+    {**IN_CLUSTERS, "room": 64},
+    {**IN_CLUSTERS, "room": 8, "unit": 0},
     # one cluster from the beginning to the end: as it is, and pull as soon as may be
     SMALL,
-    {**SMALL, "SMALL_PUSH_COST": 1e6, "SMALL_ROOM": bfs.LEAST_SMALL_ROOM},
+    {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
 TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVALID_CLUSTER_SIZE"
-FAR = 1 << 40
-"""No limit."""
 
 
 @contextmanager
 def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
     """The thresholds of the search, and where its tickets begin."""
     with (
-        patch.multiple(bfs, **constants),
+        using(BfsTuning(**constants)),
         patch.object(persistent, "TICKETS", tickets),
         patch.object(persistent, "_kept", persistent._Kept()),
     ):
@@ -76,24 +76,16 @@ def plan_of(graph: Pattern, tier: str) -> Plan | None:
         return cuda.plan(*graph, tier == "full", None)
 
 
-def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> Tree:
-    """A search as the room of traversals asks for it."""
+def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> BfsResult:
+    """Levels and any parents, unless the options ask for other results."""
     out, into = graph
     if options.pop("rows_only", False):
         into = None
-    given: dict[str, Any] = {
-        "mask": None,
-        "limit": FAR,
-        "levels": np.dtype(np.int32),
-        "parents": "any",
-        "direction": "auto",
-        "plan": None if into is None else plan_of(graph, tier),
-        "traced": False,
-    }
-    on_card = options.pop("on_card", False)
+    plan = None if into is None else plan_of(graph, tier)
     starts = np.asarray(starts, np.int32)
-    starts = cuda.asarray(starts) if on_card else starts
-    return bfs.bfs(out, into, starts, **{**given, **options})
+    starts = cuda.asarray(starts) if options.pop("on_card", False) else starts
+    given: dict[str, Any] = {"levels": np.dtype(np.int32), "parents": "any", "plan": plan}
+    return cuda.bfs(Search(out, into, starts, **{**given, **options}))
 
 
 # --- the same on the host ---------------------------------------------------------------------
@@ -106,7 +98,7 @@ def neighbours(graph: Pattern) -> dict[int, list[int]]:
 
 
 def levels_on_host(
-    graph: Pattern, starts: Any, allowed: set[int] | None = None, limit: int = FAR
+    graph: Pattern, starts: Any, allowed: set[int] | None = None, limit: int = FOREVER
 ) -> dict[int, int]:
     edges = neighbours(graph)
     level = dict.fromkeys(map(int, starts), 0)
@@ -119,7 +111,9 @@ def levels_on_host(
     return level
 
 
-def assert_found(tree: Tree, graph: Pattern, want: dict[int, int], least: bool = False) -> None:
+def assert_found(
+    tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
+) -> None:
     """The levels wanted, and a parent one level nearer for each, any or the least."""
     present = on_host(tree.present)
     assert present.dtype == bool
@@ -266,7 +260,6 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         patch.object(Kernel, "__call__", perhaps),
         patch.object(persistent, "_taken", {}),
         patch.object(bfs, "_refusing", set()),
-        patch.object(bfs, "_searches", WeakKeyDictionary()),
         settings(IN_CLUSTERS),
     ):
         yield grids
@@ -275,7 +268,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
 def test_of_blocks_in_clusters_there_are_so_many_as_the_card_takes():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
-    size = IN_CLUSTERS["CLUSTER"]
+    size = IN_CLUSTERS["cluster"]
     with a_card_that_takes(size, TOO_LARGE) as grids:
         for _ in range(2):
             assert_found(search(graph, [start]), graph, levels_on_host(graph, [start]))
@@ -297,7 +290,7 @@ def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
     star = np.stack([np.full(5000, 300), np.arange(301, 5301)], 1)
     line = np.stack([np.arange(300), np.arange(1, 301)], 1)
     graph = pattern(n, np.concatenate([star, line, line + 5300]), True)
-    for edges in ({}, {"CLUSTER_EDGES": 1 << 20, "GRID_EDGES": 1 << 20}):
+    for edges in ({}, {"cluster_edges": 1 << 20, "grid_edges": 1 << 20}):
         with settings({**IN_CLUSTERS, **edges}):
             for starts in ([280], [300], [5350, 290]):
                 tree = search(graph, starts, traced=True)
@@ -309,7 +302,7 @@ def test_a_frontier_larger_than_a_list_is_taken_in_parts():
     spokes = np.stack([np.zeros(n - 2, int), np.arange(1, n - 1)], 1)
     last = np.stack([np.arange(5000, n - 1), np.full(n - 5001, n - 1)], 1)
     graph = pattern(n, np.concatenate([spokes, last]), False)
-    with settings({**SMALL, "SMALL_ROOM": bfs.LEAST_SMALL_ROOM}):
+    with settings({**SMALL, "small_room": BfsTuning.least_small_room}):
         for direction in ("push", "auto"):
             tree = search(graph, [0], direction=direction)
             assert_found(tree, graph, levels_on_host(graph, [0]))
@@ -380,7 +373,7 @@ def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(("length", "leaves"), [(30, 15), (20, 40), (9, 700), (3, 5000)])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(
-    "constants", [IN_CLUSTERS, {**IN_CLUSTERS, "ROOM": 64}, SETTINGS[2], SMALL]
+    "constants", [IN_CLUSTERS, {**IN_CLUSTERS, "room": 64}, SETTINGS[2], SMALL]
 )
 def test_long_rows_are_followed_on_every_level_of_a_caterpillar(constants, wide, length, leaves):
     edges = caterpillar(length, leaves)
@@ -399,7 +392,7 @@ def test_more_long_rows_than_a_block_lists_are_left_to_the_grid():
     first = np.stack([np.zeros(children, int), np.arange(1, children + 1)], 1)
     second = np.stack([np.repeat(first[:, 1], leaves), np.arange(children + 1, n)], 1)
     graph = pattern(n, np.concatenate([first, second]), True)
-    with settings({**IN_CLUSTERS, "CLUSTER_EDGES": 1 << 20, "GRID_EDGES": 1 << 20, "ROOM": 8192}):
+    with settings({**IN_CLUSTERS, "cluster_edges": 1 << 20, "grid_edges": 1 << 20, "room": 8192}):
         tree = search(graph, [0], traced=True)
         assert_found(tree, graph, levels_on_host(graph, [0]))
 

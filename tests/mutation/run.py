@@ -2,13 +2,14 @@
 
     python tests/mutation/run.py judge [WORD...]   # judge those of the mutants without a result
     python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
+    python tests/mutation/run.py full [WORD...]    # run the tests of survivors as test-full does
     python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
     python tests/mutation/run.py check             # do all patches still apply?
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
 Each mutant is judged in a copy of the sources. The tests that cover its line run first, with -x,
-as `make test` runs them; if it survives, they run as `make test-full` runs them. `whole` runs all
-of `make test` on survivors. Results are kept in results.json, so a run can be continued.
+as `make test` runs them. `full` runs them on survivors as `make test-full` does, and `whole` runs
+all of `make test` on what survives. Results are kept in results.json, so a run can be continued.
 """
 
 from __future__ import annotations
@@ -64,6 +65,15 @@ def find(mutant: Mutant, root: Path) -> Path:
     return found[0]
 
 
+def applies(mutant: Mutant) -> bool:
+    """Return whether the text that the mutant changes occurs once in the sources."""
+    try:
+        find(mutant, ROOT)
+    except LookupError:
+        return False
+    return True
+
+
 SUFFIXES = {".py", ".cu", ".cuh"}
 
 
@@ -114,20 +124,25 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
     if process.returncode == 5:
         raise SystemExit(f"no test is selected by {words}")
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-    return failed[1] if failed else f"exit status {process.returncode}: {output[-300:]}"
+    return failed[1] if failed else f"exit status {process.returncode}"
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
-    """Return which command kills the mutant, and by which test."""
+    """Return whether `make test` kills the mutant by the tests that cover its line."""
     with mutated(mutant) as root:
         profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
-        if killer := run_tests(root, mutant.tests, profile, "not full and not gpu"):
-            return {"killed by": TEST, "test": killer}
+        killer = run_tests(root, mutant.tests, profile, "not full and not gpu")
+    return {"killed by": TEST if killer else "", "test": killer or ""}
+
+
+def judge_full(mutant: Mutant) -> dict[str, str]:
+    """Return whether `make test-full` kills the mutant by the tests that cover its line."""
+    with mutated(mutant) as root:
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
         killer = run_tests(root, mutant.tests, profile, "not gpu")
-        if killer and killer != ENDLESS:
-            return {"killed by": FULL, "test": killer}
-    return {"killed by": "", "test": ""}
+    if killer and killer != ENDLESS:
+        return {"killed by": FULL, "test": killer}
+    return {"killed by": "", "test": "", "full": killer or "survives these tests of test-full"}
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
@@ -170,12 +185,7 @@ def main(command: str, *words: str) -> None:
     results = kept_results()
     chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
     if command == "check":
-        wrong = []
-        for mutant in chosen:
-            try:
-                find(mutant, ROOT)
-            except LookupError as error:
-                wrong.append(str(error))
+        wrong = [mutant.name for mutant in chosen if not applies(mutant)]
         print("\n".join(wrong) or f"all {len(chosen)} patches apply")
         sys.exit(bool(wrong))
     if command == "table":
@@ -184,8 +194,13 @@ def main(command: str, *words: str) -> None:
         PAGE.write_text(f"{before}{BEGIN}\n{table(results)}\n{END}{after}")
         return
     for mutant in chosen:
+        if not applies(mutant):
+            print(f"{mutant.name}: its text has changed")
+            continue
         if command == "again" or (command == "judge" and mutant.name not in kept_results()):
             found = judge(mutant)
+        elif command == "full" and not results[mutant.name]["killed by"]:
+            found = judge_full(mutant)
         elif command == "whole" and results[mutant.name]["killed by"] in ("", FULL):
             found = judge_whole(mutant, results[mutant.name])
         else:

@@ -36,7 +36,7 @@ begun = threading.Event()
 stopped = []  # whether the loop or kernel of this attempt was, when it ended
 
 if device == "cpu":
-    from graphla.backends.cpu import bfs, closure
+    from graphla.backends.cpu import bfs as searches, closure
     from graphla.backends.cpu.loops.bfs import REACHED
 
     def noting(load, reached):
@@ -53,7 +53,7 @@ if device == "cpu":
 
         return loaded
 
-    bfs.load = noting(bfs.load, lambda arrays: arrays[10][REACHED])  # of its state
+    searches.load = noting(searches.load, lambda arrays: arrays[10][REACHED])  # of its state
     closure.load = noting(closure.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
 else:
     from graphla.backends.cuda import persistent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphla.operations import indexing, ordering
+from graphla.operations import hashed_random, indexing, ordering
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from semirings import indexunary
@@ -35,6 +35,15 @@ def rank_entries(x: Any) -> Any:
     x is a full Vector or a Matrix; the result has its pattern, and INT64 values.
     """
     return x._of(perform("rank", ordering.rank_entries, x._read()))
+
+
+def random_order(A: Matrix, seed: int) -> Vector:
+    """Return the position, INT64, of each vertex of A in a random order."""
+    return Vector._of(perform("order", _random_order, A._read(), seed))
+
+
+def _random_order(a: Any, seed: int) -> Any:
+    return ordering.rank_entries(hashed_random.priorities(a, seed), are_distinct=True)
 
 
 def number_values(x: Any) -> tuple[Any, int]:

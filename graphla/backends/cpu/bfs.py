@@ -1,224 +1,270 @@
-"""Breadth-first searches, and the plans they read: the host side of `loops/bfs`.
+"""Breadth-first search: a compiled loop, or a loop of products in NumPy.
 
-The loop goes through all levels; the host comes in between for the few that are pulled, which may
-be spread over threads, or to take the time of each if a recorder listens. A search of a large
-matrix is run by another thread, so that Ctrl-C reaches the one that waits for it: it sets a flag
-that the loops read at each level, and every few thousand edges.
+The compiled loop (`loops/bfs`) goes through all levels. It returns to the host for the few levels
+that are pulled, which may be spread over threads, and after each level if a recorder listens. A
+search of a large matrix runs in another thread, so that Ctrl-C reaches the thread that waits: that
+thread sets a flag, which the loops read at each level and every few thousand edges.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.traversals import (
-    BYTE_LEVELS,
-    allowed_vertices,
-    check_level,
-    of_idle,
-)
-from graphla.backends.cpu.loops import bfs as constants
-from graphla.backends.cpu.operands import between, row_parts, spread
-from graphla.backends.cpu.spmv import first_of_rows
-from graphla.backends.traversals import Level, Towards, Tree
+from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.loops import bfs as loops
+from graphla.backends.cpu.loops.bfs import Graph, Rule, Work
+from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.cpu.operands import between
+from graphla.backends.cpu.spmspv import push
+from graphla.backends.cpu.spmv import first_of_rows, pull
+from graphla.backends.requests import FOREVER, BfsResult, Level, Search, Towards
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
-from graphla.formats import Array, Csr, Plan, VectorMask
+from graphla.formats import Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
+from graphla.settings import config
+from semirings.semiring import any_secondi, min_secondi
 
-APART = 1 << 20
-"""Entries and vertices of a matrix from which a search is run apart: fewer are done in 20 ms."""
-WIDE = 1 << 17
-"""Vertices left from which a pull is worth waking another thread for."""
-EDGES = 2 * int(constants.ROOM)
+BYTE_LEVELS = 255
+"""The number of levels that a byte holds; its greatest value marks a vertex that is not reached."""
+EDGES = 2 * int(loops.ROOM)
 """Targets and sources of the edges that a push lists at a time."""
 FEW = 64
 """Starts that are marked one by one."""
-FOREVER = 2**62
+PULLS = 32
+"""Parts of a pull that threads share."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
-_directions = {"auto": 0, "push": constants.PUSH, "pull": constants.PULL}
+_directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 
 
-ready: set[tuple] = set()
-"""Kinds of traversals, and the dtypes they met, whose loops are at hand."""
+@dataclass(frozen=True, slots=True)
+class BfsTuning:
+    """Measured on two cores (docs/performance-log.md)."""
+
+    apart: int = 1 << 20  # vertices and entries from which a search runs in another thread: 20 ms
+    wide: int = 1 << 17  # vertices left from which a pull is worth a second thread
+    # in NumPy, in units of one entry that a pull reads:
+    stopping: float = 0.6  # an entry of a pull that stops early: often it stops sooner
+    pushed: float = 2.0  # an entry of a push
 
 
-def is_ready(*key: Any) -> bool:
-    """Whether a traversal of this kind, on these dtypes, has run here before.
+TUNING = BfsTuning()
 
-    Then its loop is at hand, and quicker than NumPy on the smallest matrix.
+
+def bfs(request: Search) -> BfsResult:
+    """Return how many edges away from the nearest start each vertex is, and by which edge."""
+    out, pulled = request.out, request.into or request.out
+    types = out.indptr.dtype, pulled.indptr.dtype
+    key = ("bfs", *types, request.levels, request.parents)
+    if not compiles_traversal(out.nvals, out.nrows, key):
+        return bfs_numpy(request)
+    result = bfs_numba(request, config.threads)
+    ready.add(key)
+    return result
+
+
+# --- NumPy ----------------------------------------------------------------------------------------
+
+
+def bfs_numpy(request: Search) -> BfsResult:
+    """f⟨¬p, r⟩ = f any.secondi A until f is empty, one product per level."""
+    out, into, n = request.out, request.into, request.out.nrows
+    frontier = np.sort(request.starts).astype(np.int32)
+    present = np.zeros(n, bool)
+    present[frontier] = True
+    closed = present.copy()
+    if request.mask is not None:
+        closed |= ~allowed_vertices(request.mask)
+    level = None if request.levels is None else np.empty(n, request.levels)
+    parent = np.empty(n, np.int32) if request.parents else None
+    if parent is not None:
+        parent[frontier] = frontier
+    semiring = (min_secondi if request.parents == "least" else any_secondi)["INT64"]
+    left = n - int(np.count_nonzero(closed))
+    reached, depth, trace = frontier.size, 0, []
+    while frontier.size:
+        if level is not None:
+            check_level(depth, level.dtype)
+            level[frontier] = depth
+        if depth == request.limit or not left:
+            break
+        begin = perf_counter()
+        expanded = frontier.size
+        edges = int((out.indptr[frontier + 1] - out.indptr[frontier]).sum())
+        towards = choose_direction(request.direction, edges, left, out.nvals, into)
+        hidden = VectorMask(n, closed, None, True)
+        if towards == "pull" and into is not None:
+            at = np.zeros(n, bool)
+            at[frontier] = True
+            found = pull(into, BitmapVector(n, at, closed, expanded), semiring, "vxm", hidden)
+        else:
+            found = push(out, SparseVector(n, frontier, frontier), semiring, "vxm", hidden)
+        frontier, values = _sorted_entries(found)
+        closed[frontier] = present[frontier] = True
+        if parent is not None:
+            parent[frontier] = values
+        reached += frontier.size
+        left -= frontier.size
+        depth += frontier.size > 0
+        if request.traced:
+            trace.append(Level(towards, expanded, edges, perf_counter() - begin))
+    return BfsResult(level, parent, present, reached, depth, trace)
+
+
+def choose_direction(
+    wanted: Towards, edges: int, left: int, nvals: int, into: Csr | None
+) -> Towards:
+    """Return "push" along `edges` edges or "pull" to the vertices left; "push" without a CSC."""
+    if into is None or wanted == "push":
+        return "push"
+    if wanted == "pull":
+        return "pull"
+    tuning = current(TUNING)
+    degree = nvals / max(into.nrows, 1)
+    pulled = left + tuning.stopping * left * min(degree, nvals / max(edges, 1)) + into.nrows / 8
+    return "push" if tuning.pushed * edges <= pulled else "pull"
+
+
+def check_level(level: int, dtype: np.dtype[Any]) -> None:
+    """Refuse a level that a byte does not hold."""
+    if dtype.itemsize == 1 and level >= BYTE_LEVELS:
+        raise OverflowError(
+            f"there is a vertex {level} edges away from the start, but levels of one byte "
+            f"({dtype}) hold at most {BYTE_LEVELS - 1}; ask for int32"
+        )
+
+
+def _sorted_entries(v: SparseVector | BitmapVector) -> tuple[Array, Array]:
+    """Return the indices in order, and their values."""
+    if isinstance(v, BitmapVector):
+        indices = v.present.nonzero()[0].astype(np.int32)
+        return indices, v.values[indices]
+    if v.is_sorted:
+        return v.indices, v.values
+    order = v.indices.argsort(kind="stable")
+    return v.indices[order], v.values[order]
+
+
+# --- the compiled loop ----------------------------------------------------------------------------
+
+
+def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsResult:
+    """Return the result of the compiled loop.
+
+    With `stop`, a flag of the caller, the caller runs this function in another thread.
     """
-    return key in ready
-
-
-# --- breadth first ------------------------------------------------------------------------------
-
-
-def bfs(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: np.dtype[Any] | None,
-    parents: Literal["any", "least"] | None,
-    direction: Towards,
-    plan: Plan | None,
-    traced: bool,
-    threads: int,
-    stop: Array | None = None,
-) -> Tree:
-    """How many edges away from the nearest start each vertex is, and by which edge.
-
-    With `stop`, a flag of the caller's, it is the caller who waits apart.
-    """
-    n = out.nrows
-    level = np.empty(n if levels is not None else 1, levels or _int32)
-    parent = np.empty(n if parents else 1, np.int32)
-    marked = marks(n, starts)
-    barred = barred_words(n, plan, mask)
-    barred &= ~marked
-    done = barred | marked
-    seen = done if mask is None else marked
-    queue = scratch.take("queue", n + 2, _int32)  # two past its end may be written
-    queue[: starts.size] = starts
-    if levels is not None:
-        level[starts] = 0
-    if parents:
-        parent[starts] = starts
-    pulled = out if into is None else into
-    if plan is not None:
-        firsts = plan.first
-    elif into is not None:
-        firsts = first_of_rows(into, threads)
+    out, n = request.out, request.out.nrows
+    search = _Search(request, threads, np.zeros(1, np.int64) if stop is None else stop)
+    if stop is None and n + out.nvals >= current(TUNING).apart:
+        apart(search, search.work.stop, threads)
     else:
-        firsts = parent
-    state = np.zeros(11, np.int64)
-    left = n - (count_bits(barred) - (-n & 63)) - starts.size
-    unseen = out.nvals if mask is None else _entries_into(pulled, ~unpacked(done, n))
-    state[:] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
-    is_apart = stop is None and n + out.nvals >= APART
-    stop = np.zeros(1, np.int64) if stop is None else stop
-    maps = (done, seen, np.zeros(done.size, _word))
-    rows = (pulled.indptr, pulled.indices, firsts, level, parent, *maps)
-    listed = np.empty(EDGES, np.int32)
-    found = (level, parent, *maps, queue, listed, state, stop)
-    arrays = (out.indptr, out.indices, pulled.indptr, *found)
-    rows = (*rows, stop)
-    depth = BYTE_LEVELS - 1 if level.itemsize == 1 else FOREVER
-    flags = (int(levels is not None), int(parents is not None))
-    towards = _directions["push" if into is None else direction]
-    rule = (int(mask is not None), int(pulled.indices is out.indices), towards, limit, depth)
-    call = _Search(parents == "least", arrays, rows, flags, rule, traced, threads)
-    if is_apart:
-        apart(call, stop, threads)
-    else:
-        call()
-    scratch.give("queue", queue)
-    ready.add(("bfs", out.indptr.dtype, pulled.indptr.dtype, levels, parents))
-    if levels is not None:
-        check_level(int(state[constants.DEPTH]), levels)
-    return Tree(
-        level if levels is not None else None,
-        parent if parents else None,
-        unpacked(seen if mask is not None else done ^ barred, n),
-        int(state[constants.REACHED]),
-        int(state[constants.DEPTH]),
-        call.trace,
-    )
-
-
-PULLS = 32
-"""Parts of a pull, taken by whoever is free."""
+        search()
+    return search.result()
 
 
 class _Search:
     """The loop, called until it is finished: for all levels at once, or one by one if traced."""
 
-    def __init__(
-        self,
-        least: bool,
-        arrays: tuple,
-        rows: tuple,
-        flags: tuple[int, int],
-        rule: tuple[int, ...],
-        traced: bool,
-        threads: int,
-    ) -> None:
-        self.arrays, self.rows, self.flags, self.rule = arrays, rows, flags, rule
-        self.spec = (numba_ops.searching, least)
-        self.traced, self.threads = traced, threads
-        self.loop = load("bfs.search", self.spec, arrays)
+    def __init__(self, request: Search, threads: int, stop: Array) -> None:
+        self.request, self.threads = request, threads
+        self.spec = (numba_ops.searching, request.parents == "least")
+        out, into, starts, mask = request.out, request.into, request.starts, request.mask
+        n, pulled = out.nrows, out if into is None else into
+        has_levels, has_parents = request.levels is not None, request.parents is not None
+        levels = np.empty(n if has_levels else 1, request.levels or _int32)
+        parents = np.empty(n if has_parents else 1, np.int32)
+        marked = mark(n, starts)
+        self.barred = barred_words(n, request.plan, mask) & ~marked
+        done = self.barred | marked
+        seen = done if mask is None else marked
+        queue = scratch.take("queue", n + 2, _int32)  # two past its end may be written
+        queue[: starts.size] = starts
+        if has_levels:
+            levels[starts] = 0
+        if has_parents:
+            parents[starts] = starts
+        firsts = parents  # not read
+        if request.plan is not None:
+            firsts = request.plan.first
+        elif into is not None:
+            firsts = first_of_rows(into, threads)
+        state = np.zeros(11, np.int64)
+        left = n - (_count_bits(self.barred) - (-n & 63)) - starts.size
+        unseen = out.nvals if mask is None else _entries_into(pulled, ~unpack(done, n))
+        state[:] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
+        self.graph = Graph(out.indptr, out.indices, pulled.indptr, pulled.indices, firsts)
+        following, listed = np.zeros(done.size, _word), np.empty(EDGES, np.int32)
+        self.work = Work(levels, parents, done, seen, following, queue, listed, state, stop)
+        self.rule = Rule(
+            has_levels=int(has_levels),
+            has_parents=int(has_parents),
+            has_two_maps=int(mask is not None),
+            is_symmetric=int(pulled.indices is out.indices),
+            direction=_directions["push" if into is None else request.direction],
+            limit=request.limit,
+            deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
+        )
+        self.loop = load("bfs.search", self.spec, (self.graph, self.work, self.rule))
         self.trace: list[Level] = []
 
     def __call__(self) -> None:
-        state = self.arrays[-2]
-        steps = 1 if self.traced else FOREVER
-        status = constants.PAUSED
-        while status == constants.PAUSED:
+        state, traced = self.work.state, self.request.traced
+        arguments = (*self.graph, *self.work, *self.rule, 1 if traced else FOREVER)
+        status = loops.PAUSED
+        while status == loops.PAUSED:
             begin = perf_counter()
-            before = state.copy() if self.traced else state
-            status = self.loop(*self.arrays, *self.flags, *self.rule, steps)
-            while status == constants.TO_PULL:
-                state[constants.FOUND] = self.pull(state)
-                status = self.loop(*self.arrays, *self.flags, *self.rule, steps)
-            if self.traced and status != constants.STOPPED:
+            before = state.copy() if traced else state
+            status = self.loop(*arguments)
+            while status == loops.TO_PULL:
+                state[loops.FOUND] = self.pull()
+                status = self.loop(*arguments)
+            if traced and status != loops.STOPPED:
                 self.record(before, state, perf_counter() - begin)
 
-    def pull(self, state: Array) -> int:
-        """How many vertices one pull finds, spread over threads if many are left to look at."""
-        words, threads = self.rows[-2].size, self.threads
-        loop = load("bfs.pull_words", self.spec, self.rows)
-        rule = (int(state[constants.DEPTH]), *self.flags)
-        if threads == 1 or state[constants.LEFT] <= WIDE:
-            return loop(*self.rows, *rule, 0, words)
+    def pull(self) -> int:
+        """Return how many vertices one pull finds, by several threads if many are left."""
+        operands, state = (self.graph, self.work, self.rule), self.work.state
+        loop = load("bfs.pull_words", self.spec, operands)
+        arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
+        words, threads = self.work.next.size, self.threads
+        if threads == 1 or state[loops.LEFT] <= current(TUNING).wide:
+            return loop(*arguments, 0, words)
         parts = between([words * part // PULLS for part in range(PULLS + 1)])
-        stop = self.rows[-1]
-        return sum(run(lambda *part: loop(*self.rows, *rule, *part), parts, threads, stop))
+        return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
-        """One level, unless there was none left to run."""
-        if not before[constants.FRONTIER] or not before[constants.LEFT]:
+        """Record one level, unless none was left to run."""
+        if not before[loops.FRONTIER] or not before[loops.LEFT]:
             return
-        pulled = bool(after[constants.PULLED])
-        edges = before[constants.UNSEEN] if pulled else after[constants.EDGES]
-        frontier = int(before[constants.FRONTIER])
+        pulled = bool(after[loops.PULLED])
+        edges = before[loops.UNSEEN] if pulled else after[loops.EDGES]
+        frontier = int(before[loops.FRONTIER])
         self.trace.append(Level("pull" if pulled else "push", frontier, int(edges), seconds))
 
-
-# --- plans --------------------------------------------------------------------------------------
-
-
-def plan(out: Csr, into: Csr, full: bool, threads: int) -> Plan:
-    """Which vertices have no edge, and a neighbour of each: in a full plan the one of most edges.
-
-    Most searches reach a vertex of many edges early, so that a pull seldom looks any further.
-    """
-    begin = perf_counter()
-    n = out.nrows
-    if full:
-        first = np.empty(n, np.int32)
-        arrays = (into.indptr, into.indices, first)
-        loop = load("bfs.find_hubs", (numba_ops.searching, False), arrays)
-        spread(loop, arrays, (), row_parts(into.indptr, threads), threads)
-    else:
-        first = first_of_rows(into, threads)
-    idle = first < 0
-    if into is not out:
-        idle &= out.indptr[1:] == out.indptr[:-1]
-    return of_idle(idle, first, begin)
+    def result(self) -> BfsResult:
+        work, request, n = self.work, self.request, self.request.out.nrows
+        scratch.give("queue", work.queue)
+        reached, depth = int(work.state[loops.REACHED]), int(work.state[loops.DEPTH])
+        if request.levels is not None:
+            check_level(depth, request.levels)
+        present = unpack(work.done ^ self.barred if request.mask is None else work.seen, n)
+        levels = None if request.levels is None else work.levels
+        parents = None if request.parents is None else work.parents
+        return BfsResult(levels, parents, present, reached, depth, self.trace)
 
 
-# --- bit maps -----------------------------------------------------------------------------------
+# --- bit maps -------------------------------------------------------------------------------------
 
 
-def marks(n: int, vertices: Array) -> Array:
-    """A bit map of n vertices with some of them set."""
+def mark(n: int, vertices: Array) -> Array:
+    """Return a bit map of n vertices in which some are set."""
     if vertices.size > FEW:
         flags = np.zeros((n + 63) >> 6 << 6, bool)
         flags[vertices] = True
@@ -230,7 +276,7 @@ def marks(n: int, vertices: Array) -> Array:
 
 
 def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
-    """A bit map of what need not be reached, or must not be; the bits past n are set."""
+    """Return a bit map of vertices that need not or must not be reached; bits past n are set."""
     words = np.zeros((n + 63) >> 6, _word)
     if plan is not None:
         halves = words.view(np.uint32)
@@ -245,16 +291,15 @@ def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
     return words
 
 
-def unpacked(words: Array, n: int) -> Array:
-    """A bit map as truth values."""
+def unpack(words: Array, n: int) -> Array:
+    """Return a bit map as an array of n truth values."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").view(bool)
 
 
-def count_bits(words: Array) -> int:
-    """How many bits are set."""
+def _count_bits(words: Array) -> int:
     return int.from_bytes(words.tobytes(), "little").bit_count()
 
 
 def _entries_into(a: Csr, flags: Array) -> int:
-    """How many entries the flagged rows hold."""
+    """Return how many entries the flagged rows hold."""
     return int((a.indptr[1:] - a.indptr[:-1])[flags].sum())

@@ -22,6 +22,12 @@ def presence(mask: VectorMask) -> Array:
     return present
 
 
+def allowed_vertices(mask: VectorMask) -> Array:
+    """Return one flag for each index: whether the mask lets it through."""
+    there = presence(mask)
+    return ~there if mask.complement else there
+
+
 def allowed(mask: VectorMask, indices: Array) -> Array:
     """Whether the mask lets each index through."""
     listed = mask.indices

@@ -33,9 +33,9 @@ from graphla.backends.cuda.kronecker import kronecker
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
-from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
+from graphla.backends.cuda.multi_source_bfs import multi_source_bfs
 from graphla.backends.cuda.pagerank import pagerank
-from graphla.backends.cuda.plan import plan, price_of_plan, turned
+from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
 from graphla.backends.cuda.sort import sort_by

@@ -1,13 +1,13 @@
-// Breadth-first search inside one launch: what its steps share, and the step by push.
+// Breadth-first search inside one launch: what the kernels take, and the step by push.
 //
-// Vertices have the numbers of the graph that is walked: the user's, or those of a relabelled plan.
+// Vertices have the numbers of the graph that is walked: the user's, or those of a relabeled plan.
 // Invariants, between two levels:
 // - bit v of the map is set where v's level is at most `level`;
 // - each vertex whose level is `level` (the frontier) is either in the queue, once, or is one of
 //   the bits in which the two maps differ;
-// - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so an
-//   entry's place and the place of its first edge are claimed together: the queue is its own prefix
-//   sum, and edges are cut evenly by a search. Degrees are summed in units of 2^unit edges, rows
+// - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so one
+//   atomic claims an entry's place and the place of its first edge: the queue is its own prefix sum,
+//   and a binary search cuts the edges evenly. Degrees are summed in units of 2^unit edges, rows
 //   rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more in 16.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
@@ -15,7 +15,13 @@
 
 namespace graphla {
 
-constexpr int BFS_THREADS = 1024;  // of a block
+/// Sizes that the host reads, too.
+enum BfsShape {
+  BFS_THREADS = 1024,     // of a block
+  ALONE_SHORT = 8,        // longest row, in entries, that a thread of the one block follows by itself
+  ALONE_LONG = 512,       // longer rows of a level that the one block follows
+  SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
+};
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;          // a byte's level from which the level stands in `deep`
 constexpr u32 UNREACHED = 255;
@@ -36,7 +42,7 @@ enum BfsControl {
   INTO_LEFT = 6,    // edges into them
   IDLE_STARTS = 7,  // starts that no edge touches
   SAMPLED = 8,      // vertices not yet reached that were looked at to weigh directions,
-  SAMPLED_HITS = 9, // and those of them whose first neighbour was reached
+  SAMPLED_HITS = 9, // and those of them whose first neighbor was reached
   ALONE_LEVEL = 10, // what block 0 hands over after its levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
@@ -54,9 +60,9 @@ template <class Slot> struct SumsOf {
   Slot out, into, into_left;
 };
 
-/// How many neighbours a pull looks at, about: one of each vertex that is left, and of those that
+/// How many neighbors a pull looks at, about: one of each vertex that is left, and of those that
 /// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
-/// vertices `hits` have a first neighbour that is reached. Where these are fewer than `part`, what is
+/// vertices `hits` have a first neighbor that is reached. Where these are fewer than `part`, what is
 /// left hangs together and lies far away, and most rows are read to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
@@ -106,6 +112,72 @@ DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 template <class Offset> struct unsigned_of { typedef u32 type; };
 template <> struct unsigned_of<i64> { typedef u64 type; };
 
+// --- what a kernel takes --------------------------------------------------------------------------
+
+/// The graph that a search walks, in its own numbering.
+template <class Offset> struct Graph {
+  i64 n;                     // vertices
+  i64 active;                // vertices 0..active - 1 have edges
+  i64 several;               // vertices from this one on have one neighbor at most
+  const Offset *out_indptr;  // rows of the edges out of each vertex
+  const i32 *out_indices;
+  const Offset *in_indptr;   // rows of the edges into each vertex; null if the search must not pull
+  const i32 *in_indices;
+  const i32 *first;          // an in-neighbor of each vertex, or null
+  const u32 *idle;           // bits of the vertices without edges, or null
+  const i32 *renumbered;     // the number of each of the user's vertices; null if they are the same
+  const i32 *old;            // the user's number of each vertex; null if they are the same
+};
+
+/// What the caller asks for, in the user's numbering.
+struct Query {
+  const i32 *starts;  // null for one start
+  i64 starts_count;
+  const bool *flags;  // of the mask, or null
+  i64 limit;          // the greatest level
+  i32 start;          // if there is only one
+  i32 direction;      // `Direction`
+  bool complement;    // of the mask
+};
+
+/// Where the answer goes, in the user's numbering.
+template <class Offset, class Level> struct Answer {
+  Level *levels;   // null if not wanted
+  i32 *parents;    // null if not wanted
+  bool *present;   // n
+  const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
+  const i32 *least_of;
+  bool by_columns;          // these rows are edges into each vertex
+};
+
+/// Device memory that a search works in. Null where a search does not need it.
+template <class Offset> struct State {
+  typedef typename unsigned_of<Offset>::type Slot;
+  u32 *map, *other_map;  // bits of the reached vertices
+  u32 *masked;           // bits of the vertices never to be reached
+  Slot *queue_begin;     // the queue: see Search
+  u32 *queue_slot;
+  i32 *queue_vertex;
+  u32 *queue_degree;
+  i32 *spill;            // n vertices
+  u8 *bytes;             // of a relabeled graph: the level of each vertex, or DEEP,
+  i32 *deep;             // the level where that is DEEP,
+  i32 *parents;          // and the parent
+};
+
+/// Limits of a search, most of them for small levels.
+struct Limits {
+  i64 alone_edges;    // one block or cluster takes over a level of at most this many edges
+  i64 grid_edges;     // and gives back a level of more edges
+  i32 alone_room;     // vertices that the queue of one block holds
+  i32 pool;           // words of dynamic shared memory for lists and queues
+  i32 shared_words;   // words behind the pool for the map of one block
+  i32 unit;           // a unit of the queue is 2^unit edges where offsets have 64 bits
+  float push_cost;    // of an edge by push, in neighbors that a pull looks at
+};
+
+// --- a search -------------------------------------------------------------------------------------
+
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
   typedef typename unsigned_of<Offset>::type Slot;  // an edge of the queue, counted from its start
@@ -113,30 +185,26 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
   // the graph
-  i64 active;  // vertices 0..active - 1 have edges
-  const Offset *__restrict__ out_ptr;
-  const i32 *__restrict__ out;
-  const Offset *__restrict__ in_ptr;  // null where the graph is not there by columns
-  const i32 *__restrict__ in;
-  const i32 *__restrict__ first;      // the first in-neighbour of each vertex, or null
-  const u32 *fixed;                   // bits of vertices never to be reached, or null
-  const i32 *__restrict__ old;        // the user's number of each vertex, or null: the same
-  bool is_masked;                     // fixed vertices can be neighbours
+  i64 active;
+  const Offset *out_ptr, *in_ptr;
+  const i32 *out, *in, *first, *old;
+  const u32 *fixed;  // bits of vertices never to be reached, or null
+  bool is_masked;    // fixed vertices can be neighbors
   bool is_directed;
-  i32 unit;                           // PADDED: a unit is 2^unit edges
+  i32 unit;
 
   // the queue
   Slot *queue_begin;  // of each entry: where its row begins, less the slot of its first edge
   u32 *queue_slot;    // that slot, in units
   i32 *queue_vertex;
-  u32 *queue_degree;  // PADDED alone
-  i32 *spill;         // vertices that one block has no room for
+  u32 *queue_degree;  // only if PADDED
+  i32 *spill;         // vertices for which the queue of one block has no room
   u32 spill_room;
 
   // what is found
-  u8 *bytes;       // of a relabelled graph: levels, or DEEP
+  u8 *bytes;
   i32 *deep;
-  Level *levels;   // else the user's, or null
+  Level *levels;
   i32 *parents;
   u64 *control;    // the sums of this level
   u64 base;        // QUEUED before this level
@@ -145,6 +213,16 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *buffer;
   u32 *buffered;
   u32 buffer_room;
+
+  DEVICE Search(const Graph<Offset> &graph, const Query &query, const Answer<Offset, Level> &answer,
+                const State<Offset> &state, const Limits &limits, u64 *sums)
+      : active(graph.active), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr), out(graph.out_indices), in(graph.in_indices),
+        first(graph.first), old(graph.old), fixed(query.flags ? state.masked : graph.idle),
+        is_masked(query.flags != nullptr), is_directed(graph.in_indptr != graph.out_indptr), unit(limits.unit),
+        queue_begin(state.queue_begin), queue_slot(state.queue_slot), queue_vertex(state.queue_vertex),
+        queue_degree(state.queue_degree), spill(state.spill), spill_room(u32(graph.n)), bytes(state.bytes),
+        deep(state.deep), levels(answer.levels),
+        parents(PARENTS && graph.renumbered ? state.parents : answer.parents), control(sums), base(0) {}
 
   DEVICE u32 units(u32 degree) const {
     if constexpr (PADDED) return u32((u64(degree) + (u64(1) << unit) - 1) >> unit);
@@ -358,7 +436,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Looks at the first neighbours of some vertices not yet reached: other ones for each `which`.
+  /// Looks at the first neighbors of some vertices not yet reached: other ones for each `which`.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
     const i64 word = i64((which * 2654435761u >> 4) % u32(words));

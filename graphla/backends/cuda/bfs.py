@@ -1,353 +1,385 @@
 """Breadth-first search, the whole traversal in one launch.
 
-Kernels: bfs.cu; bfs_deep.cu, the same in clusters of blocks; bfs_small.cu, by one cluster. Waits:
-for the traversal.
+Kernels: bfs.cu; bfs_deep.cu, the same kernel in clusters of blocks; bfs_small.cu, one cluster for a
+small graph. Waits: for the traversal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any, Literal
-from weakref import WeakKeyDictionary, ref
+from typing import Any
+from weakref import ref
 
 import cupy as xp
 import numpy as np
 
-from graphla.backends import Level, Tree
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import NULL, size
+from graphla.backends.cuda.launch import card
 from graphla.backends.cuda.matvec import flags_of
-from graphla.backends.traversals import Meanwhile
+from graphla.backends.requests import BfsResult, Level, Search
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
-from graphla.formats import Array, Csr, Plan, VectorMask
+from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.formats import Array, remember
 
-THREADS = 1024  # of a block, as BFS_THREADS in bfs.cuh
-ROOM = 4096
-"""Vertices that one block's queue in shared memory holds: half of LEAST_POOL at most."""
-POOL, LEAST_POOL = 16384, 8704
-"""Words of shared memory for lists of vertices; the least that the lists of pulls need."""
-DEEP_POOL = 32768
-"""The same where blocks of a cluster send one another vertices."""
-SMALL_MAP, FEW_EDGES = 12288, 8
-"""A map of so few words, or of a graph of so few edges a vertex, one block has in shared memory."""
-CLUSTER = 16
-"""Blocks that walk the small levels of a graph of few edges together, on cards that have clusters;
-elsewhere one block does it alone."""
-ALONE_EDGES = 4096
-"""A level of no more edges is given to one block, if its vertices have room there;"""
-MOST_ALONE = 4096
-"""no level of more: a list of its long rows has room, ALONE_SHORT x ALONE_LONG in bfs_alone.cuh."""
-CLUSTER_EDGES = 16384
-"""A level of no more edges is given to a cluster;"""
-GRID_EDGES = 24576
-"""and one of more edges is taken from it."""
-SMALL_EDGES = 3 << 20
-"""A graph of no more entries is searched by one cluster of blocks, each with all maps of its
-vertices in shared memory, if there is room;"""
-SMALL_ROOM, LEAST_SMALL_ROOM = 16384, 4096
-"""and for so many words of lists beside them."""
-SMALL_STATIC, SMALL_SUMS = 12800, 20
-"""Bytes of shared memory that its kernel has beside those asked for; of one block's sums."""
-SMALL_PUSH_COST = 0.3
-SMALL_THREADS, FEW_WORDS = 512, 1024
-"""Threads of a block of it, where the graph's map has no more words; else as many as others."""
-HUBS = 24
-"""The class of degrees of 128 and more: such rows are followed by all of its blocks together."""
-PUSH_COST = 1.25
-"""What an edge out of the frontier costs by push, in looks at a neighbour by pull."""
-UNIT = 4
-"""Edges of matrices with 64-bit offsets are counted in units of 2^UNIT in the queue."""
-STATIC = 6656
-"""Bytes of shared memory that the kernel has beside those asked for."""
-MOST_RECORDS = 1 << 20
+GRAPH, QUERY, ANSWER, STATE, LIMITS = (
+    Struct("bfs.cuh", name) for name in ("Graph", "Query", "Answer", "State", "Limits")
+)
+SMALL_LIMITS = Struct("bfs_small.cuh", "SmallLimits")
+RECORDS = Struct("persistent.cuh", "Records")
+DIRECTION, SHAPE = (enumeration("bfs.cuh", name) for name in ("Direction", "BfsShape"))
+DIRECTIONS = {
+    "auto": int(DIRECTION.EITHER),
+    "push": int(DIRECTION.PUSHES),
+    "pull": int(DIRECTION.PULLS),
+}
+WAY = enumeration("bfs.cuh", "Way")
+WAYS = {WAY.BY_PUSH: "push", WAY.BY_PULL: "pull", WAY.BY_PUSH_ALONE: "push"}
 TOO_DEEP = persistent.FAULT
-INT32, FALSE = np.dtype(np.int32), np.bool_(False)
-DIRECTIONS = {"auto": np.int32(0), "push": np.int32(1), "pull": np.int32(2)}
-WAYS = ("push", "pull", "push")
+THREADS = int(SHAPE.BFS_THREADS)
+SUMS_BYTES = int(SHAPE.SMALL_SUMS_BYTES)
+INT32 = np.dtype(np.int32)
+NO_RECORDS = RECORDS(at=None, room=0)
+MOST_RECORDS = 1 << 20
+HUBS = 24
+"""The class of the degrees from 128 to 255, as `Relabelled.ends` counts classes."""
 
 
-def bfs(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: np.dtype[Any] | None,
-    parents: Literal["any", "least"] | None,
-    direction: Literal["auto", "push", "pull"],
-    plan: Plan | None,
-    traced: bool,
-    meanwhile: Meanwhile | None = None,
-) -> Tree:
-    """Levels and parents of a breadth-first search from all starts at once."""
-    n = out.nrows
-    is_least = parents == "least"
-    kept = None if levels is None and not is_least else xp.empty(n, levels or np.int32)
-    tree = None if parents is None else xp.empty(n, xp.int32)
-    present = xp.empty(n, bool)
+@dataclass(frozen=True)
+class BfsTuning:
+    """Limits of searches, measured on an H200 (docs/performance-log.md).
+
+    A word has 4 bytes. Lists and the map of one block lie in the shared memory of a block.
+    """
+
+    room: int = 4096  # vertices in the queue of one block; at most half of least_pool
+    pool: int = 16384  # words for lists
+    least_pool: int = 8704  # words that the lists of pulls need
+    deep_pool: int = 32768  # words for lists where the blocks of a cluster send vertices
+    static: int = 6656  # bytes of shared memory that the kernel declares, at most
+    small_map: int = 12288  # one block keeps the map in shared memory if it has at most this many
+    few_edges: int = 8  # words, or if the graph has at most this many edges per vertex
+    cluster: int = 16  # blocks of a cluster that walk small levels together; 1 for one block
+    alone_edges: int = 4096  # one block takes over a level of at most this many edges,
+    cluster_edges: int = 16384  # a cluster one of at most this many,
+    grid_edges: int = 24576  # and either gives back a level of more
+    push_cost: float = 1.25  # of an edge by push, in neighbors that a pull looks at
+    unit: int = 4  # queues of graphs with 64-bit offsets count units of 2^unit edges
+    # one cluster searches a whole graph, with all maps of its vertices in shared memory:
+    small_edges: int = 3 << 20  # graphs of at most this many entries,
+    small_room: int = 16384  # with so many words for lists,
+    least_small_room: int = 4096  # or at least this many
+    small_static: int = 12800  # bytes of shared memory that the kernel declares, at most
+    small_push_cost: float = 0.3
+    small_threads: int = 512  # in a block, if a map
+    few_words: int = 1024  # has at most this many words; else THREADS
+
+
+TUNING = BfsTuning()
+
+
+def bfs(request: Search) -> BfsResult:
+    """Return levels and parents of a breadth-first search from all starts at once."""
+    n, dtype, parents = request.out.nrows, request.levels, request.parents
+    has_levels = dtype is not None or parents == "least"
+    levels = xp.ndarray(n, dtype or INT32) if has_levels else None
+    tree = None if parents is None else xp.ndarray(n, INT32)
+    present = xp.ndarray(n, bool)
     if not n:
-        return Tree(kept, tree, present, 0, 0, [])
-    start = np.int32(-1)  # a lone start travels as a number: an array would take a copy
-    if starts.size == 1 and isinstance(starts, np.ndarray):
-        start, starts = np.int32(starts[0]), NULL
-    else:
-        starts = xp.asarray(starts)
-    level = INT32 if levels is None else np.dtype(levels)
-    search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
-    scratch, pieces = search.scratch()
-    records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if traced else NULL
-    args = (
-        *(starts, start, size(1 if start >= 0 else starts.size)),
-        *((NULL, FALSE) if mask is None else (flags_of(mask), np.bool_(mask.complement))),
-        *(NULL if kept is None else kept, NULL if tree is None else tree, present),
-        *pieces,
-        *search.edges,
-        *(size(min(limit, n)), DIRECTIONS[direction]),
-    )
-    records_of = (records, size(len(records) if traced else 0))
-    beside = None
-    if meanwhile is not None:
-        beside = partial(meanwhile, None if levels is None else kept, tree, present)
+        return BfsResult(levels, tree, present, 0, 0, [])
+    query, keeps = _query(request)
+    shown = None if dtype is None else levels
+    meanwhile = request.meanwhile and partial(request.meanwhile, shown, tree, present)
+    records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if request.traced else None
+    traces = NO_RECORDS if records is None else RECORDS(at=records, room=len(records))
     try:
-        told = _run(search, args, records_of, beside)
+        told = _run(request, query, (levels, tree, present), traces, meanwhile)
     except persistent.Refused:
         _refusing.add(xp.cuda.runtime.getDevice())
-        _searches.clear()
-        search = _search_of(out, into, plan, level, kept is not None, parents, mask is not None)
-        told = _run(search, args, records_of, beside)
-    del scratch
+        told = _run(request, query, (levels, tree, present), traces, meanwhile)
+    del keeps
     status, depth, reached, recorded = told
     if status == TOO_DEEP:
-        raise OverflowError(f"a vertex is more than 254 edges away, which {levels} cannot hold")
-    if levels is None:
-        kept = None
-    return Tree(kept, tree, present, reached, depth, _trace(records, recorded) if traced else [])
+        raise OverflowError(f"a vertex is more than 254 edges away, which {dtype} cannot hold")
+    trace = [] if records is None else _trace(records, recorded)
+    return BfsResult(shown, tree, present, reached, depth, trace)
+
+
+def _query(request: Search) -> tuple[Packed, Any]:
+    """Return what the kernel is asked for, and arrays to keep until it has ended."""
+    starts, mask = request.starts, request.mask
+    start, count = 0, starts.size
+    if count == 1 and isinstance(starts, np.ndarray):
+        start, starts = int(starts[0]), None  # one start is a number: no copy to the device
+    elif count:
+        starts = xp.asarray(starts)
+    flags = None if mask is None else flags_of(mask)
+    query = QUERY(
+        starts=starts,
+        starts_count=count,
+        flags=flags,
+        limit=min(request.limit, request.out.nrows),
+        start=start,
+        direction=DIRECTIONS[request.direction],
+        complement=mask is not None and mask.complement,
+    )
+    return query, (starts, flags)
 
 
 def _run(
-    search: _Search,
-    args: tuple[Any, ...],
-    records: tuple[Any, Any],
+    request: Search,
+    query: Packed,
+    arrays: tuple[Any, Any, Any],
+    records: Packed,
     meanwhile: Callable[[], None] | None,
 ) -> list[int]:
-    return persistent.run(
-        *(
-            search.kernel,
-            search.blocks,
-            search.threads,
-            *search.graph,
-            *args,
-            *search.tuning,
-            *records,
-        ),
+    search = _prepare(request)
+    levels, parents, present = arrays
+    least_ptr, least_of, by_columns = search.least
+    answer = ANSWER(
+        levels=levels,
+        parents=parents,
+        present=present,
+        least_ptr=least_ptr,
+        least_of=least_of,
+        by_columns=by_columns,
+    )
+    memory, state = search.state()
+    told = persistent.run(
+        search.kernel,
+        search.blocks,
+        search.threads,
+        *(search.graph, query, answer, *state, search.limits, records),
         results=3,
         shared=search.shared,
         cluster=search.cluster,
         cooperative=search.is_cooperative,
         meanwhile=meanwhile,
+        as_struct=True,
     )
+    del memory
+    return told
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _Prepared:
     """What searches of one matrix, with one plan and the same results, have in common."""
 
-    out: Any  # weak references: what is known of a matrix is not to keep it
-    into: Any
     kernel: Kernel
     cluster: int
     is_cooperative: bool
     threads: int  # of a block
     blocks: int
     shared: int  # bytes
-    ends: tuple[int, ...]  # of the pieces of scratch
-    graph: tuple[Any, ...]  # arguments, as the kernel takes them
-    edges: tuple[Any, ...]
-    tuning: tuple[Any, ...]
+    graph: Packed
+    limits: Packed
+    least: tuple[Any, Any, bool]  # the rows from which least parents are chosen
+    ends: dict[str, tuple[int, int]]  # where each array of the state begins and ends, in bytes
 
-    def scratch(self) -> tuple[Any, list[Any]]:
-        """Memory for a call, and where the pieces begin: no pointer to a piece of none."""
+    def state(self) -> tuple[Any, tuple[Packed, ...]]:
+        """Return the memory of a call, and the arrays in it; null for an array of 0 bytes."""
         if not self.ends:
-            return None, []
-        memory, begin, pieces = xp.cuda.alloc(self.ends[-1]), 0, []
+            return None, ()
+        memory = xp.cuda.alloc(max(end for _, end in self.ends.values()))
         base = memory.ptr
-        for end in self.ends:
-            pieces.append(np.uint64(base + begin) if end > begin else NULL)
-            begin = end
-        return memory, pieces
-
-
-_searches: WeakKeyDictionary[Csr | Plan, dict[Any, _Search]] = WeakKeyDictionary()
-
-
-def _search_of(
-    out: Csr,
-    into: Csr | None,
-    plan: Plan | None,
-    level: np.dtype[Any],
-    has_levels: bool,
-    parents: Literal["any", "least"] | None,
-    is_masked: bool,
-) -> _Search:
-    """Kept with the plan, or with the matrix if it has none."""
-    tuning = (ALONE_EDGES, MOST_ALONE, GRID_EDGES, PUSH_COST, ROOM, POOL, LEAST_POOL, UNIT)
-    asked = (level.itemsize, has_levels, parents, is_masked, into is None)
-    key = (asked, tuning, SMALL_MAP, FEW_EDGES, CLUSTER, CLUSTER_EDGES, DEEP_POOL)
-    key += (SMALL_EDGES, SMALL_ROOM, SMALL_PUSH_COST, HUBS, SMALL_THREADS, FEW_WORDS)
-    owner = out if plan is None else plan
-    known = _searches.get(owner)
-    if known is None:
-        known = _searches[owner] = {}
-    found = known.get(key)
-    if found is None or found.out() is not out or (into is not None and found.into() is not into):
-        found = known[key] = _prepared(out, into, plan, level, has_levels, parents, is_masked)
-    return found
-
-
-def _prepared(
-    out: Csr,
-    into: Csr | None,
-    plan: Plan | None,
-    level: np.dtype[Any],
-    has_levels: bool,
-    parents: Literal["any", "least"] | None,
-    is_masked: bool,
-) -> _Search:
-    n, has_parents = out.nrows, parents is not None
-    graph = plan.relabelled if plan is not None else None
-    rows, columns, active = (
-        (out, into, n) if graph is None else (graph.out, graph.into, graph.active)
-    )
-    offset = rows.indptr.dtype
-    by = out if into is None else into
-    graph_of = (
-        *(size(n), size(active), size(n if graph is None else graph.ends[30])),
-        *(rows.indptr, rows.indices),
-        *((NULL, NULL) if columns is None else (columns.indptr, columns.indices)),
-        NULL if plan is None else plan.first if graph is None else graph.first,
-        plan.idle if plan is not None and graph is None else NULL,
-        *((NULL, NULL) if graph is None else (graph.new, graph.old)),
-    )
-    edges = (
-        *((by.indptr, by.indices) if parents == "least" else (NULL, NULL)),
-        np.bool_(into is not None),
-    )
-    known = ref(out), None if into is None else ref(into)
-    cluster = 1 if graph is not None else _cluster(out)
-    room, shared = (0, 0) if cluster > 1 else _small_shape(out)
-    if room:
-        threads = SMALL_THREADS if n <= 32 * FEW_WORDS else THREADS
-        types = offset, level, has_parents
-        kernel = load("bfs_small.cu", "search_small", NOTHING, *types, CLUSTER, threads)
-        kernel.widen()
-        if kernel.resident(threads, shared):
-            hubs = size(0 if graph is None else graph.ends[HUBS])
-            tuning = (hubs, np.int32(room), np.float32(SMALL_PUSH_COST))
-            return _Search(
-                *(*known, kernel, CLUSTER, False, threads, CLUSTER, shared, ()),
-                *(graph_of, edges, tuning),
-            )
-    file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
-    kernel = load(file, "search_breadth_first", NOTHING, offset, level, has_parents, cluster)
-    pool, words, shared, blocks = _shape(kernel, out, graph is not None, cluster)
-    words_of_map, width, is_renamed = 4 * -(-n // 32), offset.itemsize, graph is not None
-    scratch = (
-        *(words_of_map, words_of_map, words_of_map * is_masked),
-        *(n * width, 4 * n, 4 * n, 4 * n * (width == 8), 4 * n),
-        *(
-            n * (is_renamed and has_levels),
-            4 * n * (is_renamed and has_levels and level.itemsize > 1),
-            4 * n * (is_renamed and has_parents),
-        ),
-    )
-    return _Search(
-        *(*known, kernel, cluster, True, THREADS, blocks, shared),
-        ends=tuple(accumulate(-(-each // 256) * 256 for each in scratch)),
-        graph=graph_of,
-        edges=edges,
-        tuning=(
-            *(
-                size(min(ALONE_EDGES, MOST_ALONE) if cluster == 1 else CLUSTER_EDGES),
-                size(GRID_EDGES),
-                np.int32(ROOM),
-            ),
-            *(np.int32(pool), np.int32(words), np.int32(UNIT), np.float32(PUSH_COST)),
-        ),
-    )
+        arrays = {k: base + a if b > a else None for k, (a, b) in self.ends.items()}
+        return memory, (STATE(**arrays),)
 
 
 _refusing: set[int] = set()
-"""Devices that have refused clusters of CLUSTER blocks."""
+"""Devices that have refused clusters of `BfsTuning.cluster` blocks."""
 
 
-def _has_clusters() -> bool:
-    """Whether the card has clusters of so many blocks."""
-    device = xp.cuda.runtime.getDevice()
-    multiprocessors, has_clusters, _ = _card(device)
-    return has_clusters and multiprocessors >= CLUSTER > 1 and device not in _refusing
-
-
-def _small_shape(out: Csr) -> tuple[int, int]:
-    """Words for lists and bytes of shared memory of each block, where one cluster has the whole
-    graph's maps; (0, 0) where it does not.
-    """
-    if out.nvals > SMALL_EDGES or not _has_clusters():
-        return 0, 0
-    words = (out.nrows + 31) // 32
-    stride = (words + CLUSTER - 1) // CLUSTER | 1
-    maps = 2 * CLUSTER * SMALL_SUMS + 4 * (4 * CLUSTER * stride + 2 * stride)
-    most = _card(xp.cuda.runtime.getDevice())[2] + STATIC - SMALL_STATIC
-    room = min(SMALL_ROOM, (most - maps) // 4)
-    return (room, maps + 4 * room) if room >= LEAST_SMALL_ROOM else (0, 0)
-
-
-def _cluster(out: Csr) -> int:
-    """The blocks that walk small levels of a graph together: several if it may be deep, and if the
-    card has clusters, for which each of them takes its part of the map.
-    """
-    most = _card(xp.cuda.runtime.getDevice())[2]
-    words = -(-out.nrows // (32 * CLUSTER)) + LEAST_POOL
-    may_be_deep = out.nvals <= FEW_EDGES * out.nrows and 4 * words <= most
-    return CLUSTER if may_be_deep and _has_clusters() else 1
-
-
-def _shape(
-    kernel: Kernel, out: Csr, is_relabelled: bool, cluster: int
-) -> tuple[int, int, int, int]:
-    """Words of shared memory for lists, words for the map of one block, all bytes, and the grid.
-
-    The map is kept there if that costs little, or the graph has few edges: then most levels are
-    one block's. It takes room from the cache.
-    """
-    words, least = -(-out.nrows // (32 * cluster)), LEAST_POOL
-    most = _card(xp.cuda.runtime.getDevice())[2] // 4
-    is_wanted = not is_relabelled and (words <= SMALL_MAP or out.nvals <= FEW_EDGES * out.nrows)
-    if not is_wanted or words + least > most:
-        words = 0
-    pool = max(least, min(POOL if cluster == 1 else DEEP_POOL, most - words))
-    return (
-        pool,
-        words,
-        4 * (pool + words),
-        persistent.grid(kernel, THREADS, 4 * (pool + words), each=1, cluster=cluster),
+def _prepare(request: Search) -> _Prepared:
+    """Return what is kept with the plan, or with the matrix if there is no plan."""
+    out, into, plan = request.out, request.into, request.plan
+    tuning = current(TUNING)
+    is_refusing = xp.cuda.runtime.getDevice() in _refusing
+    key = (
+        *("bfs", ref(out), into and ref(into), request.levels, request.parents),
+        *(request.mask is None, None if tuning is TUNING else tuning, is_refusing),
     )
+    prepare = partial(_make, request, tuning, is_refusing)
+    return remember(out if plan is None else plan, key, prepare)
 
 
-@cache
-def _card(device: int) -> tuple[int, bool, int]:
-    """Multiprocessors, whether there are clusters, and bytes of shared memory for the asking."""
-    card = xp.cuda.Device(device)
-    has_clusters = int(card.compute_capability) >= 90
-    most = card.attributes["MaxSharedMemoryPerBlockOptin"] - STATIC
-    return card.attributes["MultiProcessorCount"], has_clusters, most
+def _make(request: Search, tuning: BfsTuning, is_refusing: bool) -> _Prepared:
+    return _Preparation(request, tuning, is_refusing).prepare()
+
+
+class _Preparation:
+    """Chooses the kernel of a search, its shape and its limits."""
+
+    def __init__(self, request: Search, tuning: BfsTuning, is_refusing: bool) -> None:
+        self.request, self.tuning = request, tuning
+        self.plan = request.plan
+        self.relabelled = None if self.plan is None else self.plan.relabelled
+        self.level = INT32 if request.levels is None else request.levels
+        self.has_parents = request.parents is not None
+        self.most = card().shared - tuning.static
+        has_blocks = card().multiprocessors >= tuning.cluster > 1
+        self.has_clusters = card().has_clusters and has_blocks and not is_refusing
+
+    def prepare(self) -> _Prepared:
+        """Return one cluster for a small graph, otherwise as many blocks as the card holds."""
+        cluster = 1 if self.relabelled is not None else self.cluster()
+        return (self.small() if cluster == 1 else None) or self.large(cluster)
+
+    def graph(self) -> dict[str, Any]:
+        """Return the graph that the kernel walks, and the rows that give least parents."""
+        request, plan, graph = self.request, self.plan, self.relabelled
+        out, into, n = request.out, request.into, request.out.nrows
+        rows, columns = (out, into) if graph is None else (graph.out, graph.into)
+        first = None if plan is None else plan.first if graph is None else graph.first
+        packed = GRAPH(
+            n=n,
+            active=n if graph is None else graph.active,
+            several=n if graph is None else graph.ends[30],
+            out_indptr=rows.indptr,
+            out_indices=rows.indices,
+            in_indptr=None if columns is None else columns.indptr,
+            in_indices=None if columns is None else columns.indices,
+            first=first,
+            idle=None if plan is None or graph is not None else plan.idle,
+            renumbered=None if graph is None else graph.new,
+            old=None if graph is None else graph.old,
+        )
+        by = out if into is None else into
+        is_least = request.parents == "least"
+        least = (by.indptr, by.indices) if is_least else (None, None)
+        return {
+            "graph": packed,
+            "least": (*least, into is not None),
+        }
+
+    # --- a small graph: one cluster -----------------------------------------------------------
+
+    def small(self) -> _Prepared | None:
+        """Return a search by one cluster; None if its shared memory does not hold the maps."""
+        tuning, n = self.tuning, self.request.out.nrows
+        room, shared = self.small_shape()
+        if not room:
+            return None
+        threads = tuning.small_threads if n <= 32 * tuning.few_words else THREADS
+        types = self.request.out.indptr.dtype, self.level, self.has_parents
+        kernel = load("bfs_small.cu", "search_small", NOTHING, *types, tuning.cluster, threads)
+        kernel.widen()
+        if not kernel.resident(threads, shared):
+            return None
+        hubs = 0 if self.relabelled is None else self.relabelled.ends[HUBS]
+        return _Prepared(
+            kernel=kernel,
+            cluster=tuning.cluster,
+            is_cooperative=False,
+            threads=threads,
+            blocks=tuning.cluster,
+            shared=shared,
+            limits=SMALL_LIMITS(hubs=hubs, room=room, push_cost=tuning.small_push_cost),
+            ends={},
+            **self.graph(),
+        )
+
+    def small_shape(self) -> tuple[int, int]:
+        """Return words for lists and bytes of shared memory of each block; (0, 0) for too few."""
+        tuning, out = self.tuning, self.request.out
+        if out.nvals > tuning.small_edges or not self.has_clusters:
+            return 0, 0
+        size = tuning.cluster
+        words = (out.nrows + 31) // 32
+        stride = (words + size - 1) // size | 1
+        maps = 2 * size * SUMS_BYTES + 4 * (4 * size * stride + 2 * stride)
+        most = self.most + tuning.static - tuning.small_static
+        room = min(tuning.small_room, (most - maps) // 4)
+        return (room, maps + 4 * room) if room >= tuning.least_small_room else (0, 0)
+
+    # --- other graphs: all blocks -------------------------------------------------------------
+
+    def cluster(self) -> int:
+        """Return how many blocks walk small levels together.
+
+        That is a cluster if the graph may be deep and each block can hold its part of the map.
+        """
+        out, tuning = self.request.out, self.tuning
+        words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
+        may_be_deep = out.nvals <= tuning.few_edges * out.nrows and 4 * words <= self.most
+        return tuning.cluster if may_be_deep and self.has_clusters else 1
+
+    def large(self, cluster: int) -> _Prepared:
+        tuning, offset = self.tuning, self.request.out.indptr.dtype
+        file = "bfs.cu" if cluster == 1 else "bfs_deep.cu"
+        types = offset, self.level, self.has_parents, cluster
+        kernel = load(file, "search_breadth_first", NOTHING, *types)
+        pool, words = self.pool(cluster)
+        shared = 4 * (pool + words)
+        alone_edges = min(tuning.alone_edges, SHAPE.ALONE_SHORT * SHAPE.ALONE_LONG)
+        limits = LIMITS(
+            alone_edges=alone_edges if cluster == 1 else tuning.cluster_edges,
+            grid_edges=tuning.grid_edges,
+            alone_room=tuning.room,
+            pool=pool,
+            shared_words=words,
+            unit=tuning.unit,
+            push_cost=tuning.push_cost,
+        )
+        return _Prepared(
+            kernel=kernel,
+            cluster=cluster,
+            is_cooperative=True,
+            threads=THREADS,
+            blocks=persistent.grid(kernel, THREADS, shared, each=1, cluster=cluster),
+            shared=shared,
+            limits=limits,
+            ends=self.state(),
+            **self.graph(),
+        )
+
+    def pool(self, cluster: int) -> tuple[int, int]:
+        """Return words of shared memory for lists, and for the map of one block.
+
+        The map is kept there if it is small, or if the graph has few edges: then one block walks
+        most levels. Shared memory takes room from the cache.
+        """
+        out, tuning = self.request.out, self.tuning
+        words, most = -(-out.nrows // (32 * cluster)), self.most // 4
+        has_few_edges = out.nvals <= tuning.few_edges * out.nrows
+        is_wanted = self.relabelled is None and (words <= tuning.small_map or has_few_edges)
+        if not is_wanted or words + tuning.least_pool > most:
+            words = 0
+        pool = tuning.pool if cluster == 1 else tuning.deep_pool
+        return max(tuning.least_pool, min(pool, most - words)), words
+
+    def state(self) -> dict[str, tuple[int, int]]:
+        """Return where each array of the kernel's `State` lies in the memory of a call."""
+        request, n = self.request, self.request.out.nrows
+        is_wide = request.out.indptr.dtype.itemsize == 8
+        is_renamed = self.relabelled is not None
+        has_levels = is_renamed and (request.levels is not None or request.parents == "least")
+        words = 4 * -(-n // 32)
+        sizes = {
+            "map": words,
+            "other_map": words,
+            "masked": words * (request.mask is not None),
+            "queue_begin": n * request.out.indptr.dtype.itemsize,
+            "queue_slot": 4 * n,
+            "queue_vertex": 4 * n,
+            "queue_degree": 4 * n * is_wide,
+            "spill": 4 * n,
+            "bytes": n * has_levels,
+            "deep": 4 * n * (has_levels and self.level.itemsize > 1),
+            "parents": 4 * n * (is_renamed and self.has_parents),
+        }
+        begins = accumulate((-(-size // 256) * 256 for size in sizes.values()), initial=0)
+        return {
+            name: (begin, begin + size)
+            for (name, size), begin in zip(sizes.items(), begins, strict=False)
+        }
 
 
 def _trace(records: Array, count: int) -> list[Level]:
-    """Records as the kernel made them: each level's time is that until the next one began."""
+    """Return one level per record; its time ends when the next record begins."""
     rows = records[:count].tolist()
     return [
         Level(WAYS[way], frontier, edges, (after[3] - begin) * 1e-9)

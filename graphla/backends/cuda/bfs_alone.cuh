@@ -11,9 +11,7 @@
 
 namespace graphla {
 
-constexpr u32 ALONE_SHORT = 8;    // longest row, in entries, that one thread follows by itself
-constexpr u32 ALONE_LONG = 512;   // longer rows of a level that the block can follow together,
-constexpr u32 ALONE_LONG_EDGES = 2048;  // and their edges: with more the grid is quicker
+constexpr u32 ALONE_LONG_EDGES = 2048;  // of longer rows that the block follows: with more the grid is quicker
 
 /// What the threads of the block add up in a level; three of them, used in turn.
 struct AloneCounts {
@@ -31,14 +29,29 @@ struct AloneState {
   u64 reached, into;  // vertices found; edges into those of them that are not in the last queue
 };
 
+/// Shared memory for that, in addition to the queue.
+struct AloneMemory {
+  AloneCounts *counts;  // 3
+  AloneState *state;
+  i32 *long_list;       // ALONE_LONG vertices
+  u32 *ends;            // where their rows end, one after the other
+};
+
+/// The levels that one block or one cluster walks.
+struct Span {
+  u32 first, last, level;  // from the entries first..last - 1 of the queue, whose level is `level`,
+  u32 most;                // as long as a level has at most `most` edges
+  i64 limit;               // and is at most `limit`
+  i64 records;             // levels recorded before
+  bool is_one_byte;        // a level above DEEP does not fit
+};
+
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;             // of reached vertices: in shared memory if IN_SHARED, with those never to be
+  u32 *map;             // of reached vertices; if IN_SHARED in shared memory, and vertices never to be reached are set
   i32 *queue;           // shared: 2 x room vertices
-  i32 *long_list;       // shared: ALONE_LONG vertices
-  u32 *ends;            // shared: where their rows end, one after the other
-  AloneCounts *counts;  // shared
+  AloneMemory memory;
   u32 *scratch;         // shared: WARP + 1
   u32 room;
   u32 place;            // behind the queue in global memory, where vertices without room go
@@ -70,7 +83,7 @@ template <class S, bool IN_SHARED> struct Alone {
   /// Of vertex i of a queue: in shared memory, or where there is no room in it.
   DEVICE i32 *place_of(i32 *queue, u32 i) const { return i < room ? queue + i : search.spill + i; }
   DEVICE i32 *place_of_long(u32 i) const {
-    return i < ALONE_LONG ? long_list + i : search.spill + search.spill_room - 1 - i;
+    return i < ALONE_LONG ? memory.long_list + i : search.spill + search.spill_room - 1 - i;
   }
   DEVICE bool wins(i32 v) const {
     if constexpr (!IN_SHARED) {
@@ -123,20 +136,20 @@ template <class S, bool IN_SHARED> struct Alone {
 
   /// The long rows of the level, by the block together.
   DEVICE void walk_long(u32 rows, i32 *next, AloneCounts *mine) const {
-    const i32 v = threadIdx.x < rows ? long_list[threadIdx.x] : 0;
+    const i32 v = threadIdx.x < rows ? memory.long_list[threadIdx.x] : 0;
     const u32 degree = threadIdx.x < rows ? u32(search.out_ptr[v + 1] - search.out_ptr[v]) : 0;
     u32 edges;
     const u32 before = block_exclusive_sum(degree, scratch, edges);
-    if (threadIdx.x < rows) ends[threadIdx.x] = before + degree;
+    if (threadIdx.x < rows) memory.ends[threadIdx.x] = before + degree;
     __syncthreads();
 #pragma unroll 1
     for (u32 first = u32(warp_in_block()) * WARP; first < edges; first += BFS_THREADS) {
       const u32 edge = first + u32(lane());
       i32 u[1] = {-1}, from = 0;
       if (edge < edges) {
-        const u32 row = upper_bound<u32, u32>(ends, 0, rows, edge);
-        from = long_list[row];
-        u[0] = search.out[search.out_ptr[from] + Offset(edge - (row ? ends[row - 1] : 0))];
+        const u32 row = upper_bound<u32, u32>(memory.ends, 0, rows, edge);
+        from = memory.long_list[row];
+        u[0] = search.out[search.out_ptr[from] + Offset(edge - (row ? memory.ends[row - 1] : 0))];
       }
       keep<1>(u[0] >= 0 && wins(u[0]), u, from, next, &mine->count);
     }
@@ -170,72 +183,74 @@ template <class S, bool IN_SHARED> struct Alone {
       units += total, units_long += total_long;
     }
   }
-};
 
-/// By block 0: from the entries first..last - 1 of the queue in global memory, level after level,
-/// until one is empty, too large, or the last. What it comes to is in `own`.
-template <class S, bool IN_SHARED>
-DEVICE void walk_alone(const Alone<S, IN_SHARED> &alone, u32 *global_map, i64 words, u32 first, u32 last,
-                       u32 level, AloneState *own, u32 most, i64 limit, bool is_one_byte, StopFlag &flag,
-                       const Records &trace, i64 records) {
-  const S &search = alone.search;
-  if constexpr (IN_SHARED) {
-    for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) {
-      alone.map[word] = global_map[word] | (search.is_masked ? search.fixed[word] : 0);
-    }
-  }
-  for (u32 entry = first + threadIdx.x; entry < last; entry += BFS_THREADS) {
-    alone.queue[entry - first] = search.queue_vertex[entry];
-  }
-  if (threadIdx.x < 3) alone.counts[threadIdx.x] = AloneCounts();
-  if (threadIdx.x == 0) own[0] = AloneState();
-  u32 count = last - first, turn = 0, long_rows = 0, frontier = 0, reached = 0;
-  u64 into = 0, began = 0;
-  AloneCounts *mine = alone.counts;
-  __syncthreads();
+  /// Walks level after level until one is empty, too large, or the last. What that comes to is in
+  /// `memory.state`. Only block 0 calls.
+  DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag, const Records &trace) const {
+    AloneState &own = *memory.state;
+    take(global_map, words, span);
+    u32 level = span.level, count = span.last - span.first, turn = 0, long_rows = 0, frontier = 0, reached = 0;
+    u64 into = 0, began = 0;
+    AloneCounts *mine = memory.counts;
 #pragma unroll 1
-  while (true) {
-    i32 *const now = alone.queue + (turn & 1 ? alone.room : 0), *const next = alone.queue + (turn & 1 ? 0 : alone.room);
-    mine = &alone.counts[turn % 3];
-    if (threadIdx.x == 0) {
-      if (trace.room) began = nanoseconds();
-      if (flag.is_up()) own[0].stops = turn + 1;  // others may still be at the turn before
-    }
-    alone.walk(level, now, count, next, mine);
-    __syncthreads();
-    frontier = count;
-    if (turn) into += search.is_directed ? mine->into : mine->edges;
-    long_rows = mine->long_rows;
-    if (long_rows) {
-      if (turn && (long_rows > ALONE_LONG || mine->long_edges > least(most, ALONE_LONG_EDGES))) {
-        count = mine->count;
-        ++turn;
-        break;
+    while (true) {
+      i32 *const now = queue + (turn & 1 ? room : 0), *const next = queue + (turn & 1 ? 0 : room);
+      mine = &memory.counts[turn % 3];
+      if (threadIdx.x == 0) {
+        if (trace.room) began = nanoseconds();
+        if (flag.is_up()) own.stops = turn + 1;  // others may still be at the turn before
       }
-      alone.walk_long(long_rows, next, mine);
-      long_rows = 0;
+      walk(level, now, count, next, mine);
+      __syncthreads();
+      frontier = count;
+      if (turn) into += search.is_directed ? mine->into : mine->edges;
+      long_rows = mine->long_rows;
+      if (long_rows) {
+        if (turn && (long_rows > ALONE_LONG || mine->long_edges > least(span.most, ALONE_LONG_EDGES))) {
+          count = mine->count;
+          ++turn;
+          break;
+        }
+        walk_long(long_rows, next, mine);
+        long_rows = 0;
+      }
+      count = mine->count;
+      reached += count;
+      if (threadIdx.x == 0) {
+        memory.counts[(turn + 2) % 3] = AloneCounts();
+        if (trace.room) trace.add(span.records + turn, BY_PUSH_ALONE, frontier, mine->edges, began);
+      }
+      ++level, ++turn;
+      if (!count || count > room || mine->edges > span.most || i64(level) >= span.limit || own.stops == turn) break;
+      if (span.is_one_byte && level > DEEP) break;
     }
-    count = mine->count;
-    reached += count;
+    __syncthreads();
     if (threadIdx.x == 0) {
-      alone.counts[(turn + 2) % 3] = AloneCounts();
-      if (trace.room) trace.add(records + turn, 2, frontier, mine->edges, began);
+      own = AloneState{count, level, turn, u32(own.stops == turn), long_rows, frontier, mine->edges, reached, into};
     }
-    ++level, ++turn;
-    if (!count || count > alone.room || mine->edges > most || i64(level) >= limit || own[0].stops == turn) break;
-    if (is_one_byte && level > DEEP) break;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    own[0] = AloneState{count, level, turn, u32(own[0].stops == turn), long_rows, frontier, mine->edges, reached, into};
-  }
-  if constexpr (IN_SHARED) {
-    for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) {
-      global_map[word] |= alone.map[word] & (search.is_masked ? ~search.fixed[word] : ~0u);
+    if constexpr (IN_SHARED) {
+      for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) {
+        global_map[word] |= map[word] & (search.is_masked ? ~search.fixed[word] : ~0u);
+      }
     }
+    __syncthreads();
   }
-  __syncthreads();
-}
+
+  /// Copies the map and the frontier to shared memory.
+  DEVICE void take(const u32 *global_map, i64 words, const Span &span) const {
+    if constexpr (IN_SHARED) {
+      for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) {
+        map[word] = global_map[word] | (search.is_masked ? search.fixed[word] : 0);
+      }
+    }
+    for (u32 entry = span.first + threadIdx.x; entry < span.last; entry += BFS_THREADS) {
+      queue[entry - span.first] = search.queue_vertex[entry];
+    }
+    if (threadIdx.x < 3) memory.counts[threadIdx.x] = AloneCounts();
+    if (threadIdx.x == 0) *memory.state = AloneState();
+    __syncthreads();
+  }
+};
 
 }  // namespace graphla
 #endif

@@ -14,7 +14,7 @@
 // repeats the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
-#include "bfs.cuh"
+#include "bfs_alone.cuh"
 #include "cluster.cuh"
 
 namespace graphla {
@@ -202,8 +202,8 @@ template <class S, int SIZE> struct Together {
   /// By all blocks of the cluster: from the entries first..last - 1 of the queue in global memory,
   /// level after level, until one is empty, too large, or the last; that one is queued. If the
   /// first level fails, the queue is as before.
-  DEVICE Walked walk(u32 *global_map, u32 words, u32 first, u32 last, u32 level, u32 most, i64 limit,
-                     bool is_one_byte, StopFlag &flag, const Records &trace, i64 records) const {
+  DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag, const Records &trace) const {
+    const u32 first = span.first, last = span.last;
     for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
       const u32 word = word_of(turn);
       if (word < words) map[turn] = global_map[word] | (search.is_masked ? search.fixed[word] : 0);
@@ -211,7 +211,7 @@ template <class S, int SIZE> struct Together {
     if (threadIdx.x < SENT_WORDS) sent[threadIdx.x] = 0;
     __syncthreads();
     const bool is_one = rank == 0 && threadIdx.x == 0;
-    Walked end{level, 0, 0, 0, false, false};
+    Walked end{span.level, 0, 0, 0, false, false};
     u64 into = 0, began = 0;
     Letter letter{0, 0, 0, 0};
     bool follows = true;
@@ -242,10 +242,11 @@ template <class S, int SIZE> struct Together {
         if (turn) give_back(before, now);
         break;
       }
-      if (is_one && trace.room) trace.add(records + end.records, 2, found, edges, began);
+      if (is_one && trace.room) trace.add(span.records + end.records, BY_PUSH_ALONE, found, edges, began);
       if (turn) end.into += edges;
       ++end.records, ++end.level;
-      follows = edges <= most && i64(end.level) < limit && !end.stops && !(is_one_byte && end.level > DEEP);
+      follows = edges <= span.most && i64(end.level) < span.limit && !end.stops &&
+          !(span.is_one_byte && end.level > DEEP);
     }
     for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
       const u32 word = word_of(turn);

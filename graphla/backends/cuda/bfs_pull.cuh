@@ -1,11 +1,11 @@
-// A level of a breadth-first search by pull: each vertex not yet reached looks for a neighbour that is.
+// A level of a breadth-first search by pull: each vertex not yet reached looks for a neighbor that is.
 //
-// What is tested is the map of all reached vertices, not the frontier: a vertex with a neighbour
+// What is tested is the map of all reached vertices, not the frontier: a vertex with a neighbor
 // that was reached before the last level would itself have been reached by now. (All levels are
 // complete and all starts have level 0: else this would not hold.) The level is written into the
 // other map.
 //
-// A warp sweeps words of the map. It peeks at the first neighbours, which lie side by side, and only
+// A warp sweeps words of the map. It peeks at the first neighbors, which lie side by side, and only
 // lists the vertices that miss; lists are read 32 rows at a time, a lane a row, then a warp a row,
 // and what is left of the longest rows by the whole block, when the sweep is over.
 #ifndef GRAPHLA_BFS_PULL
@@ -28,7 +28,7 @@ template <class S> struct Pull {
   bool marks;        // vertices that are not reached get the byte that says so
   bool queues;       // those that are found are kept for the queue
   i32 chunk;         // words of the map that a warp takes at a time: 4, or 32 where few are open
-  u32 several;       // vertices from this one on have one neighbour at most
+  u32 several;       // vertices from this one on have one neighbor at most
   i32 *list;         // shared: of this warp,
   int room;          // PULL_GROUP or more
   i32 *far;          // shared: PULL_FAR
@@ -85,7 +85,7 @@ template <class S> struct Pull {
 #pragma unroll
         for (int k = 0; k < NEAR; k += 4) {
           if (is_aligned() && p + k + 4 <= end) {
-            load_four(&search.in[p + k], u[k], u[k + 1], u[k + 2], u[k + 3]);
+            load_four(search.in + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
           } else {
 #pragma unroll
             for (int j = k; j < k + 4; ++j) u[j] = p + j < end ? search.in[p + j] : -1;

@@ -101,11 +101,14 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   }
 }
 
-/// Of all neighbours that are a level nearer each vertex takes the one of the least number, in the
+/// Of all neighbors that are a level nearer each vertex takes the one of the least number, in the
 /// user's numbering: by rows of edges into it the first of them, else by the edges out of each.
 template <class Offset, class Level>
-DEVICE void take_least_parents(i64 n, const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
-                               bool by_columns, const Level *levels, const bool *present, i32 *parents) {
+DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
+  const Offset *__restrict__ indptr = answer.least_ptr;
+  const i32 *__restrict__ indices = answer.least_of;
+  const Level *const levels = answer.levels;
+  const bool *const present = answer.present, by_columns = answer.by_columns;
   const i64 warps = threads_in_grid() / WARP;
   for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < n; base += warps * WARP) {
     const i64 v = base + lane();
@@ -124,9 +127,9 @@ DEVICE void take_least_parents(i64 n, const Offset *__restrict__ indptr, const i
         if (by_columns) {
           const u32 nearer = __ballot_sync(ALL_LANES, fits);
           is_found = nearer != 0;
-          if (is_found && lane() == __ffs(int(nearer)) - 1) parents[base + which] = u;
+          if (is_found && lane() == __ffs(int(nearer)) - 1) answer.parents[base + which] = u;
         } else if (fits) {
-          atomicMin(&parents[u], i32(base + which));
+          atomicMin(&answer.parents[u], i32(base + which));
         }
       }
     }

@@ -1,17 +1,17 @@
-// Breadth-first search of a small graph by one cluster of blocks: a level, step by step.
+// Breadth-first search of a small graph by one cluster of blocks: the steps of a level.
 //
-// Every block has all maps of the vertices in its own shared memory, so whether an end is new is
-// known without a request to L2, and blocks meet at the barrier of a cluster. Invariants, between two
+// Every block has all maps of the vertices in its own shared memory. So a block tests without a request
+// to L2 whether a vertex is new, and blocks meet at the barrier of a cluster. Invariants, between two
 // levels, in every block:
 // - bit v of `seen` is set where v is reached, and of `front` where v's level is `level`;
-// - `mine`, what the block finds in the level at work, is 0, and so are `after` and `inbox`.
-// Words of maps are owned by the blocks in turn, and those of one owner lie together.
+// - `mine`, what the block finds in the current level, is 0, and so are `after` and `inbox`.
+// The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
-// A level by push: each block takes some bits of each word of the frontier, and of the rows of hubs an
-// equal part, and follows them. What it finds it sends to the owners' inboxes, or, if that may be much,
-// owners fetch it, once the cluster has met. By pull: an owner's vertices that are not reached look for
-// a neighbour that is. Either way the owner settles what is new and puts it into `after`, the next
-// frontier, of all blocks, with its sums; the cluster meets.
+// Push: each block takes some bits of each word of the frontier, and an equal part of each row of a hub,
+// and follows their edges. It sends what it finds to the owners' inboxes. If that may be much, the owners
+// fetch it instead, after the cluster has met. Pull: the vertices of an owner that are not reached look
+// for a neighbor that is. Either way the owner settles the new vertices, and puts them into `after`, the
+// next frontier, of all blocks, together with its sums. Then the cluster meets.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -29,40 +29,72 @@ struct SmallSums {
   u32 left;              // with the starts: vertices that are neither reached nor forbidden
   u32 stops;
 };
+static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 
 /// Where an owner has from what is new in its words.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
+/// Limits of a search of a small graph.
+struct SmallLimits {
+  i64 hubs;         // vertices 0..hubs - 1 have long rows
+  i32 room;         // words of dynamic shared memory for lists, at least 128 a warp
+  float push_cost;  // of an edge by push, in neighbors that a pull looks at
+};
+
+/// The static shared memory of a block: long rows, which all threads of the block follow.
+struct SmallMemory {
+  i32 *far;              // their vertices
+  i32 *far_by;           // the neighbor that a pull has found, or -1
+  u32 *far_begin;        // their first entries
+  u32 *far_end;          // their lengths; then where they end in the run of all rows
+  i32 *row_by;           // a thread each: as far_by, for rows that a warp reads
+  u32 *scratch;          // WARP + 1, for a block scan
+  u32 *totals;           // 5 of even and 5 of odd levels
+  u32 *far_count, *listed;
+};
+
 template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct Small {
   static constexpr int WARPS = THREADS / WARP;
+  static constexpr bool HAS_PARENTS = PARENTS;
 
   // the graph, as in Search
   u32 active;
-  const Offset *__restrict__ out_ptr;
-  const i32 *__restrict__ out;
-  const Offset *__restrict__ in_ptr;
-  const i32 *__restrict__ in;
-  const i32 *__restrict__ first;
-  const i32 *__restrict__ old;
-  u32 several;  // vertices from this one on have one neighbour at most
+  const Offset *out_ptr, *in_ptr;
+  const i32 *out, *in, *first, *old;
+  u32 several;
   bool is_directed;
   Level *levels;
   i32 *parents;
 
-  // dynamic shared memory
+  // dynamic shared memory, in this order
   SmallSums *sums;  // of even and of odd levels, one from each block
   u32 *seen, *mine;
+  u32 *front, *after;
   u32 *fixed;       // of the block's own words: vertices never to be reached
   u32 *inbox;       // of the same words: what is new
-  i32 *list;        // vertices: of the block, or in equal parts of its warps
+  i32 *list;        // vertices: one list of the block, or one of each warp
   u32 room, words;
   u32 stride;       // words of one owner, an odd number
   u32 rank;
   u32 hub_words;    // words of vertices whose rows all blocks follow together
+  SmallMemory memory;
 
-  // shared memory: rows for the whole block; their entries from begin on, their length, then end
-  i32 *far, *far_by, *row_by;
-  u32 *far_begin, *far_end, *far_count, *listed, *scratch, *totals;
+  DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer, const SmallLimits &limits,
+               unsigned char *bytes, const SmallMemory &shared)
+      : active(u32(graph.active)), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr), out(graph.out_indices), in(graph.in_indices),
+        first(graph.first), old(graph.old), several(u32(graph.several)), is_directed(graph.in_indptr != graph.out_indptr),
+        levels(answer.levels), parents(answer.parents), room(u32(limits.room)),
+        words(u32((graph.n + WARP - 1) / WARP)), stride(((words + SIZE - 1) / SIZE) | 1), rank(blockIdx.x),
+        hub_words(u32(limits.hubs) / WARP), memory(shared) {
+    sums = (SmallSums *)bytes;
+    seen = (u32 *)(sums + 2 * SIZE);
+    mine = seen + all_words();
+    front = mine + all_words();
+    after = front + all_words();
+    fixed = after + all_words();
+    inbox = fixed + stride;
+    list = (i32 *)(inbox + stride);
+  }
 
   DEVICE u32 place_of(u32 word) const { return word % SIZE * stride + word / SIZE; }
   DEVICE u32 all_words() const { return SIZE * stride; }
@@ -86,7 +118,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- rows -------------------------------------------------------------------------------------
 
   /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane, entry).
-  template <class Visit> DEVICE void run(const i32 *__restrict__ entries, u32 begin, u32 length, Visit visit) const {
+  template <class Visit> DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
@@ -114,25 +146,25 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Whether there is room for a row to wait in.
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
-    const u32 at = atomicAdd(far_count, 1u);
+    const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
-    far[at] = v, far_begin[at] = begin, far_end[at] = length, far_by[at] = -1;
+    memory.far[at] = v, memory.far_begin[at] = begin, memory.far_end[at] = length, memory.far_by[at] = -1;
     return true;
   }
 
   /// The rows that wait, as one run: visit(row, entry) for each of a row that has nobody yet in
-  /// far_by. All threads of the block call; how many rows there were.
-  template <class Visit> DEVICE u32 read_far(const i32 *__restrict__ entries, Visit visit) const {
+  /// memory.far_by. All threads of the block call; how many rows there were.
+  template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
-    const u32 rows = least(*far_count, u32(SMALL_FAR));
+    const u32 rows = least(*memory.far_count, u32(SMALL_FAR));
     if (!rows) return 0;
-    const u32 length = threadIdx.x < rows ? far_end[threadIdx.x] : 0;
+    const u32 length = threadIdx.x < rows ? memory.far_end[threadIdx.x] : 0;
     u32 total;
-    const u32 ahead = block_exclusive_sum(length, scratch, total);
-    if (threadIdx.x < rows) far_end[threadIdx.x] = ahead + length, far_begin[threadIdx.x] -= ahead;
+    const u32 ahead = block_exclusive_sum(length, memory.scratch, total);
+    if (threadIdx.x < rows) memory.far_end[threadIdx.x] = ahead + length, memory.far_begin[threadIdx.x] -= ahead;
     __syncthreads();
-    if (threadIdx.x == 0) *far_count = 0;
+    if (threadIdx.x == 0) *memory.far_count = 0;
 #pragma unroll 1
     for (u32 from = u32(warp_in_block()) * K * WARP; from < total; from += THREADS * K) {
       i32 u[K];
@@ -140,8 +172,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 #pragma unroll
       for (int k = 0; k < K; ++k) {
         const u32 e = from + u32(k * WARP + lane());
-        row[k] = e < total ? upper_bound<u32, u32>(far_end, 0, rows, e) : 0;
-        u[k] = e < total && load_relaxed(&far_by[row[k]]) < 0 ? entries[far_begin[row[k]] + e] : -1;
+        row[k] = e < total ? upper_bound<u32, u32>(memory.far_end, 0, rows, e) : 0;
+        u[k] = e < total && load_relaxed(&memory.far_by[row[k]]) < 0 ? entries[memory.far_begin[row[k]] + e] : -1;
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
@@ -163,7 +195,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Lists the block's share of the words begin..end - 1 of the frontier: of how many vertices.
-  DEVICE u32 list_share(const u32 *front, u32 begin, u32 end) const {
+  DEVICE u32 list_share(u32 begin, u32 end) const {
 #pragma unroll 1
     for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
       const u32 word = base + u32(lane());
@@ -171,12 +203,12 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       const u32 count = u32(__popc(bits)), through = warp_inclusive_sum(count), total = shuffle(through, WARP - 1);
       if (!total) continue;
       u32 at = 0;
-      if (lane() == 0) at = atomicAdd(listed, total);
+      if (lane() == 0) at = atomicAdd(memory.listed, total);
       at = shuffle(at, 0) + through - count;
       for (; bits; bits &= bits - 1, ++at) list[at] = i32(word * WARP) + __ffs(int(bits)) - 1;
     }
     __syncthreads();
-    return *listed;
+    return *memory.listed;
   }
   /// Words whose share surely has room, from `begin` on.
   DEVICE u32 end_of_part(u32 begin) const {
@@ -201,19 +233,19 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     });
   }
 
-  DEVICE void push(const u32 *front) const {
+  DEVICE void push() const {
     for (u32 begin = 0, end; begin < words; begin = end) {
       end = end_of_part(begin);
-      const u32 count = list_share(front, begin, end);
+      const u32 count = list_share(begin, end);
 #pragma unroll 1
       for (u32 base = 0; base + u32(warp_in_block()) < count; base += THREADS) {
         const u32 entry = base + u32(lane() * WARPS + warp_in_block());
         follow(entry < count, entry < count ? list[entry] : 0);
       }
       read_far(out, [&](u32 row, i32 u) {
-        if (!has(seen, u)) find(u, far[row]);
+        if (!has(seen, u)) find(u, memory.far[row]);
       });
-      if (threadIdx.x == 0) *listed = 0;
+      if (threadIdx.x == 0) *memory.listed = 0;
       if (end < words) __syncthreads();
     }
   }
@@ -222,7 +254,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Vertices of the warp's list: 8 entries of each row, 8 more of those that miss, and what is left
   /// of 32 rows at a time as one run; but the longest wait for the block.
-  DEVICE void read_rows(i32 *listed, u32 count) const {
+  DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
 #pragma unroll 1
@@ -233,13 +265,13 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
         bool goes_on = false;
         i32 v = 0;
         if (i < count) {
-          v = listed[i];
+          v = vertices[i];
           const u32 row = u32(in_ptr[v]), end = u32(in_ptr[v + 1]), p = start_of(row) + done;
           i32 u[NEAR], by = -1;
 #pragma unroll
           for (u32 k = 0; k < NEAR; k += 4) {
             if (is_aligned() && p + k + 4 <= end) {
-              load_four(&in[p + k], u[k], u[k + 1], u[k + 2], u[k + 3]);
+              load_four(in + p + k, u[k], u[k + 1], u[k + 2], u[k + 3]);
             } else {
 #pragma unroll
               for (u32 j = k; j < k + 4; ++j) u[j] = p + j < end ? in[p + j] : -1;
@@ -254,16 +286,16 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
         __syncwarp();  // the list has been read so far
-        if (goes_on) listed[longer + u32(__popc(some & lanes_before()))] = v;
+        if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();
       }
       count = longer;
     }
-    i32 *const by = row_by + warp_in_block() * WARP;
+    i32 *const by = memory.row_by + warp_in_block() * WARP;
 #pragma unroll 1
     for (u32 i = u32(lane()); i - u32(lane()) < count; i += WARP) {
-      const i32 v = i < count ? listed[i] : 0;
+      const i32 v = i < count ? vertices[i] : 0;
       u32 begin = 0, length = 0;
       if (i < count) begin = start_of(u32(in_ptr[v])) + 2 * NEAR, length = u32(in_ptr[v + 1]) - begin;
       if (length >= SMALL_REST && waits(v, begin, length)) length = 0;
@@ -284,13 +316,13 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   DEVICE void pull() const {
     constexpr u32 K = 4;
     const u32 each = room / WARPS, open_words = (active + WARP - 1) / WARP;
-    i32 *const listed = list + u32(warp_in_block()) * each;
+    i32 *const vertices = list + u32(warp_in_block()) * each;
     u32 begin, end, count = 0;
     own_words(begin, end);
 #pragma unroll 1
     for (;; begin += K) {
       if (begin >= end || count + K * WARP > each) {
-        read_rows(listed, count);
+        read_rows(vertices, count);
         count = 0;
       }
       if (begin >= end) break;
@@ -313,14 +345,14 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
         }
         const bool misses = !is_hit && u[k] != -1 && v < several;
         const u32 missing = __ballot_sync(ALL_LANES, misses);
-        if (misses) listed[count + u32(__popc(missing & lanes_before()))] = i32(v);
+        if (misses) vertices[count + u32(__popc(missing & lanes_before()))] = i32(v);
         count += u32(__popc(missing));
       }
     }
     const u32 rows = read_far(in, [&](u32 row, i32 u) {
-      if (has(seen, u)) store_relaxed(&far_by[row], u);
+      if (has(seen, u)) store_relaxed(&memory.far_by[row], u);
     });
-    if (threadIdx.x < rows && far_by[threadIdx.x] >= 0) find(far[threadIdx.x], far_by[threadIdx.x]);
+    if (threadIdx.x < rows && memory.far_by[threadIdx.x] >= 0) find(memory.far[threadIdx.x], memory.far_by[threadIdx.x]);
     __syncthreads();
   }
 
@@ -328,7 +360,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// What the block has found goes to the owners' inboxes; then nobody knows it but they. `front` is
   /// not read again: it becomes `after`.
-  DEVICE void send(u32 *front) const {
+  DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       front[i] = 0;
       const u32 bits = mine[i];
@@ -347,7 +379,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// What is new in the block's own words: to all blocks, and settled.
-  DEVICE void hand_out(Found found, u32 *after, u32 level, SmallSums &sum) const {
+  DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
       if (found == FETCHED) bits = fetch(at);
@@ -408,7 +440,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Adds up what each thread has, and gives it to all blocks; then the cluster meets.
   DEVICE void give(SmallSums sum, u32 parity) const {
-    u32 *const mine = totals + parity * 5;
+    u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left, sum.stops};
 #pragma unroll
     for (int k = 0; k < 5; ++k) {
@@ -430,10 +462,33 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return {warp_sum(sum.found), warp_sum(sum.out), warp_sum(sum.into), warp_sum(sum.left), warp_sum(sum.stops)};
   }
 
+  /// `after` becomes the frontier; what it holds is reached.
+  DEVICE void take_after(bool clears_mine) {
+    for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
+      seen[i] |= after[i];
+      if (clears_mine) mine[i] = 0;
+    }
+    u32 *const swapped = front;
+    front = after, after = swapped;
+  }
+  /// The old frontier is cleared: it becomes `after`.
+  DEVICE void clear_front() const {
+    for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
+  }
+
   // --- the beginning and the end ----------------------------------------------------------------
 
+  /// Nothing is reached or found yet.
+  DEVICE void clear() const {
+    for (u32 i = threadIdx.x; i < 4 * all_words() + 2 * stride; i += THREADS) seen[i] = 0;
+    if (threadIdx.x < 12) memory.totals[threadIdx.x] = 0;
+    cluster_meet<SIZE>();
+  }
+
   /// Vertices that the mask hides, and those without edges; edges into the former are `sum.into`.
-  DEVICE void forbid(const u32 *__restrict__ idle, const bool *__restrict__ flags, bool complement, SmallSums &sum) const {
+  DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
+    const u32 *const idle = graph.idle;
+    const bool *const flags = query.flags, complement = query.complement;
     u32 at, end;
     own_words(at, end);
 #pragma unroll 1
@@ -447,9 +502,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// The starts that the block owns, whatever the mask says of them.
-  DEVICE void begin(const i32 *__restrict__ renumbered, const i32 *__restrict__ starts, i32 start, i64 count) const {
-    for (i64 i = threadIdx.x; i < count; i += THREADS) {
-      const i32 name = starts ? starts[i] : start, v = renumbered ? renumbered[name] : name;
+  DEVICE void begin(const Graph<Offset> &graph, const Query &query) const {
+    for (i64 i = threadIdx.x; i < query.starts_count; i += THREADS) {
+      const i32 name = query.starts ? query.starts[i] : query.start;
+      const i32 v = graph.renumbered ? graph.renumbered[name] : name;
       if (u32(v) / WARP % SIZE != rank) continue;
       atomicOr(&inbox[u32(v) / WARP / SIZE], 1u << (v & 31));
       if constexpr (PARENTS) parents[name] = name;
@@ -459,7 +515,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple of
   /// 4 bytes.
-  DEVICE void show(i64 n, const i32 *__restrict__ renumbered, bool *present) const {
+  DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;
       if (!renumbered) {

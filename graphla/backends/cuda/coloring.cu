@@ -123,14 +123,14 @@ template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block) color_in_order(
     const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
     i64 n, i32 *colors, u64 *taken) {
-  constexpr u64 ALONE = ColoringTuning::alone, TOGETHER = ColoringTuning::together;
+  constexpr i64 ALONE = ColoringTuning::alone, TOGETHER = ColoringTuning::together;
   SHARED(u32, sets, ColoringTuning::block);
   u32 *const set = sets + warp_in_block() * WARP;
   for (;;) {
-    u64 ticket = 0;
-    if (lane() == 0) ticket = atomicAdd(taken, u64(1));
-    ticket = shuffle(ticket, 0);
-    const i64 first = i64(ticket < ALONE ? ticket : ALONE + (ticket - ALONE) * TOGETHER);
+    u64 next = 0;
+    if (lane() == 0) next = atomicAdd(taken, u64(1));
+    const i64 ticket = i64(shuffle(next, 0));
+    const i64 first = ticket < ALONE ? ticket : ALONE + (ticket - ALONE) * TOGETHER;
     if (first >= n) return;
     const i64 last = least(n, first + (ticket < ALONE ? 1 : TOGETHER));
     for (i64 t = first; t < last; ++t) {

@@ -1,16 +1,16 @@
-// Weak components, by union-find over a sample of the edges, then over those of the vertices that
+// Weak components, by union-find over a sample of the edges, then over the edges of the vertices that
 // the sample left out of the largest component (M. Sutton, T. Ben-Nun and A. Barak, *Optimizing
 // Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
 //
-// The kernels run in the order below, none of which tells the host anything. An edge may be passed
-// over where both its ends are in the largest component as they are looked at: of the others, one
-// end at least goes through its row. So each edge must be in the rows of both ends (a symmetric
-// matrix, or rows and columns one after the other), or nothing is passed over.
+// The kernels run in the order below, and report nothing to the host. The rows of vertices in the
+// largest component are skipped. An edge to a vertex outside it must then be in the row of that vertex:
+// so rows are skipped only if each edge is in the rows of both ends (in a symmetric matrix, or in rows
+// and columns together).
 #include "components.cuh"
 
 namespace graphla {
 
-/// parent[v] = the first neighbour of v, or v itself, whichever is less.
+/// parent[v] = the lesser of v and its first neighbor.
 template <class Op, class Offset>
 __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
@@ -19,8 +19,8 @@ __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// Vertices first, ..., last - 1 are joined with the second neighbour of their rows, and with the first,
-/// where that was not hooked onto.
+/// Joins vertices first, ..., last - 1 with the second neighbor in their rows, and with the first one if
+/// they were not hooked onto it.
 template <class Op, class Offset>
 __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 first, i64 last,
                              i32 *parent) {
@@ -43,7 +43,7 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// Of sampled vertices the most frequent root, below how often it was met: by one block.
+/// largest = the most frequent root of the sampled vertices, with its count in the high word. By one block.
 template <class Op> __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, a thread each
   SHARED(i32, roots, SAMPLES);
@@ -53,19 +53,19 @@ template <class Op> __global__ void find_largest(i64 n, const i32 *__restrict__ 
   u32 same = 0;
   for (int i = 0; i < SAMPLES; ++i) same += roots[i] == roots[k];
   u64 best = u64(same) << 32 | u32(roots[k]);
-  for (int delta = WARP / 2; delta; delta /= 2) best = greatest(best, shuffle_down(best, delta));
+  best = warp_greatest(best);
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Whether v is, now, in the component that the sample found largest.
+/// Return whether v is now in the component that the sample found largest.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Entry e of the rows of a warp's vertices, counted row after row: in which lane's row it is.
-/// Every lane calls; `sum` is the entries up to this lane's own.
+/// Return the lane whose row has entry e of all rows of the warp, where `sum` is the number of entries in
+/// the rows of this lane and of those before it. The whole warp calls.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -74,8 +74,8 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
   return before;
 }
 
-/// The vertices outside the largest component are joined with all their neighbours: 32 rows to a warp,
-/// those of more than `longest` entries listed in parts (vertex, and which part).
+/// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows; rows
+/// of more than `longest` entries are listed in parts (the vertex, and the number of the part).
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, const u64 *largest,
                           i32 longest, i32 part, i32 *parent, u64 *parts, u64 *count) {
@@ -108,7 +108,7 @@ __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restri
   }
 }
 
-/// The same for the parts of long rows: a warp each.
+/// Like `join_rest`, for the parts of long rows. One warp reads each part.
 template <class Op, class Offset>
 __global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i32 part,
                            const u64 *parts, const u64 *count, i32 *parent) {

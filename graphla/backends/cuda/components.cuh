@@ -1,14 +1,14 @@
-// Trees of parents over the vertices, hooked onto one another without locks: union-find.
+// Union-find without locks: trees of parents over the vertices, hooked onto each other.
 //
-// parent[v] <= v lies in the component of v, and never grows: so there is no cycle, and the root of
-// a tree is its least vertex. Loads are relaxed: a parent that is out of date is an ancestor still.
+// parent[v] <= v is in the component of v, and never grows: so there is no cycle, and the root of a
+// tree is its least vertex. Loads are relaxed: an outdated parent is still an ancestor.
 #ifndef GRAPHLA_COMPONENTS
 #define GRAPHLA_COMPONENTS
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// The root of v's tree, as far as this thread sees; the way up is made shorter for the next.
+/// Return the root of v's tree, as far as this thread sees, and shorten the path to it.
 DEVICE i32 root_of(i32 *parent, i32 v) {
   i32 before = v, at = load_relaxed(&parent[v]);
   for (i32 next; (next = load_relaxed(&parent[at])) < at; before = at, at = next) {
@@ -17,8 +17,8 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// A parent that v had at some time of this launch: the first-level cache answers, so that a root asked
-/// for by everybody is no one place that everybody waits for.
+/// Return a parent that v had at some point during this launch. The load may hit the first-level cache,
+/// so that threads do not all wait for the same root.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(&parent[v]);
@@ -27,7 +27,7 @@ DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #endif
 }
 
-/// An ancestor of v that was its root at some time of this launch.
+/// Return an ancestor of v that was v's root at some point during this launch.
 DEVICE i32 old_root_of(i32 *parent, i32 v) {
   i32 before = v, at = old_parent_of(parent, v);
   for (i32 next; (next = old_parent_of(parent, at)) < at; before = at, at = next) {
@@ -36,8 +36,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// u and v are joined: the greater root is hooked onto the less, of the lanes that call and would hook
-/// the same root by one.
+/// Joins the trees of u and v: hooks the greater root onto the lesser one. Of the calling lanes that would
+/// hook the same root, one does.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

@@ -64,7 +64,7 @@ def price_of_plan(out: Csr, into: Csr) -> float:
     return START + PER_VERTEX * n + forms * PER_ENTRY * entries
 
 
-def turned(plan: Plan, out: Csr, into: Csr) -> Plan:
+def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
     """The plan of the transpose: the same, but for what is first. `out`, `into` are that one's."""
     if out is into:
         return plan

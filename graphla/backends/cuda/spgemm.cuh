@@ -7,6 +7,9 @@
 
 namespace graphla {
 
+/// What a mask drops of the product: nothing, or the entries of its pattern.
+enum Drop { NO_MASK = 0, OUTSIDE = 1 };
+
 // --- hash tables ------------------------------------------------------------------------------
 // 2^bits places for keys >= 0, free ones FREE, probed one after the other. Never full of other
 // keys where one is sought that is not there, or a search would not end.
@@ -71,12 +74,12 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   else return false;
 }
 
-/// The sum over each group of `width` lanes, in the same order always; every lane of the warp
-/// calls, and each has the result.
+/// The sum over each group of `width` lanes, of lanes that may have none; every lane of the warp calls,
+/// and each has the result.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
-    const typename Op::Z other = shuffle(sum, lane() ^ apart);
-    const bool has_other = __shfl_sync(ALL_LANES, int(found), lane() ^ apart) != 0;
+    const typename Op::Z other = shuffle_xor(sum, apart);
+    const bool has_other = __shfl_xor_sync(ALL_LANES, int(found), apart) != 0;
     if (found && has_other) sum = Op::add(sum, other);
     else if (has_other) sum = other;
     found = found || has_other;
@@ -84,6 +87,21 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 }
 
 // --- rows -------------------------------------------------------------------------------------
+
+/// Rows of C: where each begins, its columns, and their values.
+template <class Offset, class Z> struct Made {
+  const Offset *indptr;
+  i32 *indices;
+  Z *values;
+};
+
+/// Whether the mask, which lists what is not wanted, lets column j of row i through.
+template <int MASK, class Mask> DEVICE bool lets_through(const Mask &outside, i64 i, i32 j) {
+  if constexpr (MASK == NO_MASK) return true;
+  const i64 end = outside.end(i);
+  const i64 place = lower_bound<i32, i64>(outside.indices, outside.begin(i), end, j);
+  return place == end || outside.indices[place] != j;
+}
 
 /// The row that holds entry k, known to be `row` or a later one.
 template <class Offset> DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
@@ -114,15 +132,16 @@ struct Nothing {
 
 constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
 
-/// visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group take
-/// columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may cut
-/// the entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of the
-/// warp call; the groups whose row `is_there` have one.
-template <int LANES, class OffsetA, class OffsetB, class X, class Y, class Narrow, class Visit>
-DEVICE void each_term(const Group<LANES> &group, const OffsetA *__restrict__ a_indptr,
-                      const i32 *__restrict__ a_indices, const X &x_values, const OffsetB *__restrict__ b_indptr,
-                      const i32 *__restrict__ b_indices, const Y &y_values, i64 i, bool is_there, Narrow narrow,
-                      Visit visit) {
+/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group take
+/// columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may cut the
+/// entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of the warp call;
+/// the groups whose row `is_there` have one.
+template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
+DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b, const Y &y_values, i64 i,
+                      bool is_there, Narrow narrow, Visit visit) {
+  const auto *__restrict__ a_indptr = a.indptr;
+  const auto *__restrict__ b_indptr = b.indptr;
+  const i32 *__restrict__ a_indices = a.indices, *__restrict__ b_indices = b.indices;
   const i64 begin = is_there ? a_indptr[i] : 0;
   const i32 entries = is_there ? i32(a_indptr[i + 1] - begin) : 0;
   for (i32 first = 0; __any_sync(ALL_LANES, first < entries); first += LANES) {

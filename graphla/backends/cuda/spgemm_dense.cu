@@ -9,8 +9,8 @@
 
 namespace graphla {
 
-constexpr int TILE_WARPS = 4;
-constexpr int SPAN = 8;   // tiles counted at a time
+constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
+constexpr int SPAN = SpgemmTuning::span;  // tiles counted at a time
 
 /// Cuts a sorted row of B to the columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
@@ -19,12 +19,12 @@ DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from
 }
 
 /// Clears the bits of begin..end - 1 that the mask lists in row i.
-template <int MASK, class OffsetM>
-DEVICE void clear_masked(const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices, i64 i, i64 begin,
-                         i64 end, u32 *bits) {
-  if constexpr (MASK != 0) {
-    const i64 stop = m_indptr[i + 1];
-    for (i64 p = lower_bound<i32, i64>(m_indices, m_indptr[i], stop, i32(begin)) + lane(); p < stop; p += WARP) {
+template <int MASK, class Mask>
+DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bits) {
+  if constexpr (MASK == OUTSIDE) {
+    const i32 *__restrict__ m_indices = outside.indices;
+    const i64 stop = outside.end(i);
+    for (i64 p = lower_bound<i32, i64>(m_indices, outside.begin(i), stop, i32(begin)) + lane(); p < stop; p += WARP) {
       const i64 column = m_indices[p] - begin;
       if (column >= end - begin) break;
       atomicAnd(bits + column / WARP, ~(1u << (column % WARP)));
@@ -37,10 +37,9 @@ DEVICE void clear_masked(const OffsetM *__restrict__ m_indptr, const i32 *__rest
 /// of each tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
-    count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, i64 ncols, const OffsetA *__restrict__ a_indptr,
-                const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
-                const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
-                const i32 *__restrict__ m_indices, i64 *__restrict__ sizes, i64 *__restrict__ of_tiles) {
+    count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a, Csr<OffsetB> b,
+                Csr<OffsetM> outside, i64 *__restrict__ sizes, i64 *__restrict__ of_tiles) {
+  const i64 ncols = b.ncols;
   constexpr int WORDS = 1 << (BITS - 5);
   SHARED(u32, all_bits, TILE_WARPS *SPAN *WORDS);
   u32 *bits = all_bits + warp_in_block() * SPAN * WORDS;
@@ -53,19 +52,19 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     for (int word = lane(); word < SPAN * WORDS; word += WARP) bits[word] = 0;
     __syncwarp();
     auto narrow = [&](i64 &from, i64 &to) {
-      if (spans > 1) cut(b_indices, begin, end, from, to);
+      if (spans > 1) cut(b.indices, begin, end, from, to);
     };
-    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
+    each_term(group, a, Nothing(), b, Nothing(), i, true, narrow,
               [&](i32, i32, i32 j, i32) {
                 const u32 column = u32(j - begin), bit = 1u << (column % WARP);
                 if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
               });
-    clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
+    clear_masked<MASK>(outside, i, begin, end, bits);
     i64 all = 0;
     for (int tile = 0; tile < SPAN && first_tile + tile < tiles; tile++) {
       i64 there = 0;
       for (int word = lane(); word < WORDS; word += WARP) there += __popc(bits[tile * WORDS + word]);
-      there = shuffle(warp_inclusive_sum(there), WARP - 1);
+      there = warp_sum(there);
       if (lane() == 0) of_tiles[row * tiles + first_tile + tile] = there;
       all += there;
     }
@@ -77,19 +76,19 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
-    make_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, i64 ncols, const OffsetA *__restrict__ a_indptr,
-               const i32 *__restrict__ a_indices, const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
-               const i32 *__restrict__ b_indices, const StoredY *y_values, const OffsetM *__restrict__ m_indptr,
-               const i32 *__restrict__ m_indices, const i64 *__restrict__ ends, const OffsetC *__restrict__ indptr,
-               i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
+    make_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b,
+               Csr<OffsetM> outside, const i64 *__restrict__ ends, Made<OffsetC, typename Op::Z> c) {
+  const i64 ncols = b.ncols;
+  i32 *__restrict__ indices = c.indices;
+  typename Op::Z *__restrict__ z = c.values;
   typedef typename Op::Z Z;
   constexpr int WORDS = 1 << (BITS - 5);
   SHARED(u32, all_bits, TILE_WARPS *WORDS);
   SHARED(Z, all_sums, HAS_VALUES ? TILE_WARPS << BITS : 1);
   u32 *bits = all_bits + warp_in_block() * WORDS;
   Z *sums = all_sums + (HAS_VALUES ? warp_in_block() << BITS : 0);
-  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
-  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
   const Group<WARP> group;
   for (i64 unit = thread_in_grid() / WARP; unit < count * tiles; unit += threads_in_grid() / WARP) {
     const i64 row = unit / tiles, i = listed[row], tile = unit % tiles;
@@ -108,10 +107,10 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
       return found;
     };
     auto narrow = [&](i64 &from, i64 &to) {
-      if (tiles > 1) cut(b_indices, begin, end, from, to);
+      if (tiles > 1) cut(b.indices, begin, end, from, to);
     };
     if constexpr (HAS_VALUES) {
-      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, true, narrow,
+      each_term(group, a, x, b, y, i, true, narrow,
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
                   const u32 column = u32(j - begin);
                   bool found = mark(column);
@@ -121,11 +120,11 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
                   sums[column] = sum;
                 });
     } else {
-      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, narrow,
+      each_term(group, a, Nothing(), b, Nothing(), i, true, narrow,
                 [&](i32, i32, i32 j, i32) { mark(u32(j - begin)); });
     }
-    clear_masked<MASK>(m_indptr, m_indices, i, begin, end, bits);
-    i64 place = i64(indptr[i]) + before - (row ? ends[row * tiles - 1] : 0);
+    clear_masked<MASK>(outside, i, begin, end, bits);
+    i64 place = i64(c.indptr[i]) + before - (row ? ends[row * tiles - 1] : 0);
     for (int word = 0; word < WORDS; word++) {
       const u32 there = bits[word];
       if (there >> lane() & 1) {

@@ -12,18 +12,17 @@
 
 namespace graphla {
 
-constexpr int DOT_WARPS = 4;
+constexpr int DOT_WARPS = SpgemmMaskedTuning::warps;
 constexpr int GROUP = 8;        // lanes that stream a short list
 constexpr i32 SHORT_LIST = 64;  // entries of a list that a group streams
 constexpr i32 SKEW = 4;         // times as long as row i, and row j is searched, not streamed
 
 /// One side of a product: rows of (k, value).
-template <class Offset_, class In, class Stored, int KEPT> struct Side {
-  typedef Offset_ Offset;
+template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
   const Values<In, Stored, KEPT> values;
-  DEVICE Side(const Offset *p, const i32 *at, const Stored *v) : indptr(p), indices(at), values(v) {}
+  DEVICE explicit Side(const Csr<Offset, Stored> &rows) : indptr(rows.indptr), indices(rows.indices), values(rows.values) {}
   DEVICE i64 begin(i64 row) const { return indptr[row]; }
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
@@ -87,18 +86,19 @@ DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
-    dot_products(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices, const StoredX *x_values,
-                 const OffsetB *__restrict__ bt_indptr, const i32 *__restrict__ bt_indices, const StoredY *y_values,
-                 const OffsetM *__restrict__ indptr, const i32 *__restrict__ indices,  // the pattern
-                 i64 nrows, i64 nvals, i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+    dot_products(Csr<OffsetA, StoredX> left, Csr<OffsetB, StoredY> right, Csr<OffsetM> pattern, i64 nvals, i64 tile,
+                 typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+  const OffsetM *__restrict__ indptr = pattern.indptr;
+  const i32 *__restrict__ indices = pattern.indices;
+  const i64 nrows = pattern.nrows;
   typedef typename Op::Z Z;
   constexpr bool HAS_PLACES = KEPT_X == EACH;
   SHARED(i32, tables, DOT_WARPS << BITS);
   SHARED(u16, all_places, HAS_PLACES ? DOT_WARPS << BITS : 1);
   i32 *table = tables + (warp_in_block() << BITS);
   u16 *places = all_places + (HAS_PLACES ? warp_in_block() << BITS : 0);
-  const Side<OffsetA, typename Op::X, StoredX, KEPT_X> a(a_indptr, a_indices, x_values);
-  const Side<OffsetB, typename Op::Y, StoredY, KEPT_Y> b(bt_indptr, bt_indices, y_values);
+  const Side<OffsetA, typename Op::X, StoredX, KEPT_X> a(left);
+  const Side<OffsetB, typename Op::Y, StoredY, KEPT_Y> b(right);
 
   for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
     const i64 end = least(first + tile, nvals);

@@ -14,15 +14,15 @@ constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count, const i64 *__restrict__ starts, int column_bits,
-                            const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices,
-                            const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
-                            const i32 *__restrict__ b_indices, const StoredY *y_values,
-                            const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices,
+                            Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, Csr<OffsetM> outside,
                             i64 *__restrict__ keys, typename Op::Z *__restrict__ terms) {
+  const OffsetA *__restrict__ a_indptr = a.indptr;
+  const OffsetB *__restrict__ b_indptr = b.indptr;
+  const i32 *__restrict__ a_indices = a.indices, *__restrict__ b_indices = b.indices;
   SHARED(i64, scratch, WARP + 1);
   SHARED(i64, places, 1024);
-  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
-  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
   for (i64 row = blockIdx.x; row < count; row += gridDim.x) {
     const i64 i = listed[row], stop = a_indptr[i + 1];
     i64 place = starts[row] - starts[0];
@@ -43,13 +43,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count, const i64
         for (i64 in_b = begin + lane(); in_b < end; in_b += WARP) {
           const i32 j = b_indices[in_b];
           const i64 at = places[e] + in_b - begin;
-          bool allowed = true;
-          if constexpr (MASK != 0) {
-            const i64 m_end = m_indptr[i + 1];
-            const i64 found = lower_bound<i32, i64>(m_indices, m_indptr[i], m_end, j);
-            allowed = found == m_end || m_indices[found] != j;
-          }
-          keys[at] = allowed ? row << column_bits | j : NOWHERE;
+          keys[at] = lets_through<MASK>(outside, i, j) ? row << column_bits | j : NOWHERE;
           if constexpr (HAS_VALUES) terms[at] = Op::term(x[first + e], y[in_b], i, k, j);
         }
       }
@@ -91,8 +85,10 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
 /// The runs into their rows of C.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
-                           const i32 *__restrict__ listed, int column_bits, const OffsetC *__restrict__ indptr,
-                           i32 *__restrict__ indices, Z *__restrict__ z) {
+                           const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {
+  const OffsetC *__restrict__ indptr = c.indptr;
+  i32 *__restrict__ indices = c.indices;
+  Z *__restrict__ z = c.values;
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid()) {
     const i64 row = keys[t] >> column_bits;
     const i64 first = lower_bound<i64, i64>(keys, 0, t, row << column_bits);

@@ -12,10 +12,8 @@
 
 namespace graphla {
 
-constexpr int FEW_PLACES = 2048;  // of all tables of a block
-constexpr int RANKED_BITS = 7;    // up to which columns are put in order by counting those before
-
-enum MaskKind { NO_MASK = 0, OUTSIDE = 1 };
+constexpr int FEW_PLACES = SpgemmTuning::places;  // of all tables of a block
+constexpr int RANKED_BITS = 7;  // up to which columns are put in order by counting those before
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
@@ -28,23 +26,12 @@ template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group
   __syncwarp();
 }
 
-/// Whether the mask lets column j of row i through.
-template <int MASK, class OffsetM>
-DEVICE bool lets_through(const OffsetM *__restrict__ m_indptr, const i32 *__restrict__ m_indices, i64 i, i32 j) {
-  if constexpr (MASK == NO_MASK) return true;
-  const i64 end = m_indptr[i + 1];
-  const i64 place = lower_bound<i32, i64>(m_indices, m_indptr[i], end, j);
-  return place == end || m_indices[place] != j;
-}
-
 struct Whole { DEVICE void operator()(i64 &, i64 &) const {} };  // rows of B are taken whole
 
 /// sizes[i] = the number of columns of row i of C that the mask lets through.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
-__global__ void count_few(const i32 *__restrict__ listed, i64 count, const OffsetA *__restrict__ a_indptr,
-                          const i32 *__restrict__ a_indices, const OffsetB *__restrict__ b_indptr,
-                          const i32 *__restrict__ b_indices, const OffsetM *__restrict__ m_indptr,
-                          const i32 *__restrict__ m_indices, i64 *__restrict__ sizes) {
+__global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
+                          Csr<OffsetM> outside, i64 *__restrict__ sizes) {
   constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
@@ -55,14 +42,13 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, const Offse
     const i64 i = is_there ? listed[each] : 0;
     clear_table<BITS>(group, table);
     int found = 0;
-    each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
-              [&](i32, i32, i32 j, i32) {
-                bool is_new;
-                put_key(table, BITS, j, is_new);
-                if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) found++;
-              });
+    each_term(group, a, Nothing(), b, Nothing(), i, is_there, Whole(), [&](i32, i32, i32 j, i32) {
+      bool is_new;
+      put_key(table, BITS, j, is_new);
+      if (is_new && lets_through<MASK>(outside, i, j)) found++;
+    });
     __syncwarp();
-    for (int apart = GROUP / 2; apart > 0; apart /= 2) found += __shfl_xor_sync(ALL_LANES, found, apart);
+    found = warp_fold(found, [](int x, int y) { return x + y; }, GROUP);
     if (is_there && group.mine == 0) sizes[i] = found;
     __syncwarp();
   }
@@ -135,11 +121,8 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
 /// of `room` places for each listed row, there, with their number in sizes[i].
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
-__global__ void make_few(const i32 *__restrict__ listed, i64 count, const OffsetA *__restrict__ a_indptr,
-                         const i32 *__restrict__ a_indices, const StoredX *x_values, const OffsetB *__restrict__ b_indptr,
-                         const i32 *__restrict__ b_indices, const StoredY *y_values, const OffsetM *__restrict__ m_indptr,
-                         const i32 *__restrict__ m_indices, i64 room, i64 *__restrict__ sizes,
-                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
+__global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b,
+                         Csr<OffsetM> outside, i64 room, i64 *__restrict__ sizes, Made<OffsetC, typename Op::Z> c) {
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
@@ -149,8 +132,10 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;
   SHARED(i32, all_columns, IS_RANKED ? (FEW_PLACES >> BITS) * COLUMNS : 1);
   SHARED(i32, all_taken, FEW_PLACES >> BITS);
-  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
-  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
+  const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
+  i32 *__restrict__ indices = c.indices;
+  Z *__restrict__ z = c.values;
   const Group<GROUP> group;
   const int number = int(threadIdx.x) / GROUP;
   i32 *table = (i32 *)tables + number * apart<BITS, GROUP>;
@@ -165,13 +150,13 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
     auto put = [&](i32 j, bool &is_new) {
       const int slot = put_key(table, BITS, j, is_new);
       if constexpr (IS_RANKED) {
-        if (is_new && lets_through<MASK>(m_indptr, m_indices, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
+        if (is_new && lets_through<MASK>(outside, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
       }
       return slot;
     };
     bool is_new;
     if constexpr (HAS_VALUES) {
-      each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, is_there, Whole(),
+      each_term(group, a, x, b, y, i, is_there, Whole(),
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
                   const int slot = put(j, is_new);
                   bool found = !is_new;
@@ -180,18 +165,18 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
                   sums[slot] = sum;
                 });
     } else {
-      each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, is_there, Whole(),
+      each_term(group, a, Nothing(), b, Nothing(), i, is_there, Whole(),
                 [&](i32, i32, i32 j, i32) { put(j, is_new); });
     }
     __syncwarp();
-    const i64 first = !is_there ? 0 : room ? each * room : i64(indptr[i]);
+    const i64 first = !is_there ? 0 : room ? each * room : i64(c.indptr[i]);
     int taken;
     if constexpr (IS_RANKED) {
       taken = all_taken[number];
       write_ranked<BITS, GROUP, HAS_VALUES>(group, table, sums, columns, taken, first, indices, z);
     } else {
       taken = gather_taken<BITS, HAS_VALUES>(
-          table, sums, [&](i32 j) { return lets_through<MASK>(m_indptr, m_indices, i, j); });
+          table, sums, [&](i32 j) { return lets_through<MASK>(outside, i, j); });
       sort_pairs<HAS_VALUES>(table, sums, taken);
       for (int place = group.mine; place < taken; place += GROUP) {
         indices[first + place] = table[place];
@@ -203,23 +188,33 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, const Offset
   }
 }
 
-/// Rows of all four lists from their scratch into C: lists[bin * room] of counts[bin] rows, each with
-/// 24, 96, 384 or 1,536 places, one list after the other.
+/// The listed rows of few terms: lists[bin * room] of each bin's rows.
+struct FewRows {
+  const i32 *lists;
+  i64 room;
+  i64 count_24, count_96, count_384, count_1536;
+};
+
+/// Rows of all four lists from their scratch into C: each row has as many places as its list's name says,
+/// one list after the other.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
-__global__ void move_few(const i32 *__restrict__ lists, i64 room, i64 count_24, i64 count_96, i64 count_384,
-                         i64 count_1536, const i32 *__restrict__ made_indices, const Word *__restrict__ made_z,
-                         const OffsetC *__restrict__ indptr, i32 *__restrict__ indices, Word *__restrict__ z) {
+__global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices, const Word *__restrict__ made_z,
+                         Made<OffsetC, Word> c) {
+  const i64 count_24 = rows.count_24, count_96 = rows.count_96, count_384 = rows.count_384;
+  const OffsetC *__restrict__ indptr = c.indptr;
+  i32 *__restrict__ indices = c.indices;
+  Word *__restrict__ z = c.values;
   constexpr int GROUP = 8;
   const int mine = lane() % GROUP;
-  const i64 count = count_24 + count_96 + count_384 + count_1536;
+  const i64 count = count_24 + count_96 + count_384 + rows.count_1536;
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = 24;
-    const i32 *listed = lists;
-    auto pass = [&](i64 rows) {  // to the next list
-      nth -= rows;
-      begin += rows * places;
+    const i32 *listed = rows.lists;
+    auto pass = [&](i64 passed) {  // to the next list
+      nth -= passed;
+      begin += passed * places;
       places *= 4;
-      listed += room;
+      listed += rows.room;
     };
     if (nth >= count_24) {
       pass(count_24);

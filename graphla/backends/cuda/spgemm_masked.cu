@@ -11,110 +11,134 @@
 
 namespace graphla {
 
-constexpr int ROWS_WARPS = 4;
-constexpr int MOST_LISTED = 512;
+constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
+constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
 constexpr int LISTED_BITS = 10;  // of the table that holds them
 constexpr i32 LONGER = 16;       // times as long as the columns sought, and a row of B is searched
+static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
+
+/// What a warp has in shared memory of the columns that it seeks: where each is listed, whether it has a
+/// term, and its sum.
+template <class Op, bool HAS_VALUES> struct Sought {
+  typedef typename Op::Z Z;
+  i32 *table;
+  u16 *places;  // of each key of the table in the list
+  Z *sums;
+  u32 *found;  // a bit for each place
+  int count = 0, bits = 0;
+
+  /// Takes the listed columns; every lane of the warp calls.
+  DEVICE void take(const i32 *__restrict__ list, int listed) {
+    count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
+    __syncwarp();  // the row before is done with
+    for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
+    for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
+    __syncwarp();
+    for (int t = lane(); t < listed; t += WARP) {
+      bool is_new;
+      places[put_key(table, bits, list[t], is_new)] = u16(t);
+      if (HAS_VALUES) sums[t] = Op::identity();
+    }
+    __syncwarp();
+  }
+  /// Marks a place; returns whether it was marked.
+  DEVICE bool mark(int place) const {
+    const u32 bit = 1u << (place % WARP);
+    const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
+    if (!was) atomicOr(found + place / WARP, bit);
+    return was;
+  }
+  /// Adds a term to the sum of a place.
+  DEVICE void add(int place, typename Op::X x, typename Op::Y y, i64 i, i32 k, i32 j) const {
+    bool has = mark(place);
+    if (Op::IS_ANY && has) return;
+    Z sum = sums[place];
+    add_term<Op>(sum, has, x, y, i, k, j);
+    sums[place] = sum;
+  }
+  DEVICE bool has(int place) const { return found[place / WARP] >> (place % WARP) & 1; }
+};
+
+/// The sums of row i at the listed columns, first[0..sought.count - 1]; every lane of the warp calls.
+template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
+DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b, const Y &y, i64 i,
+                     const i32 *__restrict__ list) {
+  const Group<WARP> group;
+  const int listed = sought.count;
+  const i32 *__restrict__ b_indices = b.indices;
+  const i32 least_j = list[0], greatest_j = list[listed - 1];
+  auto cut = [&](i64 &from, i64 &to) {
+    if (to - from <= WARP) return;
+    from = lower_bound<i32, i64>(b_indices, from, to, least_j);
+    to = upper_bound<i32, i64>(b_indices, from, to, greatest_j);
+  };
+  bool has_long = false;
+  auto only_short = [&](i64 &from, i64 &to) {
+    cut(from, to);
+    if ((to - from) / LONGER <= listed) return;
+    has_long = true;
+    to = from;
+  };
+  if constexpr (HAS_VALUES) {
+    each_term(group, a, x, b, y, i, true, only_short, [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+      const int slot = find_key(sought.table, sought.bits, j);
+      if (slot >= 0) sought.add(sought.places[slot], x, y, i, k, j);
+    });
+  } else {
+    each_term(group, a, Nothing(), b, Nothing(), i, true, only_short, [&](i32, i32, i32 j, i32) {
+      const int slot = find_key(sought.table, sought.bits, j);
+      if (slot >= 0) sought.mark(sought.places[slot]);
+    });
+  }
+  if (!__any_sync(ALL_LANES, has_long)) return;
+  const i64 stop = a.end(i);
+  for (i64 in_a = a.begin(i); in_a < stop; in_a++) {
+    const i32 k = a.indices[in_a];
+    i64 from = b.begin(k), to = b.end(k);
+    cut(from, to);
+    if ((to - from) / LONGER <= listed) continue;
+    for (int t = lane(); t < listed; t += WARP) {
+      const i32 j = list[t];
+      const i64 in_b = lower_bound<i32, i64>(b_indices, from, to, j);
+      if (in_b == to || b_indices[in_b] != j) continue;
+      if constexpr (HAS_VALUES) sought.add(t, x[in_a], y[in_b], i, k, j);
+      else sought.mark(t);
+    }
+    __syncwarp();
+  }
+}
 
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
           bool HAS_VALUES>
 __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
-    masked_rows(const OffsetA *__restrict__ a_indptr, const i32 *__restrict__ a_indices, const StoredX *x_values,
-                const OffsetB *__restrict__ b_indptr, const i32 *__restrict__ b_indices, const StoredY *y_values,
-                const OffsetM *__restrict__ indptr, const i32 *__restrict__ indices,  // the pattern
-                i64 nrows, i64 nvals, i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+    masked_rows(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, Csr<OffsetM> pattern, i64 nvals, i64 tile,
+                typename Op::Z *__restrict__ z, bool *__restrict__ present) {
   typedef typename Op::Z Z;
   SHARED(i32, tables, ROWS_WARPS << LISTED_BITS);
   SHARED(u16, all_places, ROWS_WARPS << LISTED_BITS);
   SHARED(Z, all_sums, HAS_VALUES ? ROWS_WARPS *MOST_LISTED : 1);
   SHARED(u32, all_found, ROWS_WARPS *MOST_LISTED / WARP);
-  i32 *table = tables + (warp_in_block() << LISTED_BITS);
-  u16 *places = all_places + (warp_in_block() << LISTED_BITS);
-  Z *sums = all_sums + (HAS_VALUES ? warp_in_block() * MOST_LISTED : 0);
-  u32 *found_bits = all_found + warp_in_block() * (MOST_LISTED / WARP);
-  const Values<typename Op::X, StoredX, KEPT_X> x(x_values);
-  const Values<typename Op::Y, StoredY, KEPT_Y> y(y_values);
-  const Group<WARP> group;
-
+  const int warp = warp_in_block();
+  Sought<Op, HAS_VALUES> sought{tables + (warp << LISTED_BITS), all_places + (warp << LISTED_BITS),
+                                all_sums + (HAS_VALUES ? warp * MOST_LISTED : 0),
+                                all_found + warp * (MOST_LISTED / WARP)};
+  const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
+  const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
+  const OffsetM *__restrict__ indptr = pattern.indptr;
+  const i32 *__restrict__ indices = pattern.indices;
   for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
     const i64 end = least(first + tile, nvals);
-    i64 i = segment_of(indptr, nrows, first);
+    i64 i = segment_of(indptr, pattern.nrows, first);
     for (i64 p = first; p < end;) {
-      i = row_from(indptr, nrows, i, p);
+      i = row_from(indptr, pattern.nrows, i, p);
       const i64 stop = least(end, i64(indptr[i + 1]));
-      const i64 a_stop = a_indptr[i + 1];
-      const int listed = int(stop - p), bits = bits_for(2 * listed, 5, LISTED_BITS);
-      if (i64(a_indptr[i]) < a_stop) {
-        __syncwarp();  // the row before is done with
-        for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
-        for (int word = lane(); word * WARP < listed; word += WARP) found_bits[word] = 0;
-        __syncwarp();
-        for (int t = lane(); t < listed; t += WARP) {
-          bool is_new;
-          places[put_key(table, bits, indices[p + t], is_new)] = u16(t);
-          if (HAS_VALUES) sums[t] = Op::identity();
-        }
-        __syncwarp();
-      }
-      const i32 least_j = indices[p], greatest_j = indices[stop - 1];
-      auto mark = [&](int place) {
-        const u32 bit = 1u << (place % WARP);
-        const bool found = (load_relaxed(found_bits + place / WARP) & bit) != 0;
-        if (!found) atomicOr(found_bits + place / WARP, bit);
-        return found;
-      };
-      auto add = [&](int place, typename Op::X x, typename Op::Y y, i32 k, i32 j) {
-        bool found = mark(place);
-        if (Op::IS_ANY && found) return;
-        Z sum = sums[place];
-        add_term<Op>(sum, found, x, y, i, k, j);
-        sums[place] = sum;
-      };
-      auto cut = [&](i64 &from, i64 &to) {
-        if (to - from <= WARP) return;
-        from = lower_bound<i32, i64>(b_indices, from, to, least_j);
-        to = upper_bound<i32, i64>(b_indices, from, to, greatest_j);
-      };
-      bool has_long = false;
-      auto only_short = [&](i64 &from, i64 &to) {
-        cut(from, to);
-        if ((to - from) / LONGER <= listed) return;
-        has_long = true;
-        to = from;
-      };
-      if constexpr (HAS_VALUES) {
-        each_term(group, a_indptr, a_indices, x, b_indptr, b_indices, y, i, true, only_short,
-                  [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
-                    const int slot = find_key(table, bits, j);
-                    if (slot >= 0) add(places[slot], x, y, k, j);
-                  });
-      } else {
-        each_term(group, a_indptr, a_indices, Nothing(), b_indptr, b_indices, Nothing(), i, true, only_short,
-                  [&](i32, i32, i32 j, i32) {
-                    const int slot = find_key(table, bits, j);
-                    if (slot >= 0) mark(places[slot]);
-                  });
-      }
-      const bool searches = __any_sync(ALL_LANES, has_long);
-      for (i64 in_a = a_indptr[i]; searches && in_a < a_stop; in_a++) {
-        const i32 k = a_indices[in_a];
-        i64 from = b_indptr[k], to = b_indptr[k + 1];
-        cut(from, to);
-        if ((to - from) / LONGER <= listed) continue;
-        for (int t = lane(); t < listed; t += WARP) {
-          const i32 j = indices[p + t];
-          const i64 in_b = lower_bound<i32, i64>(b_indices, from, to, j);
-          if (in_b == to || b_indices[in_b] != j) continue;
-          if constexpr (HAS_VALUES) add(t, x[in_a], y[in_b], k, j);
-          else mark(t);
-        }
-        __syncwarp();
-      }
-      if (i64(a_indptr[i]) < a_stop) {
-        for (int t = lane(); t < listed; t += WARP) {
-          if (!(found_bits[t / WARP] >> (t % WARP) & 1)) continue;
+      if (a.begin(i) < a.end(i)) {
+        sought.take(indices + p, int(stop - p));
+        fold_row<HAS_VALUES>(sought, a, x, b, y, i, indices + p);
+        for (int t = lane(); t < sought.count; t += WARP) {
+          if (!sought.has(t)) continue;
           present[p + t] = true;
-          if (HAS_VALUES) z[p + t] = sums[t];
+          if (HAS_VALUES) z[p + t] = sought.sums[t];
         }
       }
       p = stop;

@@ -8,53 +8,66 @@ number of entries, in `keep`.
 
 from __future__ import annotations
 
-import cupy as xp
-import numpy as np
+from dataclasses import dataclass
 
-from graphla.backends.cuda.launch import BLOCK, blocks, size, tiles, to_numbers
+import cupy as xp
+
+from graphla.backends.cuda.launch import BLOCK, blocks, csr, size, tiles, to_numbers
 from graphla.backends.cuda.select import keep
 from graphla.backends.cuda.spgemm_terms import Terms, terms_of
 from graphla.backends.cuda.transpose import transpose
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr
 from semirings.structures import TypedSemiring
 
 WARP = 32
-WARPS = 4
-"""Warps of a block, as in spgemm_dot.cu and spgemm_masked.cu."""
-TILES = 1 << 14
-"""Tiles of a pattern that keep a large card busy: a warp takes no more entries than that needs."""
-DOT_TILE = 256
-ROWS_TILE = 512  # MOST_LISTED of spgemm_masked.cu
-"""Entries of a pattern that a warp takes at most."""
-TABLE_BITS = 10
-"""A row of A of up to half of 2^10 entries is hashed, a longer one searched; 2^11 took 1.2 times as
-long for the triangles of kron 18, as half as many warps fit."""
-TRANSPOSING = 32
-"""Steps that an entry of B costs when B is transposed for dots."""
-PER_ENTRY = 16
-"""Steps of a dot at the least."""
-FEW = 1 << 10
-"""Entries of each matrix up to which counting steps takes longer than either way."""
+
+
+@dataclass(frozen=True)
+class SpgemmMaskedTuning:
+    """How a pattern is cut into tiles, and what the two ways cost. Kernels read the first two."""
+
+    warps: int = 4
+    """Warps of a block."""
+    rows_tile: int = 512
+    """Most entries of the pattern that a warp takes, by rows of B."""
+    dot_tile: int = 256
+    """Most entries of the pattern that a warp takes, as dots."""
+    table_bits: int = 10
+    """A row of A of up to half of 2^10 entries is hashed, a longer one searched; 2^11 took 1.2
+    times as long for the triangles of kron 18, because half as many warps fit."""
+    tiles: int = 1 << 14
+    """Tiles that keep a large card busy: a warp takes no more entries than that needs."""
+    transposing: int = 32
+    """Steps that an entry of B costs when B is transposed for dots."""
+    per_entry: int = 16
+    """Least number of steps of a dot."""
+    few: int = 1 << 10
+    """Entries of each matrix up to which counting steps takes longer than either way."""
+
+
+TUNING = SpgemmMaskedTuning()
 
 
 def product(
     a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
 ) -> Csr | None:
     """C at the entries of `pattern`; None where B is by columns alone, and rows are better."""
+    tuning = current(TUNING)
     if b is None:
         assert bt is not None
         dots = _dot_steps(a, bt, pattern)
-        is_dear = dots > PER_ENTRY * (a.nvals + bt.nvals)
-        if is_dear and dots > 2 * _all_terms(a, bt) + TRANSPOSING * bt.nvals:
+        is_dear = dots > tuning.per_entry * (a.nvals + bt.nvals)
+        if is_dear and dots > 2 * _all_terms(a, bt) + tuning.transposing * bt.nvals:
             return None
         return _at_pattern("dots", a, bt, semiring, pattern)
-    if max(a.nvals, b.nvals, pattern.nvals) <= FEW:
+    if max(a.nvals, b.nvals, pattern.nvals) <= tuning.few:
         return _at_pattern("rows" if bt is None else "dots", a, bt or b, semiring, pattern)
     rows, dots = _steps(a, b, pattern, bt)
     if bt is None:
-        price = TRANSPOSING * b.nvals
-        if rows <= price + PER_ENTRY * pattern.nvals:
+        price = tuning.transposing * b.nvals
+        if rows <= price + tuning.per_entry * pattern.nvals:
             return _at_pattern("rows", a, b, semiring, pattern)
         bt = transpose(b)
         dots = _dot_steps(a, bt, pattern)
@@ -100,7 +113,7 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
         tiles(a.nvals),
         BLOCK,
         *(a.indptr, size(a.nrows), a.indices, size(a.nvals)),
-        *(b.indptr, pattern.indptr, size(ROWS_TILE), steps),
+        *(b.indptr, pattern.indptr, size(current(TUNING).rows_tile), steps),
     )
 
 
@@ -139,20 +152,18 @@ def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr)
 def _launch(
     way: str, a: Csr, b: Csr, terms: Terms, pattern: Csr, sums: Array, present: Array
 ) -> None:
+    tuning = current(TUNING)
     (x, *x_type), (y, *y_type) = terms.x, terms.y
     parts = (a.indptr.dtype, *x_type, b.indptr.dtype, *y_type, pattern.indptr.dtype)
     if way == "dots":
-        most = DOT_TILE
-        kernel = load(
-            "spgemm_dot.cu", "dot_products", terms.spec, *parts, TABLE_BITS, terms.has_values
-        )
+        most, file, name = tuning.dot_tile, "spgemm_dot.cu", "dot_products"
+        parts = (*parts, tuning.table_bits)
     else:
-        most = ROWS_TILE
-        kernel = load("spgemm_masked.cu", "masked_rows", terms.spec, *parts, terms.has_values)
-    tile = min(most, max(WARP, pattern.nvals // TILES))
+        most, file, name = tuning.rows_tile, "spgemm_masked.cu", "masked_rows"
+    kernel = load(file, name, terms.spec, *parts, terms.has_values, constants=tuning)
+    tile = min(most, max(WARP, pattern.nvals // tuning.tiles))
     kernel(
-        blocks(-(-pattern.nvals // tile) * WARP, WARPS * WARP),
-        WARPS * WARP,
-        *(a.indptr, a.indices, x, b.indptr, b.indices, y, pattern.indptr, pattern.indices),
-        *(size(pattern.nrows), size(pattern.nvals), np.int64(tile), sums, present),
+        blocks(-(-pattern.nvals // tile) * WARP, tuning.warps * WARP),
+        tuning.warps * WARP,
+        *(csr(a, x), csr(b, y), csr(pattern), size(pattern.nvals), size(tile), sums, present),
     )

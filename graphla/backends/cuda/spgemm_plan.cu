@@ -27,7 +27,7 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows, con
   });
 }
 
-/// How the rows of a product are sorted by their terms: as in mxm.py.
+/// How the rows of a product are sorted by their terms.
 enum Bin { FEW_24 = 0, FEW_96 = 1, FEW_384 = 2, FEW_1536 = 3, BY_TILES = 4, BY_SORTING = 5, BINS = 6 };
 
 /// The rows of each bin into lists[bin * room], their numbers and terms into counts[bin] and
@@ -50,8 +50,7 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
       if (!__any_sync(ALL_LANES, bin == each)) continue;
       const u64 place = claim(counts + each, bin == each);
       if (bin == each) lists[each * room + i64(place)] = i32(i);
-      const i64 sum = warp_inclusive_sum(bin == each ? count : i64(0));
-      if (lane() == WARP - 1) atomicAdd(counts + BINS + each, u64(sum));
+      warp_add(counts + BINS + each, bin == each ? count : i64(0));
     }
   }
 }
@@ -69,8 +68,7 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows, c
     const i64 in_a = a_indptr[i + 1] - a_indptr[i], in_b = bt_indptr[j + 1] - bt_indptr[j];
     if (in_a && in_b) mine += (least(in_a, in_b) + 15) / 8 * 8;
   });
-  const i64 sum = warp_inclusive_sum(mine);
-  if (lane() == WARP - 1 && sum) atomicAdd(steps, u64(sum));
+  warp_add(steps, mine);
 }
 
 /// steps[0] += the steps of lanes that rows of B take: for each entry (i, k) of A in a row where
@@ -86,8 +84,7 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
     const i64 listed = indptr[i + 1] - indptr[i], in_b = b_indptr[k + 1] - b_indptr[k];
     if (listed && in_b) mine += (in_b + WARP - 1) / WARP * WARP + WARP * ((listed - 1) / chunk);
   });
-  const i64 sum = warp_inclusive_sum(mine);
-  if (lane() == WARP - 1 && sum) atomicAdd(steps, u64(sum));
+  warp_add(steps, mine);
 }
 
 /// counts[k] += 1 for each entry in column k: with those of two operands, the terms of a product.
@@ -101,8 +98,7 @@ template <class Op>
 __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count, u64 *__restrict__ total) {
   i64 mine = 0;
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) mine += i64(x[k]) * y[k];
-  const i64 sum = warp_inclusive_sum(mine);
-  if (lane() == WARP - 1 && sum) atomicAdd(total, u64(sum));
+  warp_add(total, mine);
 }
 
 /// z[0] = the term of x[0] and y[0], which all terms are.

@@ -5,8 +5,8 @@ Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 The terms of each row bound its size and put it in one of six lists. Rows of up to 1,536 terms are
 made in hash tables; of more, by tiles of columns, or by sorting where the columns are very many.
 Sizes come first, so that C is allocated before a value is computed; what is made before lies in
-scratch of a known bound: rows of few terms where all have room in SCRATCH, and sorted rows, in
-batches of SORTED terms. Terms are added in the order of k always.
+scratch of a known bound: rows of few terms where all have room in `scratch`, and sorted rows, in
+batches of `sorted` terms. Terms are added in the order of k always.
 
 Waits: for the numbers of rows in the lists; for the entries of C; for each batch of sorted rows,
 its runs, and once for where the batches end.
@@ -14,6 +14,7 @@ its runs, and once for where the batches end.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import cupy as xp
@@ -23,31 +24,49 @@ from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
     blocks,
+    csr,
     size,
     tiles,
     to_numbers,
 )
 from graphla.backends.cuda.select import add_up, scan_and_count, scan_offsets
 from graphla.backends.cuda.spgemm_terms import Terms, terms_of
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr
 from semirings.structures import TypedSemiring
 
 WARP = 32
-BINS = 6  # as in spgemm_plan.cu: four of few terms, then
-BY_TILES, BY_SORTING = 4, 5
 FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
 """For each bin of few terms, the bits of a row's table and the lanes that fill it."""
-PLACES = 2048  # FEW_PLACES of spgemm_hash.cu
-MOVING = 8  # lanes that move a row
+MOVING = 8
+"""Lanes that move a row."""
 MOST = (24, 96, 384, 1536)
 """Terms of a row of each of these bins, at most."""
-SCRATCH = 1 << 30
-"""Bytes in which rows of few terms may be made before their sizes are known, and moved then."""
-TILE_WARPS = 4
-SPAN = 8  # as in spgemm_dense.cu
-SORTED = 1 << 26
-"""Terms that are sorted at a time: 2.5 GB of scratch at most."""
+
+
+@dataclass(frozen=True)
+class SpgemmTuning:
+    """How rows are grouped, and how much scratch there is. Kernels read the first three."""
+
+    places: int = 2048
+    """Places of all hash tables of a block."""
+    tile_warps: int = 4
+    """Warps of a block, where a warp makes a tile."""
+    span: int = 8
+    """Tiles that a warp counts at a time."""
+    scratch: int = 1 << 30
+    """Bytes in which rows of few terms may be made before their sizes are known."""
+    sorted: int = 1 << 26
+    """Terms that are sorted at a time: 2.5 GB of scratch at most."""
+
+
+TUNING = SpgemmTuning()
+Bin = enumeration("spgemm_plan.cu", "Bin")
+CSR = Struct("device.cuh", "Csr")
+MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
+NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
 
 
 class _Operands(NamedTuple):
@@ -64,7 +83,7 @@ class _Operands(NamedTuple):
 
     @property
     def patterns(self) -> tuple[Any, ...]:
-        return (self.a.indptr, self.a.indices, self.b.indptr, self.b.indices, *self.mask)
+        return (csr(self.a), csr(self.b), self.mask)
 
     @property
     def types(self) -> tuple[Any, ...]:
@@ -73,8 +92,7 @@ class _Operands(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        a = (self.a.indptr, self.a.indices, self.terms.x[0])
-        return (*a, self.b.indptr, self.b.indices, self.terms.y[0], *self.mask)
+        return (csr(self.a, self.terms.x[0]), csr(self.b, self.terms.y[0]), self.mask)
 
     @property
     def mask_types(self) -> tuple[Any, ...]:
@@ -83,8 +101,13 @@ class _Operands(NamedTuple):
         return self.outside.indptr.dtype, 1
 
     @property
-    def mask(self) -> tuple[Any, ...]:
-        return (NULL, NULL) if self.outside is None else (self.outside.indptr, self.outside.indices)
+    def mask(self) -> Packed:
+        return NO_MASK if self.outside is None else csr(self.outside)
+
+
+def _made(c: tuple[Any, ...]) -> Packed:
+    """Where rows of C go, as kernels take it."""
+    return MADE(indptr=c[0], indices=c[1], values=c[2])
 
 
 def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
@@ -93,7 +116,7 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
-    zeros = xp.zeros(2 * a.nrows + 1 + 2 * BINS, xp.int64)
+    zeros = xp.zeros(2 * a.nrows + 1 + 2 * Bin.BINS, xp.int64)
     ends_of_rows, sizes = zeros[: a.nrows + 1], zeros[1 : a.nrows + 1]
     of_rows, counts = zeros[a.nrows + 1 : 2 * a.nrows + 1], zeros[2 * a.nrows + 1 :]
     lists = _list_rows(a, b, tile_count, of_rows, counts)
@@ -102,10 +125,10 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
         for few in lists.few:
             _count_few(operands, few, lists.rows(few), sizes)
     ends = runs = None
-    if lists.counts[BY_TILES]:
-        ends = _count_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, sizes)
-    if lists.counts[BY_SORTING]:
-        runs = _sorted_runs(operands, lists.rows(BY_SORTING), of_rows, sizes)
+    if lists.counts[Bin.BY_TILES]:
+        ends = _count_tiles(operands, lists.rows(Bin.BY_TILES), tile_count, tile_bits, sizes)
+    if lists.counts[Bin.BY_SORTING]:
+        runs = _sorted_runs(operands, lists.rows(Bin.BY_SORTING), of_rows, sizes)
     indptr, nvals = scan_offsets(ends_of_rows)
     c = (indptr, xp.empty(nvals, xp.int32), terms.room(nvals))
     if made is not None:
@@ -114,7 +137,7 @@ def product(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr
         for few in lists.few:
             _make_few(operands, few, lists.rows(few), c, 0, sizes)
     if ends is not None:
-        _make_tiles(operands, lists.rows(BY_TILES), tile_count, tile_bits, ends, c)
+        _make_tiles(operands, lists.rows(Bin.BY_TILES), tile_count, tile_bits, ends, c)
     if runs is not None:
         _place_runs(operands, runs, c)
     return Csr(a.nrows, b.ncols, c[0], c[1], terms.values(c[2], nvals))
@@ -143,15 +166,22 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -
         *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, of_rows),
     )
     room = min(a.nrows, a.nvals)
-    rows = xp.empty((BINS, room), xp.int32)
+    rows = xp.empty((Bin.BINS, room), xp.int32)
     kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
     kernel(
         blocks(a.nrows),
         BLOCK,
-        *(a.indptr, size(a.nrows), of_rows, size(tile_count), size(SORTED), size(room)),
+        *(
+            a.indptr,
+            size(a.nrows),
+            of_rows,
+            size(tile_count),
+            size(current(TUNING).sorted),
+            size(room),
+        ),
         *(rows, counts),
     )
-    return _Lists(rows, to_numbers(counts)[:BINS])
+    return _Lists(rows, to_numbers(counts)[: Bin.BINS])
 
 
 # --- rows of few terms --------------------------------------------------------------------------
@@ -163,7 +193,7 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Arra
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
     width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
-    if not lists.few or sum(places) * width > SCRATCH:
+    if not lists.few or sum(places) * width > current(TUNING).scratch:
         return None
     indices, sums = xp.empty(sum(places), xp.int32), terms.room(sum(places))
     for few in lists.few:
@@ -176,12 +206,19 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Arra
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
     """The grid and the block of a group for each row."""
     bits, group = FEW[few]
-    block = (PLACES >> bits) * group
+    block = (current(TUNING).places >> bits) * group
     return blocks(rows.size * group, block), block
 
 
 def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
-    kernel = load("spgemm_hash.cu", "count_few", NOTHING, *operands.pattern_types, *FEW[few])
+    kernel = load(
+        "spgemm_hash.cu",
+        "count_few",
+        NOTHING,
+        *operands.pattern_types,
+        *FEW[few],
+        constants=current(TUNING),
+    )
     kernel(*_few_shape(few, rows), rows, size(rows.size), *operands.patterns, sizes)
 
 
@@ -191,18 +228,31 @@ def _make_few(
     """The rows into `c`: where its indptr says, or `room` places for each, and their sizes."""
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     parts = (*operands.types, offset, *FEW[few], terms.has_values)
-    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts)
+    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts, constants=current(TUNING))
     shape = _few_shape(few, rows)
-    kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, *c)
+    kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, _made(c))
 
 
 def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
     word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(FEW)]
-    kernel = load("spgemm_hash.cu", "move_few", NOTHING, word, c[0].dtype, terms.has_values)
+    kernel = load(
+        "spgemm_hash.cu",
+        "move_few",
+        NOTHING,
+        word,
+        c[0].dtype,
+        terms.has_values,
+        constants=current(TUNING),
+    )
+    rows = FEW_ROWS(
+        lists=lists.all_rows,
+        room=lists.all_rows.shape[1],
+        **{f"count_{most}": count for most, count in zip(MOST, counts, strict=True)},
+    )
     kernel(
         blocks(sum(counts) * MOVING),
         BLOCK,
-        *(lists.all_rows, size(lists.all_rows.shape[1]), *map(size, counts), *made, *c),
+        *(rows, *made, _made(c)),
     )
 
 
@@ -213,13 +263,21 @@ def _count_tiles(
     operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Array
 ) -> Array:
     """The sums of the entries in each tile of each row."""
+    tuning = current(TUNING)
     ends = xp.empty(rows.size * tile_count, xp.int64)
-    units = rows.size * -(-tile_count // SPAN)
-    kernel = load("spgemm_dense.cu", "count_tiles", NOTHING, *operands.pattern_types, tile_bits)
+    units = rows.size * -(-tile_count // tuning.span)
+    kernel = load(
+        "spgemm_dense.cu",
+        "count_tiles",
+        NOTHING,
+        *operands.pattern_types,
+        tile_bits,
+        constants=tuning,
+    )
     kernel(
-        blocks(units * WARP, TILE_WARPS * WARP),
-        TILE_WARPS * WARP,
-        *(rows, size(rows.size), size(tile_count), size(operands.b.ncols)),
+        blocks(units * WARP, tuning.tile_warps * WARP),
+        tuning.tile_warps * WARP,
+        *(rows, size(rows.size), size(tile_count)),
         *(*operands.patterns, sizes, ends),
     )
     add_up(ends)
@@ -234,14 +292,14 @@ def _make_tiles(
     ends: Array,
     c: tuple[Any, ...],
 ) -> None:
-    terms = operands.terms
+    tuning, terms = current(TUNING), operands.terms
     parts = (*operands.types, c[0].dtype, tile_bits, terms.has_values)
-    kernel = load("spgemm_dense.cu", "make_tiles", terms.spec, *parts)
+    kernel = load("spgemm_dense.cu", "make_tiles", terms.spec, *parts, constants=tuning)
     kernel(
-        blocks(ends.size * WARP, TILE_WARPS * WARP),
-        TILE_WARPS * WARP,
-        *(rows, size(rows.size), size(tile_count), size(operands.b.ncols)),
-        *(*operands.arrays, ends, *c),
+        blocks(ends.size * WARP, tuning.tile_warps * WARP),
+        tuning.tile_warps * WARP,
+        *(rows, size(rows.size), size(tile_count)),
+        *(*operands.arrays, ends, _made(c)),
     )
 
 
@@ -258,13 +316,13 @@ class _Runs(NamedTuple):
 
 
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
-    """The rows, in batches of SORTED terms."""
+    """The rows, in batches of `sorted` terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)
     runs, start = [], 0
     while start < rows.size:
-        stop = int(np.searchsorted(known, known[start] + SORTED, side="right")) - 1
+        stop = int(np.searchsorted(known, known[start] + current(TUNING).sorted, side="right")) - 1
         stop = max(stop, start + 1)
         total = int(known[stop] - known[start])
         part = ends[start : stop + 1]
@@ -317,5 +375,6 @@ def _place_runs(operands: _Operands, runs: list[_Runs], c: tuple[Any, ...]) -> N
             kernel(
                 blocks(count),
                 BLOCK,
-                *(each.keys, each.sums, size(count), each.rows, np.int32(each.column_bits), *c),
+                *(each.keys, each.sums, size(count), each.rows, np.int32(each.column_bits)),
+                _made(c),
             )

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphla.backends import Level, Tree, backend
-from graphla.backends.traversals import Meanwhile
+from graphla.backends import backend, requests
+from graphla.backends.requests import FOREVER, BfsResult, Level, Meanwhile
 from graphla.formats import Array, BitmapVector, Csr, VectorMask
 from graphla.operations.accelerate.request import lift
 from graphla.operations.operation import perform
@@ -26,7 +26,6 @@ from semirings.dtypes import INT32, DataType
 
 Parents = Literal[None, "any", "least"]
 
-FOREVER = 2**31 - 1
 SHALLOW = 64
 """A search of at most this many levels is assumed to reach most vertices in a few levels, where
 pull pays."""
@@ -114,7 +113,7 @@ def search(
     parents: Parents,
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
-) -> Tree:
+) -> BfsResult:
     """Return the levels and parents of the vertices that edges lead to from `starts`, not empty."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
@@ -124,17 +123,19 @@ def search(
         parents = "least"
     begin = perf_counter()
     tree = do.bfs(
-        out,
-        into,
-        starts,
-        mask=mask,
-        limit=FOREVER if limit is None else min(limit, FOREVER),
-        levels=levels,
-        parents=parents,
-        direction=towards,
-        plan=plan,
-        traced=bool(recorders()),
-        meanwhile=meanwhile,
+        requests.Search(
+            out,
+            into,
+            starts,
+            mask,
+            FOREVER if limit is None else min(limit, FOREVER),
+            levels,
+            parents,
+            towards,
+            plan,
+            bool(recorders()),
+            meanwhile,
+        )
     )
     seconds = perf_counter() - begin
     if plan is not None:

@@ -1,12 +1,14 @@
 """Breadth-first search, level after level: push from a queue, or pull by bit maps of the vertices.
 
 levels(v) = the least number of edges from a start to v; parents(v) = a vertex one level nearer with
-an edge to v. Bit v of `done` says that v is no target any more: it was reached, the mask forbids it
-or it has no edges. Bit v of `seen` says that it was reached, and what has a neighbour there without
-being done is in the next level, as each level is complete before the next. Without a mask the two
-are one array. The vertices of a level lie in `queue`, or, after a pull, in the bits of `next`,
-which are zero otherwise.
+an edge to v. Bit v of `done` is set if v is not a target any more: it was reached, the mask forbids
+it or it has no edges. Bit v of `seen` is set if v was reached. A vertex that is not done and has a
+neighbor in `seen` is in the next level, because each level is complete before the next. Without a
+mask `done` and `seen` are one array. The vertices of a level are in `queue`, or, after a pull, in
+the bits of `next`, which are zero otherwise.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +28,7 @@ PUSH, PULL = 1, 2
 
 
 def lowest(word):
-    """The place of the lowest set bit of a word that is not zero."""
+    """Return the place of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -36,7 +38,7 @@ def lowest(word):
 
 
 def ones(word):
-    """How many bits are set."""
+    """Count the bits that are set."""
     count = 0
     while word:
         word &= word - ONE
@@ -44,180 +46,165 @@ def ones(word):
     return count
 
 
-def take(
-    out_levels,
-    out_parents,
-    kept_done,
-    kept_seen,
-    kept_queue,
-    kept_edges,
-    edges,
-    end,
-    level,
-    has_levels,
-    parents,
-    two_maps,
-):
-    """The targets among so many listed edges that are new, appended to the queue from `end` on.
+class Graph(NamedTuple):
+    """A matrix by rows and by columns; without the form by columns, the rows stand for it."""
 
-    Returns its new end. Nothing branches on which are new.
+    indptr: Any
+    indices: Any
+    into_indptr: Any
+    into_indices: Any
+    firsts: Any  # a neighbor in the column of each vertex, or -1; read by pulls only
+
+
+class Work(NamedTuple):
+    """What a search finds and remembers."""
+
+    levels: Any
+    parents: Any
+    done: Any
+    seen: Any
+    next: Any
+    queue: Any
+    edges: Any  # targets, then sources, of ROOM listed edges
+    state: Any
+    stop: Any
+
+
+class Rule(NamedTuple):
+    """What is asked of a search: flags and numbers."""
+
+    has_levels: int
+    has_parents: int
+    has_two_maps: int
+    is_symmetric: int
+    direction: int  # 0 (the cheaper one), PUSH or PULL
+    limit: int  # the greatest level
+    deepest: int  # the greatest level that fits
+
+
+def take(work: Work, rule: Rule, edges, end, level):
+    """Append the new targets of the first `edges` listed edges to the queue, from `end` on.
+
+    Returns the new end of the queue. No branch depends on which targets are new.
     """
+    listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
+    levels, parents = work.levels, work.parents
     begin = end
     for e in range(edges):
-        v = np.uint64(kept_edges[e])
-        held = kept_done[v >> SIX]
-        kept_done[v >> SIX] = held | (ONE << (v & LOW))
-        kept_queue[end] = np.int32(v)
-        kept_edges[ROOM + end - begin] = kept_edges[ROOM + e]
+        v = np.uint64(listed[e])
+        held = done[v >> SIX]
+        done[v >> SIX] = held | (ONE << (v & LOW))
+        queue[end] = np.int32(v)
+        listed[ROOM + end - begin] = listed[ROOM + e]
         end += ((held >> (v & LOW)) & ONE) ^ ONE
     for t in range(begin, end):
-        v = np.uint64(kept_queue[t])
-        if has_levels:
-            out_levels[v] = level
-        if parents:
-            out_parents[v] = kept_edges[ROOM + t - begin]
-        if two_maps:
-            kept_seen[v >> SIX] |= ONE << (v & LOW)
+        v = np.uint64(queue[t])
+        if rule.has_levels:
+            levels[v] = level
+        if rule.has_parents:
+            parents[v] = listed[ROOM + t - begin]
+        if rule.has_two_maps:
+            seen[v >> SIX] |= ONE << (v & LOW)
     return end
 
 
-def push_level(
-    a_indptr,
-    a_indices,
-    out_levels,
-    out_parents,
-    kept_done,
-    kept_seen,
-    kept_queue,
-    kept_edges,
-    kept_stop,
-    head,
-    tail,
-    depth,
-    has_levels,
-    parents,
-    two_maps,
-):
-    """The vertices one step from queue[head:tail], appended to the queue; where it ends then.
+def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
+    """Append the vertices one step from queue[head:tail] to the queue; return its new end.
 
-    Edges are listed first; a short row is copied without a branch on its length.
+    Edges are listed first. A short row is copied without a branch on its length.
     """
+    indptr, indices, queue, listed = graph.indptr, graph.indices, work.queue, work.edges
+    stopped = work.stop
     end = np.uint64(tail)
-    level = out_levels.dtype.type(depth + 1)
-    size = np.uint64(a_indices.size)
+    level = work.levels.dtype.type(depth + 1)
+    size = np.uint64(indices.size)
     edges = ZERO
     t, p, stop, u = np.uint64(head), ZERO, ZERO, ZERO
     while True:
         while edges + SHORT <= ROOM and (p < stop or t < np.uint64(tail)):
             if p == stop:
-                u = np.uint64(kept_queue[t])
-                p, stop = np.uint64(a_indptr[u]), np.uint64(a_indptr[u + ONE])
+                u = np.uint64(queue[t])
+                p, stop = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
                 t += ONE
             if stop - p <= SHORT and p + SHORT <= size:
                 for i in range(SHORT):
-                    kept_edges[edges + i] = a_indices[p + i]
-                    kept_edges[ROOM + edges + i] = np.int32(u)
+                    listed[edges + i] = indices[p + i]
+                    listed[ROOM + edges + i] = np.int32(u)
                 edges += stop - p
                 p = stop
             else:
                 most = min(stop - p, ROOM - edges)
                 for i in range(most):
-                    kept_edges[edges + i] = a_indices[p + i]
-                    kept_edges[ROOM + edges + i] = np.int32(u)
+                    listed[edges + i] = indices[p + i]
+                    listed[ROOM + edges + i] = np.int32(u)
                 edges += most
                 p += most
-        if edges == ZERO or kept_stop[0]:
+        if edges == ZERO or stopped[0]:
             return np.int64(end)
-        end = take(
-            out_levels,
-            out_parents,
-            kept_done,
-            kept_seen,
-            kept_queue,
-            kept_edges,
-            edges,
-            end,
-            level,
-            has_levels,
-            parents,
-            two_maps,
-        )
+        end = take(work, rule, edges, end, level)
         edges = ZERO
 
 
-def push_least(
-    a_indptr,
-    a_indices,
-    out_levels,
-    out_parents,
-    kept_done,
-    kept_seen,
-    kept_next,
-    kept_queue,
-    kept_stop,
-    head,
-    tail,
-    depth,
-    has_levels,
-):
-    """As `push_level`, where of all that may be the parent the least is."""
+def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
+    """Like `push_level`, but each parent is the least of all possible parents."""
+    indptr, indices, queue, stopped = graph.indptr, graph.indices, work.queue, work.stop
+    levels, parents, done, seen, following = (
+        work.levels,
+        work.parents,
+        work.done,
+        work.seen,
+        work.next,
+    )
     end = np.uint64(tail)
-    level = out_levels.dtype.type(depth + 1)
+    level = levels.dtype.type(depth + 1)
     for t in range(np.uint64(head), np.uint64(tail)):
-        if t & LOW == ZERO and kept_stop[0]:
+        if t & LOW == ZERO and stopped[0]:
             break
-        u = np.uint64(kept_queue[t])
-        for p in range(np.uint64(a_indptr[u]), np.uint64(a_indptr[u + ONE])):
-            v = np.uint64(a_indices[p])
+        u = np.uint64(queue[t])
+        for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = np.uint64(indices[p])
             word, bit = v >> SIX, ONE << (v & LOW)
-            if not kept_done[word] & bit:
-                kept_done[word] |= bit
-                kept_seen[word] |= bit
-                kept_next[word] |= bit
-                if has_levels:
-                    out_levels[v] = level
-                out_parents[v] = np.int32(u)
-                kept_queue[end] = np.int32(v)
+            if not done[word] & bit:
+                done[word] |= bit
+                seen[word] |= bit
+                following[word] |= bit
+                if rule.has_levels:
+                    levels[v] = level
+                parents[v] = np.int32(u)
+                queue[end] = np.int32(v)
                 end += ONE
-            elif kept_next[word] & bit and out_parents[v] > np.int32(u):
-                out_parents[v] = np.int32(u)
+            elif following[word] & bit and parents[v] > np.int32(u):
+                parents[v] = np.int32(u)
     for t in range(np.uint64(tail), end):
-        kept_next[np.uint64(kept_queue[t]) >> SIX] = ZERO
+        following[np.uint64(queue[t]) >> SIX] = ZERO
     return np.int64(end)
 
 
-def pull_words(
-    b_indptr,
-    b_indices,
-    firsts,
-    out_levels,
-    out_parents,
-    kept_done,
-    kept_seen,
-    kept_next,
-    kept_stop,
-    depth,
-    has_levels,
-    parents,
-    start,
-    stop,
-):
-    """Words start..stop of the bits of what is one step from `seen`; how many that is.
+def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
+    """Set the bits of the vertices one step from `seen`, in words start..stop; return their number.
 
-    One neighbour is tried for many vertices at a time, then another, and only then is a row gone
-    along: most vertices end at the first, and nothing branches until it is known which do not, so
-    that their lookups wait for memory together. firsts[v] is some neighbour of v, or -1. For the
-    least parent, a row that has one is gone along from its start.
+    The loop tries one neighbor of many vertices, then another, and only then it walks whole rows.
+    Most vertices end at their first neighbor, and no branch depends on which do not, so their
+    lookups wait for memory together. For the least parent, a row is walked from its start.
     """
-    level = out_levels.dtype.type(depth + 1)
+    indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
+    levels, parents, done, seen, following, stopped = (
+        kept_work.levels,
+        kept_work.parents,
+        kept_work.done,
+        kept_work.seen,
+        kept_work.next,
+        kept_work.stop,
+    )
+    level = levels.dtype.type(depth + 1)
     rest = np.empty(WORDS * 64 + 1, np.int32)
     total = 0
     for begin in range(np.uint64(start), np.uint64(stop), np.uint64(WORDS)):
-        if kept_stop[0]:
+        if stopped[0]:
             break
         left = ZERO
         for w in range(begin, min(np.uint64(begin) + np.uint64(WORDS), np.uint64(stop))):
-            open_bits = ~kept_done[w]
+            open_bits = ~done[w]
             found = ZERO
             while open_bits:
                 place = lowest(open_bits)
@@ -226,15 +213,15 @@ def pull_words(
                 k = firsts[v]
                 there = np.uint64(k >= 0)
                 k = np.uint64(max(k, 0))
-                hit = (kept_seen[k >> SIX] >> (k & LOW)) & there
+                hit = (seen[k >> SIX] >> (k & LOW)) & there
                 found |= hit << place
-                if has_levels:
-                    out_levels[v] = level
-                if parents:
-                    out_parents[v] = np.int32(k)
+                if rule.has_levels:
+                    levels[v] = level
+                if rule.has_parents:
+                    parents[v] = np.int32(k)
                 rest[left] = np.int32(v)
                 left += there & ((hit ^ ONE) | np.uint64(LEAST))
-            kept_next[w] = found
+            following[w] = found
             total += ones(found)
         size, left = left, ZERO
         if LEAST:
@@ -242,165 +229,113 @@ def pull_words(
         else:
             for t in range(size):
                 v = np.uint64(rest[t])
-                k = np.uint64(b_indices[np.uint64(b_indptr[v])])
-                hit = (kept_seen[k >> SIX] >> (k & LOW)) & ONE
-                kept_next[v >> SIX] |= hit << (v & LOW)
-                if parents:
-                    out_parents[v] = np.int32(k)
+                k = np.uint64(indices[np.uint64(indptr[v])])
+                hit = (seen[k >> SIX] >> (k & LOW)) & ONE
+                following[v >> SIX] |= hit << (v & LOW)
+                if rule.has_parents:
+                    parents[v] = np.int32(k)
                 rest[left] = np.int32(v)
                 left += hit ^ ONE
             total += np.int64(size - left)
         for t in range(left):
             v = np.uint64(rest[t])
-            for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
-                k = np.uint64(b_indices[p])
-                if (kept_seen[k >> SIX] >> (k & LOW)) & ONE:
+            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                k = np.uint64(indices[p])
+                if (seen[k >> SIX] >> (k & LOW)) & ONE:
                     bit = ONE << (v & LOW)
-                    total += np.int64((kept_next[v >> SIX] & bit) == ZERO)
-                    kept_next[v >> SIX] |= bit
-                    if parents:
-                        out_parents[v] = np.int32(k)
+                    total += np.int64((following[v >> SIX] & bit) == ZERO)
+                    following[v >> SIX] |= bit
+                    if rule.has_parents:
+                        parents[v] = np.int32(k)
                     break
     return total
 
 
-def search(
-    a_indptr,
-    a_indices,
-    b_indptr,
-    out_levels,
-    out_parents,
-    kept_done,
-    kept_seen,
-    kept_next,
-    kept_queue,
-    kept_edges,
-    kept_state,
-    kept_stop,
-    has_levels,
-    parents,
-    two_maps,
-    is_symmetric,
-    direction,
-    limit,
-    deepest,
-    steps,
-):
-    """Goes on from `state` by up to `steps` levels; why it ended.
+def edges_of(indptr, queue, head, tail):
+    """Count the entries of the rows queue[head:tail]."""
+    edges = 0
+    for t in range(np.uint64(head), np.uint64(tail)):
+        v = np.uint64(queue[t])
+        edges += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+    return edges
 
-    Before a pull it ends with TO_PULL, and goes on once `pull_words` has run and FOUND says how
-    many it found (else it is -1). `direction` 0 is by the costs of both; in `unseen` are the
-    in-edges of the vertices left, exactly until the first pull, by their share after it.
+
+def accept(work: Work, to_queue, tail):
+    """Mark the vertices that a pull has found; queue them if `to_queue`. Return the queue's end."""
+    done, seen, following, queue = work.done, work.seen, work.next, work.queue
+    end = np.uint64(tail)
+    for w in range(np.uint64(following.size)):
+        bits = following[w]
+        done[w] |= bits
+        seen[w] |= bits
+        if to_queue:
+            following[w] = ZERO
+            while bits:
+                queue[end] = np.int32((w << SIX) | lowest(bits))
+                bits &= bits - ONE
+                end += ONE
+    return np.int64(end)
+
+
+def search(graph: Graph, kept_work: Work, rule: Rule, steps):
+    """Run up to `steps` levels from `state` on; return why the loop ended.
+
+    Before a pull it ends with TO_PULL. It continues after `pull_words` has run and FOUND holds the
+    number of vertices found (otherwise FOUND is -1). Direction 0 compares the costs of both. UNSEEN
+    counts the edges into the vertices left: exactly up to the first pull, afterwards by proportion.
     """
-    depth, head, tail = kept_state[DEPTH], kept_state[HEAD], kept_state[TAIL]
-    reached, left, unseen = kept_state[REACHED], kept_state[LEFT], kept_state[UNSEEN]
-    frontier, in_bits = kept_state[FRONTIER], kept_state[IN_BITS]
-    words = kept_next.size
+    indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
+    state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size
+    depth, head, tail = state[DEPTH], state[HEAD], state[TAIL]
+    reached, left, unseen = state[REACHED], state[LEFT], state[UNSEEN]
+    frontier, in_bits = state[FRONTIER], state[IN_BITS]
     status = FINISHED
-    while frontier > 0 and depth < limit and left > 0:
-        if kept_stop[0]:
+    while frontier > 0 and depth < rule.limit and left > 0:
+        if stopped[0]:
             status = STOPPED
             break
         if steps == 0:
             status = PAUSED
             break
-        count = kept_state[FOUND]
+        count = state[FOUND]
         if count < 0:
             edges = 0
-            pulls = direction == PULL or in_bits
+            pulls = rule.direction == PULL or in_bits
             if not in_bits:
-                for t in range(np.uint64(head), np.uint64(tail)):
-                    u = np.uint64(kept_queue[t])
-                    edges += np.int64(a_indptr[u + ONE]) - np.int64(a_indptr[u])
-                if not direction:
+                edges = edges_of(indptr, queue, head, tail)
+                if not rule.direction:
                     looks = min(left / max(edges, 1), 1.0) * unseen
                     pulls = PUSHED * edges > words // WAIT + left + SECOND * looks
-            kept_state[EDGES], kept_state[PULLED] = edges, pulls
+            state[EDGES], state[PULLED] = edges, pulls
             if pulls:
                 status = TO_PULL
                 break
-        edges = kept_state[EDGES]
-        if kept_state[PULLED]:
-            kept_state[FOUND] = -1
+        if state[PULLED]:
+            state[FOUND] = -1
             unseen -= np.int64(np.float64(unseen) * count / left)
-            to_queue = direction != PULL and count * 8 < left + words
-            end = np.uint64(tail)
-            for w in range(np.uint64(words)):
-                bits = kept_next[w]
-                kept_done[w] |= bits
-                kept_seen[w] |= bits
-                if to_queue:
-                    kept_next[w] = ZERO
-                    while bits:
-                        kept_queue[end] = np.int32((w << SIX) | lowest(bits))
-                        bits &= bits - ONE
-                        end += ONE
-            head, tail = tail, np.int64(end)
+            to_queue = rule.direction != PULL and count * 8 < left + words
+            end = accept(kept_work, to_queue, tail)
             in_bits = np.int64(not to_queue)
         else:
-            if is_symmetric:
-                unseen -= edges
             if LEAST:
-                end = push_least(
-                    a_indptr,
-                    a_indices,
-                    out_levels,
-                    out_parents,
-                    kept_done,
-                    kept_seen,
-                    kept_next,
-                    kept_queue,
-                    kept_stop,
-                    head,
-                    tail,
-                    depth,
-                    has_levels,
-                )
+                end = push_least(graph, kept_work, rule, head, tail, depth)
             else:
-                end = push_level(
-                    a_indptr,
-                    a_indices,
-                    out_levels,
-                    out_parents,
-                    kept_done,
-                    kept_seen,
-                    kept_queue,
-                    kept_edges,
-                    kept_stop,
-                    head,
-                    tail,
-                    depth,
-                    has_levels,
-                    parents,
-                    two_maps,
-                )
+                end = push_level(graph, kept_work, rule, head, tail, depth)
             count = np.int64(end) - tail
-            if not is_symmetric:
-                for t in range(np.uint64(tail), np.uint64(end)):
-                    v = np.uint64(kept_queue[t])
-                    unseen -= np.int64(b_indptr[v + ONE]) - np.int64(b_indptr[v])
-            head, tail = tail, np.int64(end)
+            if rule.is_symmetric:
+                unseen -= state[EDGES]
+            else:
+                unseen -= edges_of(into_indptr, queue, tail, end)
+        head, tail = tail, np.int64(end)
         steps -= 1
         reached += count
         left -= count
         frontier = count
         depth += np.int64(count > 0)
-        if depth > deepest:
+        if depth > rule.deepest:
             status = TOO_DEEP
             break
-    kept_state[DEPTH], kept_state[HEAD], kept_state[TAIL] = depth, head, tail
-    kept_state[REACHED], kept_state[LEFT], kept_state[UNSEEN] = reached, left, unseen
-    kept_state[FRONTIER], kept_state[IN_BITS] = frontier, in_bits
+    state[DEPTH], state[HEAD], state[TAIL] = depth, head, tail
+    state[REACHED], state[LEFT], state[UNSEEN] = reached, left, unseen
+    state[FRONTIER], state[IN_BITS] = frontier, in_bits
     return status
-
-
-def find_hubs(b_indptr, b_indices, out_firsts, start, stop):
-    """The neighbour of each vertex from start to stop that has most edges itself, or -1."""
-    for v in range(np.uint64(start), np.uint64(stop)):
-        hub, most = np.int32(-1), -1
-        for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
-            k = np.uint64(b_indices[p])
-            degree = np.int64(b_indptr[k + ONE]) - np.int64(b_indptr[k])
-            if degree > most:
-                hub, most = np.int32(k), degree
-        out_firsts[v] = hub

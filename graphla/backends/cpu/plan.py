@@ -1,0 +1,84 @@
+"""Plans: which vertices have no edges, and a neighbor of each that a pull tries first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.operands import row_parts, spread
+from graphla.backends.cpu.spmv import first_of_rows
+from graphla.backends.tuning import current
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.formats import Csr, Plan
+from graphla.settings import config
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTuning:
+    """Measured on two cores."""
+
+    hub_price: float = 2e-9  # seconds per entry of a full plan: 16 ms on R-MAT 18; halves a search
+
+
+TUNING = PlanTuning()
+
+
+def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+    """Return a light or a full plan of a matrix by rows and by columns.
+
+    A full plan has the neighbor of most edges of each vertex. Most searches reach a vertex of many
+    edges early, so a pull seldom looks at another neighbor. In NumPy there are light plans only.
+    """
+    if not compiles(out.nvals, size=out.nrows):
+        return _plan_numpy(out, into) if before is None else before
+    return _plan_numba(out, into, full)
+
+
+def price_of_plan(out: Csr, into: Csr) -> float:
+    """Return the seconds that a full plan takes, about; infinity if there is to be none."""
+    return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
+
+
+def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
+    """Return the plan of the transpose; `out` and `into` are the forms of the transpose."""
+    if out is into:
+        return plan
+    if compiles(out.nvals, size=out.nrows):
+        return _plan_numba(out, into, plan.is_full)
+    return _plan_numpy(out, into)
+
+
+def _plan_numpy(out: Csr, into: Csr) -> Plan:
+    begin = perf_counter()
+    nonempty = into.indptr[1:] > into.indptr[:-1]
+    first = np.full(out.nrows, -1, np.int32)
+    first[nonempty] = into.indices[into.indptr[:-1][nonempty]]
+    return _plan_of(out, into, first, begin)
+
+
+def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
+    begin, threads = perf_counter(), config.threads
+    if full:
+        first = np.empty(out.nrows, np.int32)
+        arrays = (into.indptr, into.indices, first)
+        loop = load("plan.find_hubs", (numba_ops.nothing,), arrays)
+        spread(loop, arrays, (), row_parts(into.indptr, threads), threads)
+    else:
+        first = first_of_rows(into, threads)
+    return replace(_plan_of(out, into, first, begin), is_full=full)
+
+
+def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
+    """Return the plan with these neighbors, which were found since `begin`."""
+    idle = first < 0
+    if into is not out:
+        idle &= out.indptr[1:] == out.indptr[:-1]
+    bits = np.ones((idle.size + 31) // 32 * 32, bool)
+    bits[: idle.size] = idle
+    words = np.packbits(bits, bitorder="little").view(np.uint32)
+    return Plan(words, first, None, words.nbytes + first.nbytes, perf_counter() - begin)
