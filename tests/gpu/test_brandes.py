@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import cupy
 import numpy as np
 import pytest
 from devices import fewer
@@ -116,7 +117,7 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
 
     def scratch(number, *sizes):
         if number > there_is_room_for:
-            raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+            raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
         return made(number, *sizes)
 
     monkeypatch.setattr(teams, "_memory", scratch)

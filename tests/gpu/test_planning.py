@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import patch
 
+import cupy
 import numpy as np
 import pytest
 from devices import fewer, has_card
@@ -156,7 +157,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     light = cuda.plan(*some, False, None)
 
     def refuse(*args: Any) -> Any:
-        raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+        raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
 
     monkeypatch.setattr(planning, "_renamed", refuse)
     assert cuda.plan(*some, True, light) is light
@@ -168,14 +169,14 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
     forms: Any = MatrixForms("cuda:0", BOOL, *some)
     try:
         for full in (False, True, False):
-            cuda.xp.cuda.Stream(non_blocking=True).use()
+            cupy.cuda.Stream(non_blocking=True).use()
             if full:
                 forms.make_full_plan()
             for each in (forms, forms.T):
                 assert_light(each.plan_now(), each.csr, each.csc)
         assert_relabelled(forms.plan_now(), *some)
     finally:
-        cuda.xp.cuda.Stream.null.use()
+        cupy.cuda.Stream.null.use()
     if not has_card():
         from simulator import machine
 
