@@ -377,8 +377,7 @@ struct Closing {
   }
   /// What the threads have looked at, for the records.
   DEVICE void tell_edges() {
-    for (int d = WARP / 2; d > 0; d /= 2) counted += shuffle_down(counted, d);
-    if (lane() == 0 && counted) atomicAdd(&lists.control[W_EDGES], u64(counted));
+    warp_add(&lists.control[W_EDGES], counted);
     counted = 0;
   }
   /// The values, which are present, and how many; what no tree reached is its own parent.
@@ -396,8 +395,7 @@ struct Closing {
         }
       }
     }
-    for (int d = WARP / 2; d > 0; d /= 2) reached += shuffle_down(reached, d);
-    if (lane() == 0 && reached) atomicAdd(&lists.control[W_REACHED], u64(reached));
+    warp_add(&lists.control[W_REACHED], reached);
   }
 };
 
