@@ -154,22 +154,17 @@ DenseVector: TypeAlias = BitmapVector | FullVector
 class Counted:
     """A count that a device has, or will have, computed: read when first asked for, and kept."""
 
-    __slots__ = ("_array", "_value")
+    __slots__ = ("_value", "array")
 
     def __init__(self, array: Array):
-        self._array = array
+        self.array: Array | None = array  # where the device has the count, while the host does not
         self._value: int | None = None
 
-    @property
-    def array(self) -> Array | None:
-        """Where the device has the count, while the host does not."""
-        return self._array
-
     def __int__(self) -> int:
-        array = self._array  # read once: another thread may forget it meanwhile
+        array = self.array  # read once: another thread may forget it meanwhile
         if array is not None:
             self._value = int(array)
-            self._array = None
+            self.array = None
         return self._value  # pyright: ignore[reportReturnType]
 
 

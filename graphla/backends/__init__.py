@@ -425,7 +425,7 @@ class Streams(Protocol):
         """The full name of one of its devices."""
         ...
 
-    def stamp(self) -> Any:
+    def Stamp(self) -> Any:
         """The moment that the current stream has come to: who makes storage keeps it."""
         ...
 
