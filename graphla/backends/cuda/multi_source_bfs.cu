@@ -112,7 +112,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
         if (notes && (fresh || (opens && now.seen))) note_level(words, v, now.seen, fresh, level);
       }
       const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
-      const u64 had = reduce_or(fresh);
+      const u64 had = warp_fold(fresh, [](u64 a, u64 b) { return a | b; });
       if (lane() == 0) {
         if (opened & complete) words.open[group] = opened & ~complete;
         words.touched[group] = 0;
