@@ -28,7 +28,8 @@ def count_calls(statement: Any) -> int:
         nonlocal count
         file = frame.f_code.co_filename
         is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
-        by_simulator = "simulator" in frame.f_back.f_code.co_filename
+        caller = frame.f_back  # a compiled loop has none
+        by_simulator = caller is not None and "simulator" in caller.f_code.co_filename
         count += event == "call" and is_ours and not by_simulator
 
     sys.setprofile(see)
