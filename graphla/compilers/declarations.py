@@ -172,7 +172,8 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 def _number(name: str, kind: str) -> str:
     """Return the expression for what is packed of a field."""
     if kind == POINTER:
-        return f"{name}.data.ptr if _type({name}) is _ndarray else _address({name})"
+        quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
+        return f"{quick} else _address({name})"
     return f"{name}.tobytes()" if kind.endswith("s") else name
 
 

@@ -98,6 +98,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
+    array = None  # no device holds the count
 
     def __int__(self) -> int:
         return self.value
@@ -127,14 +128,14 @@ def search(
             out,
             into,
             starts,
-            mask=mask,
-            limit=FOREVER if limit is None else min(limit, FOREVER),
-            levels=levels,
-            parents=parents,
-            direction=towards,
-            plan=plan,
-            traced=bool(recorders()),
-            meanwhile=meanwhile,
+            mask,
+            FOREVER if limit is None else min(limit, FOREVER),
+            levels,
+            parents,
+            towards,
+            plan,
+            bool(recorders()),
+            meanwhile,
         )
     )
     seconds = perf_counter() - begin
