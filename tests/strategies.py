@@ -57,9 +57,12 @@ def tables(
     dtype = draw(dtypes) if dtype is None else dtype
     values = numbers(dtype, wild=wild) if values is None else values
     places = list(product(range(rows), range(columns)))
-    density = draw(st.sampled_from(["any", "any", "any", "full", "empty"]))
+    density = draw(st.sampled_from(["any", "any", "half", "full", "empty"]))
     if density == "any" and places:
         places = sorted(draw(st.lists(st.sampled_from(places), unique=True, max_size=14)))
+    elif density == "half":
+        bits = draw(st.integers(0, (1 << len(places)) - 1))
+        places = [place for k, place in enumerate(places) if bits >> k & 1]
     elif density == "empty":
         places = []
     if places and draw(st.integers(0, 4)) == 0:
@@ -165,7 +168,7 @@ def vector(table: Table, how: str = "coo") -> gl.Vector:
 
 LAYOUTS = {
     "matrix": st.sampled_from(["coo", "transposed", "backwards", "both"]),
-    "vector": st.sampled_from(["coo", "assigned", "dense", "backwards"]),
+    "vector": st.sampled_from(["coo", "assigned", "assigned", "dense", "backwards"]),
 }
 
 

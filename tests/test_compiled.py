@@ -222,13 +222,14 @@ def test_union_and_intersection(name: str, dtype: str) -> None:
         u, v = (a_vector(rng, 400, op.type.np_type, "sparse", iso) for _ in "uv")
         both_ways(lambda u=u, v=v: cpu.union(u, v, op))
         both_ways(lambda u=u, v=v: cpu.intersection(u, v, op))
-    both_ways(lambda: cpu.union(a, b, op, left=3, right=2))
+        both_ways(lambda a=a, b=b: cpu.union(a, b, op, left=3, right=2))
 
 
-def test_folds_by_an_operator_that_numpy_has_no_ufunc_for() -> None:
+@pytest.mark.parametrize("terminal", [None, 0.0])
+def test_folds_by_an_operator_that_numpy_has_no_ufunc_for(terminal: float | None) -> None:
     rng = np.random.default_rng(5)
     least = binary.register_anonymous(lambda x, y: trace.where(x < y, x, y), "least")
-    m = semirings.Monoid("least", least, np.inf, is_anonymous=True)["FP64"]
+    m = semirings.Monoid("least", least, np.inf, terminal, is_anonymous=True)["FP64"]
     assert m.ufunc is None
     a = a_matrix(rng, N, N, np.float64, False)
     both_ways(lambda: cpu.reduce_rows(a, m))

@@ -320,6 +320,16 @@ def test_ewise_union_fills_in_for_the_absent_side(kind, data):
     check(data.draw, lambda: C.noun.ewise_union(D.noun, op, left, right), expected, C, D, kind=kind)
 
 
+@pytest.mark.parametrize("name", ["firsti", "firstj", "secondi", "secondj"])
+@given(data)
+def test_an_operator_of_places_reads_those_of_the_transpose(name, data):
+    shape = data.draw(st.tuples(sizes, sizes))
+    A, B = (data.draw(tables(st.just(shape), np.dtype(np.int64))) for _ in range(2))
+    op, which = getattr(gl.binary, name), name[-1] == "j"
+    expected = {(j, i): (j, i)[which] for i, j in A.entries.keys() & B.entries.keys()}
+    assert op(matrix(A).T & matrix(B).T).new().to_dict() == expected
+
+
 @given(data)
 def test_ewise_operations_take_transposed_operands(data):
     n, m = data.draw(sizes), data.draw(sizes)

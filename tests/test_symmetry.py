@@ -317,3 +317,27 @@ def test_a_neighborhood_without_directions_takes_the_weights_of_both():
     near = gl.algorithms.neighborhood(A, 0, 3, undirected=True, distance=True)
     assert near.to_dict() == {0: True, 1: True}
     assert agrees(gl.algorithms.neighborhood(A, 0, 1, undirected=True).nvals, 2)
+
+
+@pytest.mark.parametrize("op", ["firsti", "firstj", "secondi", "secondj"])
+@given(st.data())
+def test_an_operator_of_places_makes_no_symmetric_matrix(op, data):
+    A, B = (data.draw(symmetric(np.dtype(np.int64), wild=False)) for _ in range(2))
+    places = {"firsti": 0, "firstj": 1, "secondi": 0, "secondj": 1}
+    C, D = (
+        gl.Matrix.from_coo(
+            [i for i, _ in table.entries],
+            [j for _, j in table.entries],
+            1,
+            "INT64",
+            nrows=6,
+            ncols=6,
+            symmetric=True,
+        )
+        for table in (A, B)
+    )
+    both = A.entries.keys() & B.entries.keys()
+    expected = {(j, i): (i, j)[places[op]] for i, j in both}
+    assert getattr(gl.binary, op)(C & D).new().T.new().to_dict() == expected
+    alone = {(j, i): 1 for i, j in A.entries.keys() ^ B.entries.keys()}
+    assert getattr(gl.binary, op)(C | D).new().T.new().to_dict() == expected | alone

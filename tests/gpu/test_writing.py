@@ -96,6 +96,23 @@ def test_a_vector_is_written_by_the_rule(data):
         assert_same(w, c)
 
 
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("accum", ACCUMS[:2])
+def test_a_bitmap_is_written_under_flags(accum, replace, complement):
+    rng, size = np.random.default_rng(3), 300
+    flags = rng.random((3, size)) < 0.5
+    c, t = (
+        BitmapVector(size, present, rng.integers(1, 9, size), int(present.sum()))
+        for present in flags[:2]
+    )
+    mask = VectorMask(size, flags[2], None, complement)
+    expected = cpu.write_vector(c, t, mask, accum, replace, c.values.dtype)
+    w, there_t, there_mask = moved(c), *shared(t, mask)
+    written = cuda.write_vector(w, there_t, there_mask, accum, replace, c.values.dtype)
+    assert_same(written, expected)
+
+
 @pytest.mark.parametrize("is_dense", [False, True])
 def test_a_frontier_goes_into_a_bitmap_in_place_and_nobody_waits(is_dense):
     n = 1000

@@ -65,6 +65,15 @@ def find(mutant: Mutant, root: Path) -> Path:
     return found[0]
 
 
+def applies(mutant: Mutant) -> bool:
+    """Return whether the text that the mutant changes occurs once in the sources."""
+    try:
+        find(mutant, ROOT)
+    except LookupError:
+        return False
+    return True
+
+
 SUFFIXES = {".py", ".cu", ".cuh"}
 
 
@@ -115,7 +124,7 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
     if process.returncode == 5:
         raise SystemExit(f"no test is selected by {words}")
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-    return failed[1] if failed else f"exit status {process.returncode}: {output[-300:]}"
+    return failed[1] if failed else f"exit status {process.returncode}"
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
@@ -176,12 +185,7 @@ def main(command: str, *words: str) -> None:
     results = kept_results()
     chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
     if command == "check":
-        wrong = []
-        for mutant in chosen:
-            try:
-                find(mutant, ROOT)
-            except LookupError as error:
-                wrong.append(str(error))
+        wrong = [mutant.name for mutant in chosen if not applies(mutant)]
         print("\n".join(wrong) or f"all {len(chosen)} patches apply")
         sys.exit(bool(wrong))
     if command == "table":
@@ -190,6 +194,9 @@ def main(command: str, *words: str) -> None:
         PAGE.write_text(f"{before}{BEGIN}\n{table(results)}\n{END}{after}")
         return
     for mutant in chosen:
+        if not applies(mutant):
+            print(f"{mutant.name}: its text has changed")
+            continue
         if command == "again" or (command == "judge" and mutant.name not in kept_results()):
             found = judge(mutant)
         elif command == "full" and not results[mutant.name]["killed by"]:
