@@ -13,7 +13,6 @@ enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
 constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
-constexpr int COUNTED_AT_ONCE = 8;  // and while only the links to one community are summed
 
 /// What GAINING reads and adds up. gain(c) = the weight that links v to c, less `factor` times
 /// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is `out`
@@ -128,15 +127,15 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// Return this lane's part of the weight that links v to its own community, from the entries `first`
+  /// With N loads in flight, return this lane's part of the weight that links v to its own community, from the entries `first`
   /// + lane, `first` + lane + `stride`, ... of the row.
-  DEVICE Sum own_part(i64 first, i64 stride) const {
+  template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
-    for (i64 base = first + lane(); base < end; base += COUNTED_AT_ONCE * stride) {
-      i32 labels[COUNTED_AT_ONCE];
+    for (i64 base = first + lane(); base < end; base += N * stride) {
+      i32 labels[N];
       load_labels(base, stride, labels);
 #pragma unroll
-      for (int n = 0; n < COUNTED_AT_ONCE; ++n) {
+      for (int n = 0; n < N; ++n) {
         if (labels[n] == own) sum += weight(base + n * stride);
       }
     }
