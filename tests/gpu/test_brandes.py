@@ -132,18 +132,18 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monkeypatch):
-    monkeypatch.setattr(ranks, "MOST_BLOCKS", most)
-    for both_ways in (False, True):
-        A = drawn(7, both_ways)
-        with gl.config.set(device="cpu"):
-            expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
-        jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
-        there, favoured = A.to("cuda"), None
-        for _ in range(2):
-            found = pagerank(there, tol=1e-12, max_iter=500)
-            assert found.to("cpu").isclose(expected, rel_tol=1e-9)
-            favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-            there.optimize()
-        again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-        assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)
+def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most):
+    with using(ranks.PageRankTuning(most_blocks=most)):
+        for both_ways in (False, True):
+            A = drawn(7, both_ways)
+            with gl.config.set(device="cpu"):
+                expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
+            jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
+            there, favoured = A.to("cuda"), None
+            for _ in range(2):
+                found = pagerank(there, tol=1e-12, max_iter=500)
+                assert found.to("cpu").isclose(expected, rel_tol=1e-9)
+                favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+                there.optimize()
+            again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+            assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)
