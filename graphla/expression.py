@@ -22,7 +22,6 @@ from graphla.operations.operation import (
     MemoryFreed,
     Operation,
     Running,
-    compute,
     device_of,
     note,
     perform,
@@ -368,49 +367,49 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
+    pending: Any = x  # if it is an expression
     if ndim:
         forms: Any = x._forms
-        shape = x.shape if forms is None else forms.shape
+        shape = pending._shape if forms is None else forms.shape
         if shape != target._forms.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
-        device = x.device if forms is None else forms.device
+        if forms is None and pending._operation is None:
+            pending._resolve()
+        device = pending._device if forms is None else forms.device
+        del forms  # see below
         if device != target._forms.device:
             refuse_mixed(target.device, device, "the output and the expression")
-        del forms  # see `_update`
-    try:
-        _update(target, x, mask, accum, replace)
-        return
-    except MemoryFreed:
-        pass  # what the error holds is released before the next try
-    _update(target, x, mask, accum, replace)
-
-
-def _update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
-    """Compute x under the mask, and write it.
-
-    Neither a local name nor `running` holds the forms of the target when these are written, so
-    that they may be overwritten in place.
-    """
     # First, as x may be the parent of its mask, which this computes.
     parent = () if mask is None else (mask.parent._forms or mask.parent._read(),)
-    t, lowered, device = x._forms, None, target._forms.device
-    operation = None if t is not None else x._operation or x._resolve()._operation
-    name, operands = ("write", (t,)) if operation is None else (operation.name, x._args)
-    with Running(name, operands + parent, device) as running:
-        del operands, parent
-        if mask is not None:
-            lowered = mask._read(target._forms.shape, device)
-        honours_mask = lowered is None
-        if operation is not None:
-            if lowered is not None and operation.honours_mask:
-                t, honours_mask = compute(operation, x._args, lowered), True
-            else:
-                t = x._forms = compute(operation, x._args)
-                x._args = ()
-        running.writes(target, t)
-        write[target.ndim](target, t, lowered, accum, replace, honours_mask)
+    for is_last_try in (False, True):
+        t, lowered, device = x._forms, None, target._forms.device
+        operation = None if t is not None else pending._operation or pending._resolve()._operation
+        name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
+        try:
+            with Running(name, operands + parent, device) as running:
+                # No local name and nothing that `running` keeps holds the forms of the target when
+                # these are written, so that they may be overwritten in place.
+                del operands
+                if mask is not None:
+                    lowered = mask._read(target._forms.shape, device)
+                honours_mask = lowered is None
+                if operation is not None:
+                    compute = operation.record if recorders() else operation.compute
+                    if operation.honours_mask:
+                        t, honours_mask = compute(*pending._args, lowered), True
+                    else:
+                        t = compute(*pending._args)
+                    if lowered is None or not operation.honours_mask:
+                        pending._forms, pending._args = t, ()
+                parent = ()
+                running.writes(target, t)
+                write[ndim](target, t, lowered, accum, replace, honours_mask)
+                return
+        except MemoryFreed:
+            if is_last_try:
+                raise
 
 
 def assign(

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, SupportsInt, TypeAlias, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
 
@@ -152,22 +154,17 @@ DenseVector: TypeAlias = BitmapVector | FullVector
 class Counted:
     """A count that a device has, or will have, computed: read when first asked for, and kept."""
 
-    __slots__ = ("_array", "_value")
+    __slots__ = ("_value", "array")
 
     def __init__(self, array: Array):
-        self._array = array
+        self.array: Array | None = array  # where the device has the count, while the host does not
         self._value: int | None = None
 
-    @property
-    def array(self) -> Array | None:
-        """Where the device has the count, while the host does not."""
-        return self._array
-
     def __int__(self) -> int:
-        array = self._array  # read once: another thread may forget it meanwhile
+        array = self.array  # read once: another thread may forget it meanwhile
         if array is not None:
             self._value = int(array)
-            self._array = None
+            self.array = None
         return self._value  # pyright: ignore[reportReturnType]
 
 
@@ -206,3 +203,11 @@ def bytes_of(*arrays: Array | None) -> int:
 def is_iso(values: Array) -> bool:
     """Whether all values are one, held once."""
     return values.size > 0 and values.strides[0] == 0
+
+
+def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Return (mask, infinity) such that bits b are a NaN of this dtype if b & mask > infinity."""
+    if dtype.kind != "f":
+        return 0, 0
+    mask = (1 << (8 * dtype.itemsize - 1)) - 1
+    return mask, int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}"))

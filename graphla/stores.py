@@ -24,11 +24,13 @@ from graphla.formats import (
     Csr,
     FullVector,
     MatrixMask,
+    Remembering,
     SparseVector,
     VectorMask,
     bytes_of,
     is_iso,
     known,
+    remember,
 )
 from graphla.plans import PlanReport, Plans
 from semirings import monoid
@@ -73,7 +75,7 @@ class VectorForms:
         self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
-        self.stamps = () if device == "cpu" else (streams(device).stamp(),)
+        self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
@@ -109,7 +111,9 @@ class VectorForms:
             return self.bitmap()
         # Again if none was seen: another thread was in the midst of `full`.
         v = self._full or self._bitmap or self._sparse or self.at_hand
-        return self._ready(v) if self.stamps else v
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            self._keep(v)
+        return v
 
     @property
     def has_dense(self) -> bool:
@@ -125,7 +129,9 @@ class VectorForms:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            return self._ready(v) if self.stamps else v
+            if self.stamps and streams(self.device).arrive(self.stamps):
+                self._keep(v)
+            return v
         v = self._full
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
@@ -144,7 +150,9 @@ class VectorForms:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            return self._ready(v) if self.stamps else v
+            if self.stamps and streams(self.device).arrive(self.stamps):
+                self._keep(v)
+            return v
         v = self._full
         if v is not None:
             return backend(self.device).to_bitmap(self._ready(v))
@@ -175,10 +183,15 @@ class VectorForms:
 
     def dense(self) -> DenseVector:
         """Full where every index is known to have an entry, else the bitmap."""
-        v = None if self._full is not None else self.bitmap()
-        if v is None or (v.count if type(v.count) is int else known(v.count)) == self.size:
+        v = self._bitmap
+        if (v is None or not self._counted) and self._full is None:
+            v = self.bitmap()
+        count: Any = self.size if v is None else v.count
+        if (type(count) is int or count.array is None) and int(count) == self.size:
             return self.full()  # pyright: ignore[reportReturnType]
-        return v
+        if self.stamps and streams(self.device).arrive(self.stamps):
+            self._keep(v)
+        return v  # pyright: ignore[reportReturnType]
 
     @property
     def stays_sparse(self) -> bool:
@@ -189,12 +202,20 @@ class VectorForms:
         """Where the entries are (`structural`), or the true entries; None where that is all."""
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
+        if not structural and is_iso(v.values):
+            if not bool(v.values[0]):
+                return _mask_of_none(v, complement)
+            structural = True
         if structural:
-            return self._structural_mask(v, complement)
-        if is_iso(v.values):
-            if bool(v.values[0]):
-                return self._structural_mask(v, complement)
-            return _mask_of_none(v, complement)
+            if isinstance(v, FullVector):
+                return _mask_of_none(v, False) if complement else None
+            if isinstance(v, SparseVector):
+                return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+            w = self._sparse
+            if w is None:
+                return VectorMask(v.size, v.present, None, complement, True, v.count)
+            listed = self._ready(w).indices
+            return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
         true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy would flush subnormals
         if isinstance(v, SparseVector):
             indices = v.indices[true]
@@ -202,18 +223,6 @@ class VectorForms:
         if isinstance(v, BitmapVector):
             true = true & v.present
         return VectorMask(v.size, true, None, complement)
-
-    def _structural_mask(self, v: AnyVector, complement: bool) -> VectorMask | None:
-        if isinstance(v, FullVector):
-            return _mask_of_none(v, False) if complement else None
-        if isinstance(v, SparseVector):
-            return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
-        w = self._sparse
-        if w is None:
-            return VectorMask(v.size, v.present, None, complement, True, v.count)
-        return VectorMask(
-            v.size, v.present, self._ready(w).indices, complement, w.is_sorted, v.count
-        )
 
     def base_for_write(self, entries: int) -> AnyVector:
         """The form to merge `entries` new entries into: dense once merging has cost that much.
@@ -238,10 +247,13 @@ class VectorForms:
         to do without it: its memory may be freed when its stream has been told to wait, not sooner.
         """
         if self.stamps and streams(self.device).arrive(self.stamps):
-            with self._lock:
-                if all(form is not each for each in self._abroad):
-                    self._abroad = (*self._abroad, form)
+            self._keep(form)
         return form
+
+    def _keep(self, form: Any) -> None:
+        with self._lock:
+            if all(form is not each for each in self._abroad):
+                self._abroad = (*self._abroad, form)
 
     def _stamp(self) -> None:
         """A form has been made just now."""
@@ -275,7 +287,7 @@ class MatrixForms:
         self.device = device
         self.dtype = dtype
         self._pair = _Pair(device, csr, csc)
-        self._pair.stamps = () if device == "cpu" else (streams(device).stamp(),)
+        self._pair.stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self._flipped = False
         if csr is not None:
             self.nrows, self.ncols = csr.nrows, csr.ncols
@@ -298,8 +310,8 @@ class MatrixForms:
         form = pair.by_columns if self._flipped else pair.by_rows
         if form is None:
             form = pair.make(self._flipped)
-        if pair.stamps:
-            pair.arrive_at(form)
+        if pair.stamps and streams(self.device).arrive(pair.stamps):
+            pair.keep(form)
         return form
 
     @property
@@ -309,8 +321,8 @@ class MatrixForms:
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:
             form = pair.make(not self._flipped)
-        if pair.stamps:
-            pair.arrive_at(form)
+        if pair.stamps and streams(self.device).arrive(pair.stamps):
+            pair.keep(form)
         return form
 
     def find_symmetry(self) -> bool:
@@ -331,9 +343,10 @@ class MatrixForms:
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
-            form = pair.by_rows or pair.by_columns
-            pair.arrive_at(form)
-            return form, form  # pyright: ignore[reportReturnType]
+            form: Any = pair.by_rows or pair.by_columns
+            if pair.stamps and streams(self.device).arrive(pair.stamps):
+                pair.keep(form)
+            return form, form
         return self.csr, self.csc if self.has_csc else None
 
     @property
@@ -345,6 +358,14 @@ class MatrixForms:
         """Some of the arrays may be those of forms with these stamps: none on the CPU."""
         if stamps:
             self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
+
+    @property
+    def held(self) -> tuple[bool, bool]:
+        """Whether `csr`, and whether `csc`, costs nothing."""
+        pair = self._pair
+        if self._flipped:
+            return pair.by_columns is not None, pair.by_rows is not None
+        return pair.by_rows is not None, pair.by_columns is not None
 
     @property
     def has_csr(self) -> bool:
@@ -395,20 +416,16 @@ class MatrixForms:
 
         NaN where a value is NaN; there is an entry.
         """
-        facts = self._pair.facts
-        known = facts.get(dtype)
-        if known is None:
+
+        def find() -> tuple[Any, Any]:
             values, do = (self.csr if self.has_csr else self.csc).values, backend(self.device)
-            known = do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
-            facts[dtype] = known
-        return known
+            return do.reduce(values, monoid.min[dtype]), do.reduce(values, monoid.max[dtype])
+
+        return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
         """What find() says of the matrix under that name: found at the first call, and kept."""
-        key, facts = (name, self._flipped and not self.is_symmetric), self._pair.facts
-        if key not in facts:
-            facts[key] = find()
-        return facts[key]
+        return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 
@@ -494,7 +511,7 @@ class ScalarForms:
         return 0 if self.value is None else self.value.nbytes
 
 
-class _Pair:
+class _Pair(Remembering):
     """The two forms of a matrix and of its transpose."""
 
     __slots__ = (
@@ -502,7 +519,6 @@ class _Pair:
         "by_columns",
         "by_rows",
         "device",
-        "facts",
         "has_symmetric_pattern",
         "lock",
         "owed",
@@ -517,7 +533,6 @@ class _Pair:
         self.by_columns = by_columns
         self.device = device
         self.plans = Plans(device)
-        self.facts: dict[Any, Any] = {}
         self.owed = 0.0
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
@@ -525,17 +540,14 @@ class _Pair:
         # None until `find_symmetry` has compared the forms
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
-    def arrive_at(self, form: Any) -> None:
-        """Make the current stream wait until the form has been computed.
+    def keep(self, form: Any) -> None:
+        """Keep a form that another stream made as long as the matrix, even if it is replaced.
 
-        If the current stream is not the stream that made the form, keep the form as long as the
-        matrix, even if the matrix no longer needs it: the stream that made the form may reuse its
-        memory before the current stream has read it.
+        The stream that made the form may reuse its memory before the current stream has read it.
         """
-        if self.stamps and streams(self.device).arrive(self.stamps):
-            with self.lock:
-                if all(form is not each for each in self.abroad):
-                    self.abroad = (*self.abroad, form)
+        with self.lock:
+            if all(form is not each for each in self.abroad):
+                self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
         """Compare the matrix with its transpose once, and let both forms share equal arrays."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
+
+_numbers = count()
 
 
 class DataType:
@@ -14,17 +17,19 @@ class DataType:
     Its hash is that of its name.
     """
 
-    __slots__ = ("_hash", "c_type", "name", "np_type")
+    __slots__ = ("_hash", "c_type", "name", "np_type", "number")
 
     name: str
     np_type: np.dtype[Any]
     c_type: str
+    number: int  # a different one for each dtype
 
     def __init__(self, name: str, np_type: Any, c_type: str):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "np_type", np.dtype(np_type))
         object.__setattr__(self, "c_type", c_type)
         object.__setattr__(self, "_hash", hash(name))
+        object.__setattr__(self, "number", next(_numbers))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a DataType is frozen, so {name} cannot be set")

@@ -37,12 +37,21 @@ class Operator:
     is_anonymous: bool
     is_positional: bool = False
     _cache: dict[Any, Any]
+    _numbered: dict[tuple[int, int], Any]
 
     def __getitem__(self, key: Any) -> Any:
         try:
             return self._cache[key]
         except (KeyError, TypeError):
             return self._lookup(key)
+
+    def typed_for(self, left: DataType, right: DataType) -> Any:
+        """Return self[left, right], in less time: no dictionary asks a dtype for its hash."""
+        key = left.number, right.number
+        typed = self._numbered.get(key)
+        if typed is None:
+            typed = self._numbered[key] = self[left, right]
+        return typed
 
     def __contains__(self, key: Any) -> bool:
         try:
@@ -282,7 +291,7 @@ class UnaryOp(Operator):
         self.is_anonymous = is_anonymous
         self._supported = domain
         self._result = result
-        self._cache = {}
+        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:
@@ -397,7 +406,7 @@ class BinaryOp(Operator):
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
-        self._cache = {}
+        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:
@@ -551,7 +560,7 @@ class IndexUnaryOp(Operator):
         self._supported = domain
         self._result = result
         self._thunk = thunk
-        self._cache = {}
+        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:

@@ -95,7 +95,7 @@ class Monoid(Operator):
         self._identity = identity
         self._terminal = terminal
         self._on = on
-        self._cache = {}
+        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:
@@ -239,7 +239,7 @@ class Semiring(Operator):
         self.binaryop = binaryop
         self.is_positional = binaryop.is_positional
         self.is_anonymous = is_anonymous
-        self._cache = {}
+        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:

@@ -14,10 +14,10 @@ import pytest
 
 import graphla as gl
 from graphla.backends.cpu import backend as cpu
-from graphla.backends.cpu import closure, multi_source_bfs
-from graphla.backends.cpu.arrays import traversals as by_numpy
 from graphla.backends.cpu.bfs import BfsTuning
-from graphla.backends.requests import FOREVER, Search
+from graphla.backends.cpu.closure import ClosureTuning, has_cycle
+from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
+from graphla.backends.requests import FOREVER, Closure, ClosureResult, MultiSearch, Search
 from graphla.backends.tuning import using
 from graphla.compilers import threads
 from graphla.formats import Csr, Plan, SparseVector, VectorMask
@@ -33,10 +33,8 @@ SEEDS = range(12)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
-    monkeypatch.setattr(closure, "SMALL", 30)
-    monkeypatch.setattr(closure, "CHECK", 3)
-    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 20)
-    with using(BfsTuning(wide=20, apart=50)):
+    few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
+    with using(BfsTuning(wide=20, apart=50), *few):
         yield
 
 
@@ -172,7 +170,7 @@ def test_levels_of_one_byte_go_up_to_254() -> None:
             with pytest.raises(OverflowError, match="at most 254"):
                 levels_of(256)
             with pytest.raises(OverflowError, match="at most 254"):
-                cpu.levels_of_many(path(256), None, start, plan=None, traced=False, **options)
+                levels_of_many(path(256), None, start, np.uint8)
 
 
 def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
@@ -194,49 +192,53 @@ def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
 # --- many searches ------------------------------------------------------------------------------
 
 
+def levels_of_many(
+    out: Csr, into: Csr | None, starts: Any, dtype: Any, mask: Any = None, limit: int = FOREVER
+) -> np.ndarray:
+    request = MultiSearch(out, into, starts, mask, limit, np.dtype(dtype))
+    levels = cpu.multi_source_bfs(request).levels
+    assert levels is not None
+    return levels
+
+
 @pytest.mark.parametrize("deep", [0, 1000])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_many_searches_are_those_one_by_one(
-    monkeypatch: pytest.MonkeyPatch, seed: int, deep: int
-) -> None:
-    monkeypatch.setattr(multi_source_bfs, "DEEP", deep)
+def test_many_searches_are_those_one_by_one(seed: int, deep: int) -> None:
     rng = np.random.default_rng(seed)
     out, into = a_graph(rng)
     starts = rng.integers(0, out.nrows, int(rng.choice([1, 19, 20, 70]))).astype(np.int32)
-    options: Any = {
-        "mask": a_mask(rng, out.nrows),
-        "limit": int(rng.choice([0, 1, 3, FOREVER])),
-        "plan": None,
-    }
+    mask, limit = a_mask(rng, out.nrows), int(rng.choice([0, 1, 3, FOREVER]))
     columns = None if rng.random() < 0.3 else into
     dtype = [np.int32, np.uint8][rng.integers(2)]
 
     def levels() -> np.ndarray:
-        found = cpu.levels_of_many(out, columns, starts, levels=dtype, traced=False, **options)
-        return found.levels
+        return levels_of_many(out, columns, starts, dtype, mask, limit)
 
     def reach() -> np.ndarray:
-        return np.array(cpu.reach_of_many(out, columns, starts, **options))
+        found = cpu.multi_source_bfs(MultiSearch(out, columns, starts, mask, limit, None))
+        return np.array(found.reach)
 
     expected = in_numpy(levels)
-    for table in compiled(levels):
-        assert table.dtype == dtype and np.array_equal(table, expected)
     there = expected != np.array(-1).astype(dtype)
     sums = np.where(there, expected, 0).astype(np.int64)
-    for found in (in_numpy(reach), *compiled(reach)):
-        assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
+    with using(MultiSearchTuning(together=20, deep=deep)):
+        for table in compiled(levels):
+            assert table.dtype == dtype and np.array_equal(table, expected)
+        for found in (in_numpy(reach), *compiled(reach)):
+            assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
 
 
-def test_a_whole_word_of_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 64)
-    monkeypatch.setattr(multi_source_bfs, "DEEP", 1000)
+def test_a_whole_word_of_searches() -> None:
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
-    options: Any = {"mask": None, "limit": FOREVER, "levels": np.int32}
-    options |= {"plan": None, "traced": False}
-    expected = in_numpy(lambda: cpu.levels_of_many(out, into, starts, **options)).levels
-    for found in compiled(lambda: cpu.levels_of_many(out, into, starts, **options)):
-        assert np.array_equal(found.levels, expected)
+
+    def levels() -> np.ndarray:
+        return levels_of_many(out, into, starts, np.int32)
+
+    with using(MultiSearchTuning(together=64, deep=1000)):
+        expected = in_numpy(levels)
+        for found in compiled(levels):
+            assert np.array_equal(found, expected)
 
 
 # --- closure ------------------------------------------------------------------------------------
@@ -275,47 +277,52 @@ def operands(name: Any, dtype: str, rng: Any) -> tuple[Any, Csr, SparseVector]:
     return op, out, SparseVector(out.nrows, starts, values.astype(kept))
 
 
+def closed(
+    out: Csr, x: SparseVector, op: Any, how: Any, *, limit: int = FOREVER, **options: Any
+) -> ClosureResult:
+    options = {"mask": None, "turns": FOREVER, **options}
+    return cpu.closure(Closure(out, x, op, how, limit=limit, **options))
+
+
 def closed_alike(
     name: Any, dtype: str, how: Any, seed: int, limit: int = FOREVER, delta: Any = None
 ) -> None:
     rng = np.random.default_rng(seed)
     op, out, x = operands(name, dtype, rng)
     options: Any = {
-        "how": how,
         "mask": a_mask(rng, out.nrows),
         "limit": limit,
         "parents": True,
         "delta": delta,
-        "turns": FOREVER,
         "traced": bool(rng.random() < 0.5),
     }
-    expected = in_numpy(lambda: cpu.closure(out, None, x, op, **options))
-    for closed in compiled(lambda: cpu.closure(out, None, x, op, **options)):
+    expected = in_numpy(lambda: closed(out, x, op, how, **options))
+    for found in compiled(lambda: closed(out, x, op, how, **options)):
         there = expected.values.present
-        assert closed.settled and closed.overflowed == expected.overflowed
-        assert np.array_equal(closed.values.present, there)
-        assert closed.values.values.dtype == op.return_type.np_type
-        assert np.array_equal(closed.values.values[there], expected.values.values[there])
-        assert closed.values.nvals == np.count_nonzero(there)
+        assert found.settled and found.overflowed == expected.overflowed
+        assert np.array_equal(found.values.present, there)
+        assert found.values.values.dtype == op.return_type.np_type
+        assert np.array_equal(found.values.values[there], expected.values.values[there])
+        assert found.values.nvals == np.count_nonzero(there)
         if how != "near_far":
-            assert closed.depth == expected.depth
+            assert found.depth == expected.depth
         if options["traced"]:
-            assert len(closed.trace) == closed.depth
+            assert len(found.trace) == found.depth
         if limit == FOREVER:
-            parents_lead_to_starts(closed, out, op, x)
+            parents_lead_to_starts(found, out, op, x)
 
 
-def parents_lead_to_starts(closed: Any, out: Csr, op: Any, x: SparseVector) -> None:
-    values, present = closed.values.values, closed.values.present
+def parents_lead_to_starts(found: Any, out: Csr, op: Any, x: SparseVector) -> None:
+    values, present = found.values.values, found.values.present
     for v in np.flatnonzero(present).tolist():
-        u = int(closed.parents[v])
+        u = int(found.parents[v])
         if u != v:
             begin, end = out.indptr[u], out.indptr[u + 1]
             p = begin + int(np.searchsorted(out.indices[begin:end], v))
             assert out.indices[p] == v
             product = op.binaryop.numpy(values[u : u + 1], out.values[p : p + 1])
             assert product.astype(values.dtype)[0] == values[v]
-    up = closed.parents
+    up = found.parents
     for _ in range(out.nrows.bit_length()):
         up = np.where(present, up[np.where(present, up, 0)], 0)
     assert set(up[present].tolist()) <= set(x.indices.tolist())
@@ -338,18 +345,15 @@ def test_what_was_near_goes_back_where_it_is_multiplied_too_often(name: str) -> 
     a = csr_of(n, rows, columns, np.where(np.arange(rows.size) < n, 0.01, rng.random(rows.size)))
     op = semiring.from_string(name)["FP64"]
     x = SparseVector(n, np.zeros(1, np.int32), np.full(1, op.binaryop.op.monoid.identities["FP64"]))
-    options: Any = {"mask": None, "limit": FOREVER, "parents": True, "turns": FOREVER}
-    options |= {"delta": None, "traced": True}
+    options: Any = {"parents": True, "traced": True}
+    expected = in_numpy(lambda: closed(a, x, op, "improving", **options))
     turns = []
-    for width in (1e-9, closure.EDGES_AHEAD, 1e9):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(closure, "EDGES_AHEAD", width)
-            patched.setattr(closure, "LEAST_AHEAD", 0.0)
-            patched.setattr(closure, "RELATIVE", min(width, 0.9))
-            expected = in_numpy(lambda: cpu.closure(a, None, x, op, how="improving", **options))
-            for closed in compiled(lambda: cpu.closure(a, None, x, op, how="near_far", **options)):
-                assert np.array_equal(closed.values.values, expected.values.values)
-                turns.append(closed.depth)
+    for width in (1e-9, 8.0, 1e9):
+        narrow: Any = {"edges_ahead": width, "least_ahead": 0.0, "relative": min(width, 0.9)}
+        with using(ClosureTuning(small=30, check=3, **narrow)):
+            for found in compiled(lambda: closed(a, x, op, "near_far", **options)):
+                assert np.array_equal(found.values.values, expected.values.values)
+                turns.append(found.depth)
     assert max(turns) > 2
 
 
@@ -372,24 +376,21 @@ def test_no_entry_of_nan_is_improved_again() -> None:
     ring = csr_of(n, np.array([0, 1, 2, 2]), np.array([1, 2, 1, 0]), values)
     x = SparseVector(n, np.zeros(1, np.int32), np.zeros(1))
     for how in ("rounds", "near_far"):
-        options: Any = {"how": how, "mask": None, "limit": FOREVER, "parents": False}
-        options |= {"delta": None, "turns": 100, "traced": False}
         for setting in (True, False):
             with config.set(compiled=setting):
-                closed = cpu.closure(ring, None, x, semiring.min_plus["FP64"], **options)
-            assert closed.settled and np.isnan(closed.values.values).all()
+                found = closed(ring, x, semiring.min_plus["FP64"], how, turns=100)
+            assert found.settled and np.isnan(found.values.values).all()
 
 
 @pytest.mark.parametrize("setting", [True, False])
 def test_a_cycle_that_improves_is_seen_among_the_parents(setting: bool) -> None:
     ring = csr_of(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 1]), np.array([1, -2, 1, 0]))
     x = SparseVector(4, np.zeros(1, np.int32), np.zeros(1, np.int64))
-    options: Any = {"how": "improving", "mask": None, "limit": FOREVER, "parents": False}
-    options |= {"delta": None, "turns": FOREVER, "traced": False}
+    op = semiring.min_plus["INT64"]
     with config.set(compiled=setting):
-        closed = cpu.closure(ring, None, x, semiring.min_plus["INT64"], **options)
-        assert not closed.settled and by_numpy.has_cycle(closed.parents)
-        stopped = cpu.closure(ring, None, x, semiring.min_plus["INT64"], **{**options, "turns": 3})
+        found = closed(ring, x, op, "improving")
+        assert not found.settled and has_cycle(found.parents)
+        stopped = closed(ring, x, op, "improving", turns=3)
         assert not stopped.settled and stopped.depth == 3
 
 
@@ -398,12 +399,10 @@ def test_a_product_that_does_not_fit_is_left_out_and_told(setting: bool) -> None
     a = csr_of(3, np.array([0, 0]), np.array([1, 2]), np.array([100, 5], np.int8))
     x = SparseVector(3, np.zeros(1, np.int32), np.array([100], np.int8))
     for how in ("improving", "near_far"):
-        options: Any = {"how": how, "mask": None, "limit": FOREVER, "parents": False}
-        options |= {"delta": None, "turns": FOREVER, "traced": False}
         with config.set(compiled=setting):
-            closed = cpu.closure(a, None, x, semiring.min_plus["INT8"], **options)
-        assert closed.overflowed and closed.values.present.tolist() == [True, False, True]
-        assert closed.values.values[2] == 105
+            found = closed(a, x, semiring.min_plus["INT8"], how)
+        assert found.overflowed and found.values.present.tolist() == [True, False, True]
+        assert found.values.values[2] == 105
 
 
 # --- interrupts ---------------------------------------------------------------------------------
@@ -458,7 +457,6 @@ def test_a_closure_is_interrupted_and_the_next_search_works() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
     out = A._forms.csr
-    far = {"mask": None, "limit": FOREVER, "parents": False, "delta": 0.0, "turns": FOREVER}
 
     def endless() -> None:
         weights = np.random.default_rng(1).random(out.nvals)
@@ -466,7 +464,7 @@ def test_a_closure_is_interrupted_and_the_next_search_works() -> None:
         x = SparseVector(out.nrows, start, np.zeros(1))
         op = semiring.min_plus["FP64"]
         with config.set(compiled=True):
-            cpu.closure(a, None, x, op, how="near_far", traced=False, **far)
+            closed(a, x, op, "near_far", delta=0.0)
 
     with config.set(compiled=True):
         expected = gl.algorithms.bfs(A, 0)

@@ -12,8 +12,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from graphla import cards
-from graphla.backends.requests import BfsResult, CommunityMoves, Level, PageRank, Ranks, Search
-from graphla.backends.traversals import Closed, Enough, Lengths, Reach, Traversals
+from graphla.backends.requests import (
+    BfsResult,
+    Closure,
+    ClosureResult,
+    CommunityMoves,
+    Dependencies,
+    DependenciesResult,
+    EarlyStop,
+    Level,
+    MultiSearch,
+    MultiSearchResult,
+    PageRank,
+    Ranks,
+    Reach,
+    Search,
+    Symmetry,
+)
 from graphla.settings import check_device, config
 from semirings.exceptions import DeviceUnavailable
 
@@ -27,6 +42,7 @@ if TYPE_CHECKING:
         Csr,
         DenseVector,
         MatrixMask,
+        Plan,
         SparseVector,
         VectorMask,
     )
@@ -42,16 +58,20 @@ if TYPE_CHECKING:
 __all__ = [
     "Backend",
     "BfsResult",
-    "Closed",
+    "Closure",
+    "ClosureResult",
     "Costs",
-    "Enough",
-    "Lengths",
+    "Dependencies",
+    "DependenciesResult",
+    "EarlyStop",
     "Level",
+    "MultiSearch",
+    "MultiSearchResult",
     "Reach",
     "Search",
     "Side",
     "Streams",
-    "Traversals",
+    "Symmetry",
     "backend",
     "here",
     "placed",
@@ -79,8 +99,8 @@ class Costs(NamedTuple):
     small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
 
 
-class Backend(Traversals, Protocol):
-    """What each backend computes; `traversals` says the rest.
+class Backend(Protocol):
+    """What each backend computes.
 
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
@@ -238,6 +258,46 @@ class Backend(Traversals, Protocol):
         """
         ...
 
+    # --- whole traversals: one launch, or one compiled loop (see `requests`) ---------------------
+    def find_symmetry(self, a: Csr) -> Symmetry:
+        """Return whether a square matrix has the pattern, and the values, of its transpose.
+
+        This takes about one pass over the entries. The pass ends early if a counterpart is missing.
+        """
+        ...
+
+    def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
+        """Return what traversals need in addition to both forms of a matrix, from its pattern.
+
+        `before` is a light plan, if there is one, of which a full plan may take over parts.
+        """
+        ...
+
+    def price_of_plan(self, out: Csr, into: Csr) -> float:
+        """Return about how many seconds a full plan takes; infinite if none is to be made."""
+        ...
+
+    def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
+        """Return the plan of the transpose of a matrix with this plan; `out` and `into` are the
+        transpose's."""
+        ...
+
+    def bfs(self, request: Search) -> BfsResult:
+        """Return the edges from the nearest start to each vertex, and the last of them."""
+        ...
+
+    def closure(self, request: Closure) -> ClosureResult:
+        """Return the least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+        ...
+
+    def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
+        """Return the levels of a search from each of k starts, or how far each search came."""
+        ...
+
+    def dependencies(self, request: Dependencies) -> DependenciesResult | None:
+        """Return the dependencies on shortest paths; None if the device has no loop for them."""
+        ...
+
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
         """w(i) = the fold of row i; a row without entries has none."""
@@ -365,7 +425,7 @@ class Streams(Protocol):
         """The full name of one of its devices."""
         ...
 
-    def stamp(self) -> Any:
+    def Stamp(self) -> Any:
         """The moment that the current stream has come to: who makes storage keeps it."""
         ...
 

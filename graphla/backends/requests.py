@@ -37,6 +37,16 @@ class Level(NamedTuple):
     seconds: float
 
 
+class Symmetry(NamedTuple):
+    """Whether a square matrix has the pattern, and also the values, of its transpose.
+
+    Two values are the same if their bits are equal, or if both are NaN.
+    """
+
+    of_pattern: bool
+    of_values: bool  # False if the patterns differ
+
+
 # --- breadth-first search -------------------------------------------------------------------------
 
 
@@ -129,9 +139,7 @@ class ClosureResult:
     """
 
     values: BitmapVector
-    parents: (
-        Array | None
-    )  # int32, arbitrary where there is no value; an unimproved start is its own
+    parents: Array | None  # int32, arbitrary without a value; an unimproved start is its own
     depth: int  # rounds, or bucket turns, that ran
     trace: list[Level]
     overflowed: bool = False

@@ -23,7 +23,7 @@ from cupy.cuda.function import Module
 from graphla.compilers import cuda_ops, nvrtc
 from graphla.compilers.cache import cache_folder
 from graphla.compilers.faults import culprit, seen
-from graphla.settings import config
+from graphla.settings import current
 
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
@@ -58,7 +58,7 @@ class Kernel:
     ) -> None:
         seen.launched = self.what
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
-        if config.debug:
+        if current().debug:
             self._synchronise()
 
     def resident(self, block: int, shared: int = 0) -> int:

@@ -22,7 +22,7 @@ members and bit fields are not supported. A packed struct can be passed to any n
 it keeps its arrays alive. The simulator of the tests compares its fields with those that the
 compiler sees: number, sizes and what pointers point to.
 
-`enumeration("rows.cuh", "Where")` is the C++ enumeration as an `IntEnum`, such as `Where.DENSE`.
+`enumeration("rows.cuh", "Where")` has the members of the C++ enumeration, such as `Where.DENSE`.
 Numbers that a kernel is tuned by go the other way (`constants` of `graphla.compilers.cuda.load`).
 """
 
@@ -30,10 +30,10 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
-from enum import IntEnum
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from threading import local
+from types import SimpleNamespace
 from typing import Any
 
 import cupy
@@ -78,18 +78,38 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
     kinds = fields(nvrtc.sources()[file], name)
     names = ", ".join(kinds)
     numbers = ", ".join(
-        f"{each}.data.ptr if type({each}) is ndarray else address({each})"
+        f"{each}.data.ptr if type({each}) is _ndarray else 0 if {each} is None else "
+        f"{each} if type({each}) is int else _address({each})"
         if kind == POINTER
         else each
         for each, kind in kinds.items()
     )
-    scope: dict[str, Any] = {"ndarray": cupy.ndarray, "address": _address}
+    scope: dict[str, Any] = {"_ndarray": cupy.ndarray, "_address": _address, "_Packed": Packed}
     if OPEN in kinds.values():
-        text, scope["pack"] = f"pack({names})", partial(_pack_open, tuple(kinds.values()))
+        text, scope["_pack"] = f"return _pack({names})", partial(_pack_open, tuple(kinds.values()))
     else:
-        text, scope["pack"] = f"pack(({names},), {numbers})", _layout(tuple(kinds.values())).pack
-    exec(f"def {name}(*, {names}): return {text}", scope)
+        layout = _layout(tuple(kinds.values()))
+        scope.update(_layout=layout, _pack_into=layout.packer.pack_into)
+        scope.update(_room=_room, _refill=_refill)
+        text = _PACK.format(names=names, numbers=numbers, size=layout.size, room=SIZE)
+    exec(f"def {name}(*, {names}): {text}", scope)
     return scope[name]
+
+
+_PACK = """
+    _kept = _room.__dict__
+    _begin = _kept["used"]
+    if _begin + {size} > {room}:
+        _begin = _refill(_kept)
+    _kept["used"] = (_begin + {size} + 15) & ~15
+    _memory = _kept["memory"]
+    _pack_into(_memory, _begin, {numbers})
+    _packed = _Packed(_kept["address"] + _begin)
+    _packed.layout, _packed.values = _layout, ({names},)
+    _packed.memory, _packed.begin = _memory, _begin
+    return _packed
+"""
+"""The body of a function that packs a struct; `_Layout.pack` does the same for open structs."""
 
 
 def _pack_open(declared: tuple[str, ...], *values: Any) -> Packed:
@@ -123,12 +143,9 @@ class _Layout:
         """Return the struct of these numbers, which stand for these values."""
         room = _room.__dict__
         begin = room["used"]
-        end = begin + self.size
-        if end > SIZE:
-            array = np.empty(SIZE, np.uint8)
-            room.update(memory=array.data, address=array.ctypes.data)
-            begin, end = 0, self.size
-        room["used"] = (end + 15) & ~15
+        if begin + self.size > SIZE:
+            begin = _refill(room)
+        room["used"] = (begin + self.size + 15) & ~15
         memory = room["memory"]
         self.packer.pack_into(memory, begin, *numbers)
         packed = Packed(room["address"] + begin)
@@ -138,6 +155,13 @@ class _Layout:
 
 
 _layout = cache(_Layout)
+
+
+def _refill(room: dict[str, Any]) -> int:
+    """Give a thread new memory for structs, and return where it begins."""
+    array = np.empty(SIZE, np.uint8)
+    room.update(memory=array.data, address=array.ctypes.data)
+    return 0
 
 
 class _Room(local):
@@ -151,8 +175,18 @@ SIZE = 1 << 16
 _room = _Room()
 
 
-def enumeration(file: str, name: str) -> Any:
-    """Return the enumeration `name` of a CUDA source as an `IntEnum`."""
+class Enumeration(SimpleNamespace):
+    """The members of a C++ enumeration, as plain ints: CuPy computes with no subclass of int."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(vars(self).values())
+
+    def __getitem__(self, name: str) -> int:
+        return vars(self)[name]
+
+
+def enumeration(file: str, name: str) -> Enumeration:
+    """Return the members of the enumeration `name` of a CUDA source, in order."""
     text = _without_comments(nvrtc.sources()[file])
     body = re.search(rf"\benum (?:class )?{name}\b[^{{;]*\{{([^}}]*)\}}", text)
     if body is None:
@@ -167,7 +201,7 @@ def enumeration(file: str, name: str) -> Any:
         )
         members[member] = following
         following += 1
-    return IntEnum(name, members)
+    return Enumeration(**members)
 
 
 def _address(value: Any) -> int:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -34,6 +35,7 @@ Loop = Callable[..., Any]
 
 _loaded: dict[tuple, Loop] = {}
 _lock = RLock()
+_dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
 
 
@@ -51,7 +53,11 @@ def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     parameter that the loop's file annotates with a NamedTuple of its own. Call the loop with the
     arrays, the fields of each tuple in its place, and then the remaining parameters, all integers.
     """
-    key = (name, spec, tuple(_kind(argument) for argument in _flat(arguments)))
+    try:
+        kinds = tuple(map(_dtype, arguments))
+    except AttributeError:  # some are tuples
+        kinds = tuple([_kind(argument) for argument in _flat(arguments)])
+    key = (name, spec, kinds)
     loop = _loaded.get(key)
     if loop is None:
         with _lock:

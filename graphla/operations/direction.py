@@ -44,7 +44,8 @@ def choose(
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
-    nvals, has_csr, has_csc = m.nvals, m.has_csr, m.has_csc
+    nvals = m.nvals
+    has_csr, has_csc = m.held
     if nvals < costs.small:
         if has_csr and u.has_dense:
             return "pull", "small: rows and a dense vector at hand"
@@ -67,9 +68,13 @@ def choose(
         if whole <= SURE * costs.push_start:
             start = costs.push_start
             return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
-    reached = _count_pushed(do, m, u)
+    entries, reached = u.nvals, nvals
+    if entries < u.size:  # their mean number, if counting is expensive
+        counts = has_csc and u.has_sparse
+        sparse = u.sparse(sorted=False).indices if counts else None
+        reached = do.reached(m.csc, sparse) if counts else nvals * (entries / u.size)
     push = costs.push_start + each * reached
-    pull = costs.pull_start + _price_of_pull(do, costs, m, reached, stops, mask)
+    pull = _price_of_pull(do, costs, m, has_csr, reached, stops, mask)
     if push <= pull:
         if has_csc:
             return "push", "push {:,.0f} <= pull {:,.0f}", push, pull
@@ -113,20 +118,11 @@ def _unless_paid(
     return at_hand, reason, push, pull, price, paid
 
 
-def _count_pushed(do: Backend, m: MatrixForms, u: VectorForms) -> float:
-    """Return how many entries push would scatter; their mean number if counting is expensive."""
-    nvals = u.nvals
-    if nvals == u.size:
-        return m.nvals
-    if m.has_csc and u.has_sparse:
-        return do.reached(m.csc, u.sparse(sorted=False).indices)
-    return m.nvals * (nvals / u.size)
-
-
 def _price_of_pull(
     do: Backend,
     costs: Costs,
     m: MatrixForms,
+    has_csr: bool,
     reached: float,
     stops: bool,
     mask: VectorMask | None,
@@ -136,8 +132,8 @@ def _price_of_pull(
     Of all entries of m, `reached` meet one of u: a search that stops looks at as many on its way.
     """
     nrows, nvals = m.nrows, m.nvals
-    left, visited = nrows, _count_visited(m, mask)
-    filled = do.filled(m.csr) if m.has_csr else nrows
+    left = visited = nrows
+    filled = do.filled(m.csr) if has_csr else nrows
     if mask is not None:
         listed = mask.nvals
         if listed is None:  # about half, if nobody has counted
@@ -147,13 +143,15 @@ def _price_of_pull(
             # A search never finds rows without entries: in the end they are all that is left.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
+        elif mask.indices is not None:
+            visited = mask.indices.size
     left = min(left, filled)
     entries = left * nvals / max(filled, 1)
     if stops:
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
-    elif mask is not None and not mask.complement and mask.indices is not None and m.has_csr:
+    elif mask is not None and not mask.complement and mask.indices is not None and has_csr:
         entries = do.reached(m.csr, mask.indices)
-    return costs.pull_row * visited + entries
+    return costs.pull_start + costs.pull_row * visited + entries
 
 
 def _count_visited(m: MatrixForms, mask: VectorMask | None) -> int:

@@ -40,6 +40,15 @@ class Operation:
         self.honours_mask = honours_mask
         self.records_itself = records_itself
 
+    def record(self, *args: Any) -> Any:
+        """Return compute(*args), and tell the recorders that the operation ran."""
+        if self.records_itself:
+            return self.compute(*args)
+        start = perf_counter()
+        t = self.compute(*args)
+        note(self.name, args, t.nvals, perf_counter() - start)
+        return t
+
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
@@ -48,30 +57,20 @@ class MemoryFreed(OutOfMemory):
     """Memory was short, and some has been freed since."""
 
 
-def compute(operation: Operation, args: tuple[Any, ...], mask: Any = None) -> Any:
-    """Return T (under the mask, for an operation that honours one), and record the operation.
-
-    The caller has entered `Running`.
-    """
-    start = perf_counter() if recorders() and not operation.records_itself else None
-    t = operation.compute(*args, mask) if operation.honours_mask else operation.compute(*args)
-    if start is not None:
-        note(operation.name, args, t.nvals, perf_counter() - start)
-    return t
-
-
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
     """Return T, the forms of the result.
 
     If memory runs out and full plans could be dropped, the operation runs again.
     """
+    compute = operation.record if recorders() else operation.compute
+    given = (*args, None) if operation.honours_mask else args
     try:
         with Running(operation.name, args, device) as running:
-            return running.gives(compute(operation, args))
+            return running.gives(compute(*given))
     except MemoryFreed:
         pass  # what the error holds is released before the next try
     with Running(operation.name, args, device) as running:
-        return running.gives(compute(operation, args))
+        return running.gives(compute(*given))
 
 
 def perform(name: str, find: Callable[..., T], *args: Any) -> T:
@@ -163,10 +162,10 @@ class Running:
                 raise OutOfMemory(f"{self._name} ran out of memory: {error}") from error
             return
         try:
-            if error is None:
-                self._depart()
-            else:
+            if error is not None:
                 self._fail(error)
+            elif self._read or self._away:
+                self._depart()
         finally:
             if self._before is not None:
                 self._order.leave(self._before)

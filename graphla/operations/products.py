@@ -23,24 +23,14 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedSemiring
 
 
-def _mxv(
-    a: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None = None
-) -> VectorForms:
-    """w⟨mask⟩ = A ⊕.⊗ u."""
-    return _matrix_vector(a, u, semiring, "mxv", mask)
-
-
-def _vxm(
-    u: VectorForms, a: MatrixForms, semiring: TypedSemiring, mask: VectorMask | None = None
-) -> VectorForms:
-    """w⟨mask⟩ = u ⊕.⊗ A."""
-    return _matrix_vector(a.T, u, semiring, "vxm", mask)
-
-
 def _matrix_vector(
-    m: MatrixForms, u: VectorForms, semiring: TypedSemiring, side: Side, mask: VectorMask | None
+    x: Any, y: Any, semiring: TypedSemiring, mask: VectorMask | None = None
 ) -> VectorForms:
-    """w(o) = (+) over k of m(o, k) u(k): each row of m holds what one output needs."""
+    """w⟨mask⟩ = A ⊕.⊗ u, or w⟨mask⟩ = u ⊕.⊗ A, by the rows of A or of its transpose."""
+    side: Side = "mxv"
+    m, u = x, y
+    if isinstance(x, VectorForms):
+        m, u, side = y.T, x, "vxm"
     direction, reason, *numbers = choose(m, u, semiring, mask)
     start = perf_counter() if recorders() else None
     do = backend(m.device)
@@ -120,8 +110,8 @@ def _kronecker(a: MatrixForms, b: MatrixForms, op: TypedBinaryOp) -> MatrixForms
     return MatrixForms(a.device, op.return_type, backend(a.device).kronecker(a.csr, b.csr, op))
 
 
-mxv = Operation("mxv", _mxv, honours_mask=True, records_itself=True)
-vxm = Operation("vxm", _vxm, honours_mask=True, records_itself=True)
+mxv = Operation("mxv", _matrix_vector, honours_mask=True, records_itself=True)
+vxm = Operation("vxm", _matrix_vector, honours_mask=True, records_itself=True)
 mxm = Operation("mxm", _mxm, honours_mask=True)
 kronecker = Operation("kronecker", _kronecker)
 inner = Operation("inner", _inner)

@@ -28,7 +28,8 @@ def write_vector(
     honours_mask: bool,
 ) -> None:
     """w⟨mask, replace⟩ = accum(w, t); where t `honours_mask`, it has no entry outside of it."""
-    if _is_overwritten(owner._forms, mask, accum, replace, honours_mask):
+    is_whole = accum is None and (mask is None or (honours_mask and replace))
+    if is_whole or _is_overwritten(owner._forms, mask, accum, replace, honours_mask):
         dtype = owner._forms.dtype
         owner._forms = t if t.dtype is dtype else cast(t, dtype)
         return

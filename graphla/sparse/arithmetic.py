@@ -202,6 +202,9 @@ class Arithmetic(Operand):
         return _waiting("|", other, self)
 
     def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Arithmetic) and self.ndim and other.ndim:
+            a, b = self._forms or operand_forms(self), other._forms or operand_forms(other)
+            return expressions.infix("@", a, b)
         return _waiting("@", self, other)
 
     def __rmatmul__(self, other: Any) -> Any:

@@ -37,7 +37,10 @@ class Mask:
 
     def __invert__(self) -> Mask:
         """The places where this mask does not let through."""
-        return Mask(self.parent, structure=self.structure, complement=not self.complement)
+        mask = object.__new__(Mask)
+        mask.parent, mask.ndim = self.parent, self.ndim
+        mask.structure, mask.complement = self.structure, not self.complement
+        return mask
 
     def __and__(self, other: Any) -> Mask:
         """Where both masks let through."""

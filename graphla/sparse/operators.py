@@ -24,7 +24,7 @@ def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     """The semiring `op` for operands of these dtypes; pairs are counted, in INT64."""
     kind = type(op)
     if kind is Semiring:
-        return op[INT64] if op.binaryop is binary.pair else op[left, right]
+        return op[INT64] if op.binaryop is binary.pair else op.typed_for(left, right)
     if kind is TypedSemiring:
         return op
     if isinstance(op, str):
@@ -36,7 +36,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
     """The binary operator `op` (or that of a monoid) for operands of these dtypes."""
     kind = type(op)
     if kind is BinaryOp:
-        return op[INT64] if op is binary.pair else op[left, right]
+        return op[INT64] if op is binary.pair else op.typed_for(left, right)
     if kind is TypedBinaryOp:
         return op
     if kind is Monoid:

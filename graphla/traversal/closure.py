@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from graphla.backends import Enough
+from graphla.backends import EarlyStop
 from graphla.formats import BitmapVector
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
@@ -99,7 +99,7 @@ def solve(
         if not forms.nvals or not a.nvals or limit == 0:
             values = Vector._of(running.gives(forms))
             return (values, indexunary.index(values).new("INT32")) if parents else values
-        enough = None if target is None and most is None else Enough(target, most)
+        enough = None if target is None and most is None else EarlyStop(target, most)
         task = Task(forms, a, op, lowered, limit, parents, delta, noun, enough)
         closed = evaluate(task)
         values = running.gives(VectorForms(a.device, op.return_type, closed.values))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import Closed, backend
+from graphla.backends import ClosureResult, backend
 from graphla.formats import Csr
 from semirings.exceptions import InvalidValue
 from semirings.overflow import overflowing
@@ -38,7 +38,7 @@ class EndlessCycle(InvalidValue):
         self.cycle, self.is_rounded = cycle, is_rounded
 
 
-def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
+def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
     """A cycle that goes on improving, in the order of its edges; None where parents show none."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
@@ -54,14 +54,14 @@ def endless(closed: Closed, out: Csr, op: TypedSemiring, device: str) -> list[in
     return None
 
 
-def rounded_cycle(closed: Closed, op: TypedSemiring, device: str) -> list[int] | None:
+def rounded_cycle(closed: ClosureResult, op: TypedSemiring, device: str) -> list[int] | None:
     """Return a cycle of parents if ⊗ is floating-point addition, which rounds; otherwise None."""
     if op.binaryop.name != "plus" or not op.return_type.is_float:
         return None
     return next(iter(_cycles(_parents(closed, backend(device)))), None)
 
 
-def _parents(closed: Closed, do: Any) -> np.ndarray:
+def _parents(closed: ClosureResult, do: Any) -> np.ndarray:
     """Return the parent of each vertex; a vertex without a parent is its own parent."""
     present = do.to_host(closed.values.present)
     return np.where(present, do.to_host(closed.parents), np.arange(present.size))

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from graphla.backends import BfsResult, Closed, Enough, backend
+from graphla.backends import BfsResult, Closure, ClosureResult, EarlyStop, backend
 from graphla.formats import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.operations.accelerate.searches import record_levels, search
 from graphla.settings import config, forced_direction, recorders
@@ -51,7 +51,7 @@ class Task:
     parents: bool
     delta: float | None
     mask_noun: Any
-    enough: Enough | None = None
+    enough: EarlyStop | None = None
 
     @property
     def do(self) -> Any:
@@ -59,7 +59,7 @@ class Task:
         return backend(self.a.device)
 
 
-def evaluate(task: Task) -> Closed:
+def evaluate(task: Task) -> ClosureResult:
     """x ⊕ xA ⊕ xA² ..."""
     op = task.op
     low, high = _extent(task)
@@ -94,7 +94,7 @@ def is_iso_valued(task: Task) -> bool:
 # --- as a search ----------------------------------------------------------------------------------
 
 
-def _by_search(task: Task, start: Any) -> Closed:
+def _by_search(task: Task, start: Any) -> ClosureResult:
     """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
@@ -114,7 +114,7 @@ def _by_search(task: Task, start: Any) -> Closed:
         assert tree.levels is not None
         values = do.asarray(table)[np.where(tree.present, tree.levels, 0)]
     found = BitmapVector(n, tree.present, values, tree.reached)
-    return Closed(found, tree.parents, tree.depth, tree.trace)
+    return ClosureResult(found, tree.parents, tree.depth, tree.trace)
 
 
 def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
@@ -166,7 +166,7 @@ def values_by_level(
 # --- by improvements, and by rounds ---------------------------------------------------------------
 
 
-def _solve(task: Task, way: Evaluation) -> Closed:
+def _solve(task: Task, way: Evaluation) -> ClosureResult:
     """Until nothing improves; a cycle that has no end is refused."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
@@ -182,7 +182,8 @@ def _solve(task: Task, way: Evaluation) -> Closed:
             rounded += max(further.depth, 1)
             if rounded > ROUNDED * patience:
                 _refuse_rounded(task, further)
-        closed = further._replace(
+        closed = replace(
+            further,
             parents=_merge_parents(task, closed.parents, further.parents),
             overflowed=closed.overflowed or further.overflowed,
         )
@@ -199,32 +200,32 @@ def _merge_parents(task: Task, before: Any, after: Any) -> Any:
     return np.where(after == vertices, before, after)
 
 
-def _run(task: Task, way: Evaluation, turns: int) -> Closed:
+def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
     op, a, towards = task.op, task.a, forced_direction()
     is_exact = config.deterministic and task.parents and a.device != "cpu"
     if op.is_positional or towards == "pull" or is_exact:
         return _by_products(task, turns)
     begin = perf_counter()
-    closed = task.do.closure(
+    request = Closure(
         a.csr,
-        a.csc if a.has_csc else None,
         task.x.at_hand,
         op,
         how=way.how if task.limit is None else "rounds",
         mask=task.mask,
         limit=FOREVER if task.limit is None else min(task.limit, FOREVER),
+        turns=turns,
         parents=task.parents,
         delta=task.delta,
-        turns=turns,
         traced=bool(recorders()),
         enough=task.enough,
     )
+    closed = task.do.closure(request)
     if recorders():
         record_levels("closure", str(op), "round", closed.trace, perf_counter() - begin)
     return closed
 
 
-def _by_products(task: Task, turns: int) -> Closed:
+def _by_products(task: Task, turns: int) -> ClosureResult:
     """The definition, where a direction is forced or no loop knows the multiply."""
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
@@ -237,13 +238,13 @@ def _by_products(task: Task, turns: int) -> Closed:
     if parents is not None:
         parents = parents.dup("INT32")
         found = parents._forms.bitmap().values
-    return Closed(values._forms.bitmap(), found, rounds, [], bool(lost.nvals), settled)
+    return ClosureResult(values._forms.bitmap(), found, rounds, [], bool(lost.nvals), settled)
 
 
 # --- what has no solution -------------------------------------------------------------------------
 
 
-def _refuse_endless(task: Task, closed: Closed) -> None:
+def _refuse_endless(task: Task, closed: ClosureResult) -> None:
     cycle = endless(closed, task.a.csr, task.op, task.a.device)
     if cycle is not None:
         raise EndlessCycle(
@@ -253,7 +254,7 @@ def _refuse_endless(task: Task, closed: Closed) -> None:
         )
 
 
-def _refuse_rounded(task: Task, closed: Closed) -> None:
+def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
     """Refuse parents that form a cycle, which happens if rounded sums around it improve."""
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
@@ -278,7 +279,7 @@ def _look_for_cycle(task: Task) -> None:
         turns *= 2
 
 
-def _ran_off(task: Task, way: Evaluation, closed: Closed, extent: tuple[Any, Any]) -> bool:
+def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[Any, Any]) -> bool:
     """Whether a value became infinite, though none of x and A is."""
     op, v = task.op, closed.values
     if way.never_improves or not op.return_type.is_float:
@@ -288,7 +289,7 @@ def _ran_off(task: Task, way: Evaluation, closed: Closed, extent: tuple[Any, Any
     return bool(np.isinf(best)) and bool(np.isfinite(given).all())
 
 
-def _refuse_overflow(task: Task, way: Evaluation, closed: Closed) -> None:
+def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None:
     """Some terms did not fit: that matters to whom edges lead to, and who has no value."""
     if way.never_improves:
         tree = _reach(task, None, False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from graphla.backends.traversals import How
+from graphla.backends.requests import How
 from graphla.stores import MatrixForms
 from semirings import laws
 from semirings.dtypes import DataType

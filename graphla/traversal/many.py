@@ -1,7 +1,7 @@
-"""Traversals from many starts, each by itself: what each reaches, and how far away.
+"""Breadth-first searches from many starts, each by itself: what each reaches, and how far away.
 
-Searches that count edges run many at once, a bit each (`levels_of_many` of the backends). They read
-a matrix both ways: where it is not there by columns, that form is made once enough searches ask.
+Searches run many at once, one bit each (`multi_source_bfs` of the backends). They read a matrix by
+rows and by columns: the form by columns is made once enough searches run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from graphla.backends import Level, Reach, backend
+from graphla.backends import Level, MultiSearch, Reach, backend
 from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.searches import lower, record_levels
@@ -44,16 +44,17 @@ def levels(
     wanted = lookup_dtype(dtype).np_type
 
     def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Array:
-        found = backend(a.device).levels_of_many(
+        request = MultiSearch(
             out,
             into,
             _on_device(a, starts),
-            mask=lowered,
-            limit=_limit_levels(limit, a),
-            levels=wanted,
-            plan=None if into is None else a.plan_now(),
+            lowered,
+            _limit_levels(limit, a),
+            wanted,
+            None if into is None else a.plan_now(),
             traced=bool(recorders()),
         )
+        found = backend(a.device).multi_source_bfs(request)
         trace.extend(found.trace)
         return found.levels
 
@@ -95,15 +96,11 @@ def _sum_columns(table: Array) -> Array:
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
     def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
         do = backend(a.device)
-        found = do.reach_of_many(
-            out,
-            into,
-            _on_device(a, starts),
-            mask=lowered,
-            limit=a.nrows,
-            plan=None if into is None else a.plan_now(),
-        )
-        return Reach(*map(do.to_host, found))
+        plan = None if into is None else a.plan_now()
+        request = MultiSearch(out, into, _on_device(a, starts), lowered, a.nrows, None, plan)
+        reach = do.multi_source_bfs(request).reach
+        assert reach is not None
+        return Reach(*map(do.to_host, reach))
 
     return run("reach", A, starts.size, None, search, [])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends import Level, backend
+from graphla.backends import Level, MultiSearch, backend
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
@@ -100,16 +100,17 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     start = do.to_host(starts.values[:1])[0]
 
     def search(a: MatrixForms, out: Csr, into: Csr | None, mask: Any) -> Array:
-        found = do.levels_of_many(
+        request = MultiSearch(
             out,
             into,
             starts.indices,
-            mask=task.mask,
-            limit=a.nrows if task.limit is None else min(task.limit, a.nrows),
-            levels=np.dtype(np.int32),
-            plan=None if into is None else a.plan_now(),
+            task.mask,
+            a.nrows if task.limit is None else min(task.limit, a.nrows),
+            np.dtype(np.int32),
+            None if into is None else a.plan_now(),
             traced=bool(recorders()),
         )
+        found = do.multi_source_bfs(request)
         trace.extend(found.trace)
         return found.levels
 

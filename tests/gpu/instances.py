@@ -25,10 +25,13 @@ use_cuda()  # the constants of a kernel are in its host module, which imports Cu
 
 import graphla  # noqa: E402
 from graphla.backends.cuda import (  # noqa: E402
+    betweenness,
+    closure,
     coloring,
     communities,
     components,
     matching,
+    multi_source_bfs,
     pagerank,
     spgemm_masked,
     spgemm_unmasked,
@@ -496,6 +499,9 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
 """Domains of one kernel's parameter."""
 
 CONSTANTS: dict[str, Any] = {
+    "betweenness.cu": betweenness.TUNING,
+    "closure.cu": closure.TUNING,
+    "multi_source_bfs.cu": multi_source_bfs.TUNING,
     "communities.cu": communities.LAYOUT,
     "coloring.cu": coloring.TUNING,
     "components.cu": components.TUNING,

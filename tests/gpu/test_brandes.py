@@ -15,10 +15,12 @@ import graphla as gl
 from graphla.algorithms import pagerank
 from graphla.algorithms.betweenness import definition, sum_dependencies
 from graphla.backends import backend
+from graphla.backends.tuning import using
 
 cuda: Any = backend("cuda")
 teams: Any = import_module("graphla.backends.cuda.betweenness")
 persistent: Any = import_module("graphla.backends.cuda.persistent")
+BetweennessTuning: Any = teams.BetweennessTuning
 ranks: Any = import_module("graphla.backends.cuda.pagerank")
 
 
@@ -58,10 +60,11 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
     there = A.to("cuda")
     if way == "a full plan":
         there.optimize()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(teams, "EDGES", edges)
-        for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
-            patch.setattr(teams, name, most)
+    few_parts, alone_parts, alone_edges = alone
+    tuning = BetweennessTuning(
+        edges=edges, few_parts=few_parts, alone_parts=alone_parts, alone_edges=alone_edges
+    )
+    with using(tuning), pytest.MonkeyPatch.context() as patch:
         patch.setattr(persistent, "MOST_BLOCKS", blocks)
         patch.setattr(persistent, "TICKETS", tickets)
         with gl.config.set(device="cuda"):
@@ -94,11 +97,12 @@ def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch)
     sources = np.array([5])
     with gl.config.set(device="cpu"):
         expected = definition(A.to("cpu"), sources, **options)
-    monkeypatch.setattr(teams, "EDGES", 1)
+    few_parts, alone_parts, alone_edges = alone
+    tuning = BetweennessTuning(
+        edges=1, few_parts=few_parts, alone_parts=alone_parts, alone_edges=alone_edges
+    )
     monkeypatch.setattr(persistent, "MOST_BLOCKS", blocks)
-    for name, most in zip(("FEW_PARTS", "ALONE_PARTS", "ALONE_EDGES"), alone, strict=True):
-        monkeypatch.setattr(teams, name, most)
-    with gl.config.set(device="cuda"):
+    with using(tuning), gl.config.set(device="cuda"):
         found = sum_dependencies(A.to("cuda"), sources, reach=True, **options)
     assert found.totals.to("cpu").isclose(expected.totals, rel_tol=1e-9, abs_tol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
@@ -108,21 +112,21 @@ def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch)
 
 @pytest.mark.parametrize("there_is_room_for", [1, 2])
 def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypatch):
-    made = teams._scratch
+    made = teams._memory
 
     def scratch(number, *sizes):
         if number > there_is_room_for:
             raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
         return made(number, *sizes)
 
-    monkeypatch.setattr(teams, "_scratch", scratch)
+    monkeypatch.setattr(teams, "_memory", scratch)
     A, sources = drawn(3, True), np.arange(9)
     with gl.config.set(device="cpu"):
         expected = definition(A.to("cpu"), sources)
     with gl.config.set(device="cuda"):
         found = sum_dependencies(A.to("cuda"), sources)
     assert np.allclose(found.totals.to("cpu").to_dense(), expected.totals.to_dense(), rtol=1e-9)
-    monkeypatch.setattr(teams, "_scratch", lambda *sizes: scratch(9, *sizes))
+    monkeypatch.setattr(teams, "_memory", lambda *sizes: scratch(9, *sizes))
     with gl.config.set(device="cuda"), pytest.raises(MemoryError):
         sum_dependencies(A.to("cuda"), sources)
 

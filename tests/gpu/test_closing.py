@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +19,10 @@ use_cuda()
 from storages import to_device, to_host  # noqa: E402
 
 import graphla as gl  # noqa: E402
-from graphla.backends import Closed, backend  # noqa: E402
+from graphla.backends import Closure, ClosureResult, backend  # noqa: E402
 from graphla.backends.cuda import closure, persistent  # noqa: E402
+from graphla.backends.cuda.closure import ClosureTuning  # noqa: E402
+from graphla.backends.tuning import using  # noqa: E402
 from graphla.formats import BitmapVector, Csr, FullVector, SparseVector, VectorMask  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 from semirings import where  # noqa: E402
@@ -88,8 +90,9 @@ def on_cuda() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closure, "BLOCK", 64)
+def small_blocks() -> Iterator[None]:
+    with using(ClosureTuning(block=64)):
+        yield
 
 
 class Case(NamedTuple):
@@ -167,16 +170,15 @@ def _numbers(
     return drawn
 
 
-thresholds = st.fixed_dictionaries(
-    {
-        "ALONE_ROWS": st.sampled_from((0, 3, 256)),
-        "ALONE_EDGES": st.sampled_from((0, 64, 4096)),
-        "FUSED_ROWS": st.sampled_from((0, 20, 1 << 16)),
-        "FUSED_EDGES": st.sampled_from((0, 100, 1 << 18)),
-        "FUSED_ROUNDS": st.sampled_from((1, 2, 8)),
-        "HELD": st.sampled_from((1, 7, 1024)),
-        "SPREAD": st.sampled_from((0.0, 8.0, 1000.0)),
-    }
+thresholds = st.builds(
+    partial(ClosureTuning, block=64),
+    alone_rows=st.sampled_from((0, 3, 256)),
+    alone_edges=st.sampled_from((0, 64, 4096)),
+    fused_rows=st.sampled_from((0, 20, 1 << 16)),
+    fused_edges=st.sampled_from((0, 100, 1 << 18)),
+    fused_rounds=st.sampled_from((1, 2, 8)),
+    held_most=st.sampled_from((1, 7, 1024)),
+    spread=st.sampled_from((0.0, 8.0, 1000.0)),
 )
 
 
@@ -212,24 +214,23 @@ def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, boo
     return values, present, False, has_lost
 
 
-def close(case: Case, how: Any, *, limit: int = FOREVER, **options: Any) -> Closed:
+def close(case: Case, how: Any, *, limit: int = FOREVER, **options: Any) -> ClosureResult:
     mask = None
     if case.allowed is not None:
         mask = VectorMask(case.a.nrows, ~case.allowed, None, True)
-    chosen = {"parents": False, "delta": None, "turns": FOREVER, "traced": False, **options}
-    return backend("cuda").closure(
+    request = Closure(
         to_device(case.a),
-        None,
         to_device(case.x),
         case.op,
-        how=how,
+        how,
         mask=None if mask is None else to_device(mask),
         limit=limit,
-        **chosen,
+        **{"turns": FOREVER, **options},
     )
+    return backend("cuda").closure(request)
 
 
-def check(case: Case, closed: Closed, limit: int = 500) -> None:
+def check(case: Case, closed: ClosureResult, limit: int = 500) -> None:
     values, present, _, has_lost = rounds_of(case, limit)
     found = to_host(closed.values)
     np.testing.assert_array_equal(found.present, present)
@@ -257,38 +258,30 @@ def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: 
         assert is_start[v] and same(starts[v], values[v])
 
 
-@contextmanager
-def lowered(chosen: dict[str, Any]) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in chosen.items():
-            patch.setattr(closure, name, value)
-        yield
-
-
 @given(cases(IMPROVING), thresholds)
 def test_what_improves_is_multiplied_until_nothing_does(drawn: Any, chosen: Any):
     kind, case = drawn
-    with lowered(chosen):
+    with using(chosen):
         check(case, close(case, "improving", parents=kind.parents))
 
 
 @given(cases(NEAR_FAR), thresholds, st.sampled_from((None, 0.5, 3.0, 1e9)))
 def test_near_before_far_comes_to_the_same(drawn: Any, chosen: Any, delta: float | None):
     kind, case = drawn
-    with lowered(chosen):
+    with using(chosen):
         check(case, close(case, "near_far", parents=kind.parents, delta=delta))
 
 
 @given(cases(ROUNDS), thresholds, st.sampled_from((0, 1, 2, 3, 10, FOREVER)))
 def test_rounds_are_products(drawn: Any, chosen: Any, limit: int):
     kind, case = drawn
-    with lowered(chosen):
+    with using(chosen):
         check(case, close(case, "rounds", limit=limit, parents=kind.parents), min(limit, 500))
 
 
 @given(cases(WITH_NAN, special=True), thresholds)
 def test_nan_ends_what_it_meets(drawn: Any, chosen: Any):
-    with lowered(chosen):
+    with using(chosen):
         check(drawn[1], close(drawn[1], "near_far", delta=2.0))
 
 
@@ -348,7 +341,12 @@ def test_a_product_that_does_not_fit_is_left_out_and_told():
 def test_lengths_of_paths_take_32_bits_where_they_fit(monkeypatch: pytest.MonkeyPatch):
     taken = []
     load = closure.load
-    monkeypatch.setattr(closure, "load", lambda *key: taken.append(key[2][1:]) or load(*key))
+
+    def watched(*key: Any, **constants: Any) -> Any:
+        taken.append(key[2][1:])
+        return load(*key, **constants)
+
+    monkeypatch.setattr(closure, "load", watched)
     for far, name, checked in (
         (5, "INT32", False),
         (2**31, "INT64", False),
@@ -376,10 +374,9 @@ def test_a_trace_tells_of_every_edge():
 @pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
 def test_tickets_may_wrap_around(monkeypatch: pytest.MonkeyPatch, tickets: int):
     monkeypatch.setattr(persistent, "TICKETS", tickets)
-    monkeypatch.setattr(closure, "ALONE_ROWS", 0)
-    monkeypatch.setattr(closure, "HELD", 0)
     case = path(60, np.ones(59, np.int32))
-    check(case, close(case, "near_far"))
+    with using(ClosureTuning(block=64, alone_rows=0, held_most=0)):
+        check(case, close(case, "near_far"))
 
 
 def test_a_far_list_that_is_full_gives_way_to_plain_improvement(monkeypatch: pytest.MonkeyPatch):

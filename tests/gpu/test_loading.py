@@ -184,7 +184,8 @@ def test_the_fields_of_a_struct_are_read_from_its_source():
 
 def test_an_enumeration_is_read_from_its_source():
     steps, mask = enumeration("steps.cuh", "Step"), enumeration("steps.cuh", "Mask")
-    assert dict(steps.__members__) == {"FIRST": 0, "SECOND": 4, "THIRD": 5, "LAST": 4}
+    assert vars(steps) == {"FIRST": 0, "SECOND": 4, "THIRD": 5, "LAST": 4}
+    assert [*steps] == [0, 4, 5, 4] and steps["THIRD"] == 5 and type(steps.LAST) is int
     assert mask.ALL == 0xFFFFFFFF and nvrtc.written(steps.THIRD) == "5"
     with pytest.raises(LookupError, match=r"steps\.cuh has no enum Steps"):
         enumeration("steps.cuh", "Steps")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.backends import backend
-from graphla.backends.cuda import multi_source_bfs, persistent
+from graphla.backends import MultiSearch, backend
+from graphla.backends.cuda import persistent
+from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning
+from graphla.backends.tuning import using
 from graphla.formats import Csr, VectorMask
 
 cpu, cuda = backend("cpu"), backend("cuda")
@@ -59,6 +63,22 @@ def graphs(draw: Any) -> tuple[Csr, Csr]:
     return csr(n, rows, columns, offset), csr(n, columns, rows, offset)
 
 
+def search(
+    out: Csr,
+    into: Csr | None,
+    starts: Any,
+    levels: Any = None,
+    *,
+    limit: int = ENDLESS,
+    **rest: Any,
+) -> Any:
+    """The levels, or how far the searches came."""
+    found = cuda.multi_source_bfs(
+        MultiSearch(out, into, starts, rest.pop("mask", None), limit, levels, **rest)
+    )
+    return found.reach if levels is None else found.levels
+
+
 def levels_of(out: Csr, start: int, allowed: np.ndarray, limit: int) -> np.ndarray:
     """One search, a vertex after another."""
     found = np.full(out.nrows, -1)
@@ -103,25 +123,27 @@ def arguments(draw: Any) -> dict[str, Any]:
     }
 
 
-def thresholds(draw: Any, patch: pytest.MonkeyPatch) -> None:
-    """Rows cut short, each direction, few planes, tickets that wrap around."""
-    patch.setattr(multi_source_bfs, "LONGEST", draw(st.sampled_from((0, 3, 64))))
-    patch.setattr(multi_source_bfs, "PART", draw(st.sampled_from((1, 7, 256))))
-    patch.setattr(multi_source_bfs, "FAVOUR", draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))))
-    patch.setattr(multi_source_bfs, "PLANES", draw(st.sampled_from((2, 3, 12))))
-    patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+@contextmanager
+def thresholds(draw: Any) -> Iterator[None]:
+    """Short and long rows, each direction, few planes, tickets that wrap around."""
+    tuning = MultiSearchTuning(
+        longest=draw(st.sampled_from((0, 3, 64))),
+        part=draw(st.sampled_from((1, 7, 256))),
+        favor=draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))),
+        planes=draw(st.sampled_from((2, 3, 12))),
+    )
+    with using(tuning), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+        yield
 
 
 @given(st.data())
 def test_levels_are_those_of_a_search_from_each_start(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
-    with pytest.MonkeyPatch.context() as patch:
-        thresholds(data.draw, patch)
-        with gl.direction(data.draw(st.sampled_from(("auto", "auto", "push", "pull")))):
-            found = cuda.levels_of_many(
-                *case["given"], levels=dtype, traced=True, **case["options"]
-            ).levels
+    direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))
+    with thresholds(data.draw), gl.direction(direction):
+        found = search(*case["given"], levels=dtype, traced=True, **case["options"])
     assert found.dtype == dtype
     expected = case["expected"]
     assert (cuda.to_host(found) == (expected.astype(BYTE) if dtype == BYTE else expected)).all()
@@ -130,9 +152,8 @@ def test_levels_are_those_of_a_search_from_each_start(data: Any):
 @given(st.data())
 def test_counts_are_those_of_the_levels(data: Any):
     case = arguments(data.draw)
-    with pytest.MonkeyPatch.context() as patch:
-        thresholds(data.draw, patch)
-        found = cuda.reach_of_many(*case["given"], **case["options"])
+    with thresholds(data.draw):
+        found = search(*case["given"], **case["options"])
     count, total, farthest = map(cuda.to_host, found)
     levels = case["expected"]
     assert (count == (levels >= 0).sum(axis=1)).all()
@@ -147,16 +168,15 @@ def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
     out, into = csr(n, order[:-1], order[1:]), csr(n, order[1:], order[:-1])
     starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))
     given_ = (to_device(out), to_device(into), starts)
-    options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
-    found = cuda.to_host(cuda.levels_of_many(*given_, levels=INT32, **options).levels)
+    found = cuda.to_host(search(*given_, levels=INT32))
     assert (found[0][order] == np.arange(n)).all()
     assert (found[1][order] == np.maximum(np.arange(n) - n // 2, -1)).all()
     if n <= 255:
-        found = cuda.to_host(cuda.levels_of_many(*given_, levels=BYTE, **options).levels)
+        found = cuda.to_host(search(*given_, levels=BYTE))
         assert (found[0][order] == np.arange(n)).all()
     else:
         with pytest.raises(OverflowError, match="one byte"):
-            cuda.levels_of_many(*given_, levels=BYTE, **options)
+            search(*given_, levels=BYTE)
 
 
 @pytest.mark.parametrize("limit", [4, 8, 16])
@@ -172,8 +192,7 @@ def test_a_bit_that_the_last_level_brings_is_clear_for_whoever_was_reached_befor
     both = csr(n, np.concatenate((rows, columns)), np.concatenate((columns, rows)))
     there, starts = to_device(both), path[::6].astype(np.int32)
     plan = cuda.plan(there, there, full, None)
-    options = {"mask": None, "limit": limit, "levels": BYTE, "plan": plan, "traced": False}
-    found = cuda.levels_of_many(there, there, cuda.asarray(starts), **options).levels
+    found = search(there, there, cuda.asarray(starts), BYTE, limit=limit, plan=plan)
     expected = [levels_of(both, start, np.ones(n, bool), limit) for start in starts]
     assert (cuda.to_host(found) == np.array(expected).astype(BYTE)).all()
 
@@ -185,18 +204,14 @@ def test_a_vertex_without_edges_is_reached_by_itself():
     starts = cuda.asarray(np.array([0, 3, 39, 0], np.int32))
     for full in (False, True):
         plan = cuda.plan(there, there, full, None)
-        options = {"mask": None, "limit": ENDLESS, "plan": plan}
-        found = cuda.levels_of_many(
-            there, there, starts, levels=INT32, traced=False, **options
-        ).levels
+        found = search(there, there, starts, INT32, plan=plan)
         expected = [levels_of(both, s, np.ones(n, bool), n) for s in (0, 3, 39, 0)]
         assert (cuda.to_host(found) == expected).all()
-        count, _, _ = map(cuda.to_host, cuda.reach_of_many(there, there, starts, **options))
+        count, _, _ = map(cuda.to_host, search(there, there, starts, plan=plan))
         assert count.tolist() == [1, 2, 1, 1]
 
 
 def test_levels_of_one_vertex_lie_together():
     both = to_device(csr(9, np.arange(8), np.arange(1, 9)))
     starts = cuda.asarray(np.arange(9, dtype=np.int32))
-    options = {"mask": None, "limit": ENDLESS, "plan": None, "traced": False}
-    assert cuda.levels_of_many(both, None, starts, levels=BYTE, **options).levels.strides[0] == 1
+    assert search(both, None, starts, BYTE).strides[0] == 1

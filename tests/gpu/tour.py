@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -74,13 +75,17 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
 
 @contextmanager
 def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> Iterator[None]:
-    """Constants of a module of the backend, or of another place, where a card is at work, set so
-    low that small inputs go the way of large ones.
+    """Set constants of a module of the backend (fields of its tuning, if it has one) so low that
+    small inputs go the way of large ones on a GPU.
     """
     if not gl.config.device.startswith("cuda"):
         yield
         return
     module = import_module(f"graphla.{place}.{name}")
+    if hasattr(module, "TUNING"):
+        with using(replace(module.TUNING, **constants)):
+            yield
+        return
     kept = {constant: getattr(module, constant) for constant in constants}
     vars(module).update(constants)
     try:
@@ -328,7 +333,7 @@ def closures() -> None:
     with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
             gl.closure(x, A, "min_plus", parents=parents, limit=limit)
-        for lowered in ({"ALONE_ROWS": 0}, {"FUSED_ROWS": 0, "ALONE_ROWS": 4}):
+        for lowered in ({"alone_rows": 0}, {"fused_rows": 0, "alone_rows": 4}):
             with settings("closure", **lowered):
                 gl.closure(x, A, "min_plus", parents=True)
 
@@ -426,7 +431,7 @@ def centrality() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(A, 3, endpoints=True)
         algorithms.betweenness(A, sources=[0])
         algorithms.edge_betweenness(A, 3)
@@ -437,7 +442,7 @@ def centrality_by_lengths() -> None:
     from graphla import algorithms
 
     mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", EDGES=64):
+    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(mesh, 2, weight=True)
         algorithms.edge_betweenness(mesh, 1, weight=True)
 

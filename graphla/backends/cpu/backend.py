@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-from graphla.backends import Lengths, Reach
-from graphla.backends.cpu import betweenness as brandes
-from graphla.backends.cpu import closure as closures
-from graphla.backends.cpu import multi_source_bfs
 from graphla.backends.cpu.apply import apply, apply_bound, apply_index, cast
-from graphla.backends.cpu.arrays import traversals
 from graphla.backends.cpu.assign import one_entry, set_element, write_matrix, write_vector
+from graphla.backends.cpu.betweenness import dependencies
 from graphla.backends.cpu.bfs import bfs
 from graphla.backends.cpu.build import build_matrix, build_vector
+from graphla.backends.cpu.closure import closure
 from graphla.backends.cpu.coloring import color
 from graphla.backends.cpu.communities import move_communities, propagate_labels
 from graphla.backends.cpu.components import components
@@ -30,7 +25,6 @@ from graphla.backends.cpu.convert import (
     to_sparse,
 )
 from graphla.backends.cpu.cores import cores
-from graphla.backends.cpu.dispatch import TypedOp, compiles, compiles_traversal
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.forest import forest
@@ -38,6 +32,7 @@ from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matching import match
 from graphla.backends.cpu.matvec import costs, filled, longest, reached
+from graphla.backends.cpu.multi_source_bfs import multi_source_bfs
 from graphla.backends.cpu.pagerank import pagerank
 from graphla.backends.cpu.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cpu.reduce import reduce, reduce_rows
@@ -49,24 +44,6 @@ from graphla.backends.cpu.spmv import pull
 from graphla.backends.cpu.strong_components import strong_components
 from graphla.backends.cpu.symmetry import find_symmetry
 from graphla.backends.cpu.transpose import transpose
-from graphla.formats import (
-    AnyVector,
-    Array,
-    Csr,
-    Plan,
-    VectorMask,
-)
-from graphla.settings import config
-from semirings.structures import TypedSemiring
-
-if TYPE_CHECKING:
-    from graphla.backends.traversals import (
-        Closed,
-        Dependencies,
-        Enough,
-        How,
-    )
-
 
 __all__ = [
     "MERGE_PRICE",
@@ -97,10 +74,10 @@ __all__ = [
     "intersection",
     "keep",
     "kronecker",
-    "levels_of_many",
     "longest",
     "match",
     "move_communities",
+    "multi_source_bfs",
     "mxm",
     "one_entry",
     "ordered",
@@ -111,7 +88,6 @@ __all__ = [
     "propagate_labels",
     "pull",
     "push",
-    "reach_of_many",
     "reached",
     "reduce",
     "reduce_rows",
@@ -132,118 +108,3 @@ __all__ = [
 ]
 
 xp = np  # until nothing asks for it
-
-
-# --- whole traversals ---------------------------------------------------------------------------
-
-
-def _searches(entries: int, size: int, *key: Any, op: TypedOp | None = None) -> bool:
-    """Whether a compiled loop serves a traversal: one that is loaded serves small ones too."""
-    return compiles_traversal(entries, size, key, op)
-
-
-def closure(
-    out: Csr,
-    into: Csr | None,
-    x: AnyVector,
-    semiring: TypedSemiring,
-    *,
-    how: How,
-    mask: VectorMask | None,
-    limit: int,
-    parents: bool,
-    delta: float | None,
-    turns: int,
-    traced: bool,
-    enough: Enough | None = None,
-) -> Closed:
-    """The least fixpoint of x = x ⊕ x.A, or what `limit` products come to."""
-    options: Any = {
-        "how": how,
-        "mask": mask,
-        "limit": limit,
-        "parents": parents,
-        "delta": delta,
-        "turns": turns,
-        "traced": traced,
-    }
-    key = ("closure", out.indptr.dtype, out.values.dtype, semiring, how == "near_far")
-    if _searches(out.nvals, out.nrows, *key, op=semiring):
-        options |= {"enough": enough, "threads": config.threads}
-        return closures.closure(out, x, semiring, **options)
-    return traversals.closure(out, x, semiring, **options)
-
-
-def levels_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: Any,
-    plan: Plan | None,
-    traced: bool,
-) -> Lengths:
-    """Levels of one search from each of k starts."""
-    options: Any = {"mask": mask, "limit": limit, "levels": np.dtype(levels)}
-    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, options["levels"])
-    if _searches(starts.size * out.nvals, out.nrows, *key):
-        options |= {"plan": plan, "threads": config.threads}
-        found = multi_source_bfs.levels_of_many(out, into, starts, **options)
-    else:
-        found = traversals.levels_of_many(out, into, starts, **options)
-    return Lengths(found, [])
-
-
-def reach_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    plan: Plan | None,
-) -> Reach:
-    """What the levels of one search from each start add up to: of some searches at a time."""
-    key = ("many", out.indptr.dtype, (into or out).indptr.dtype, None)
-    if _searches(starts.size * out.nvals, out.nrows, *key):
-        options: Any = {"mask": mask, "limit": limit, "plan": plan, "threads": config.threads}
-        return Reach(*multi_source_bfs.reach_of_many(out, into, starts, **options))
-    found = np.zeros((3, starts.size), np.int64)
-    for first in range(0, starts.size, 64):
-        some = slice(first, first + 64)
-        levels, _ = levels_of_many(
-            out,
-            into,
-            starts[some],
-            mask=mask,
-            limit=limit,
-            levels=np.dtype(np.int32),
-            plan=plan,
-            traced=False,
-        )
-        found[0, some] = np.count_nonzero(levels >= 0, axis=1)
-        np.maximum(levels, 0, out=levels)
-        found[1, some] = levels.sum(axis=1, dtype=np.int64)
-        found[2, some] = levels.max(axis=1, initial=0)
-    return Reach(*found)
-
-
-# --- centrality ---------------------------------------------------------------------------------
-
-
-def dependencies(
-    out: Csr,
-    sources: Array,
-    *,
-    is_weighted: bool,
-    of_edges: bool,
-    reach: bool,
-    plan: Plan | None,
-) -> Dependencies | None:
-    """What the shortest paths from some sources depend on; None where no loop is compiled."""
-    if not compiles(sources.size * out.nvals, size=out.nrows):
-        return None
-    options: Any = {"is_weighted": is_weighted, "of_edges": of_edges, "reach": reach}
-    return brandes.dependencies(out, sources, threads=config.threads, **options)

@@ -1,4 +1,4 @@
-"""Dependencies on shortest paths: the host side of `loops/betweenness`, sources by all threads."""
+"""Betweenness: dependencies on shortest paths, in Numba; each thread takes some of the sources."""
 
 from __future__ import annotations
 
@@ -6,59 +6,65 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from graphla.backends.traversals import Dependencies
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.loops.betweenness import Graph, Paths, Sums
+from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
-from graphla.formats import Array, Csr, is_iso
+from graphla.formats import Array, is_iso
+from graphla.settings import config
 
 PARTS = 8
-"""Parts of the sources for each thread."""
-
-_nothing = np.zeros(1)
+"""Parts of the sources per thread."""
 
 
-def dependencies(
-    out: Csr, sources: Array, *, is_weighted: bool, of_edges: bool, reach: bool, threads: int
-) -> Dependencies:
-    """Sums of all threads: each has its own, and what it knows of a source's paths."""
-    n, count = out.nrows, sources.size
-    weights, step = _nothing, 0
+def dependencies(request: Dependencies) -> DependenciesResult | None:
+    """Return the dependencies on shortest paths from the sources; None if no loop is compiled."""
+    out, sources = request.out, request.sources
+    if not compiles(sources.size * out.nvals, size=out.nrows):
+        return None
+    n, count, is_weighted = out.nrows, sources.size, request.is_weighted
+    weights, step = np.zeros(1), 0
     if is_weighted:
         one = is_iso(out.values)
         weights = np.ascontiguousarray(out.values[:1] if one else out.values, np.float64)
         step = int(not one)
+    graph = Graph(out.indptr, out.indices, weights, step)
+    sources = sources.astype(np.int32)
     counts, stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
-    threads = max(1, min(threads, count))
-    idle: SimpleQueue[tuple[Array, ...]] = SimpleQueue()
-    sums = [_sums(n, out.nvals if of_edges else 1, n if reach else 1) for _ in range(threads)]
+    threads = max(1, min(config.threads, count))
+    sizes = n, out.nvals if request.of_edges else 1, n if request.reach else 1
+    sums = [_sums(*sizes, counts) for _ in range(threads)]
+    idle: SimpleQueue[tuple[Sums, Paths]] = SimpleQueue()
     for own in sums:
-        idle.put((*own, counts, *_known(n, is_weighted), stop))
-    operands = (out.indptr, out.indices, weights, sources.astype(np.int32))
-    sample = (*operands, *_sums(1, 1, 1), counts[:0], *_known(1, is_weighted), stop)
+        idle.put((own, _paths(n, is_weighted, stop)))
+    sample = (graph, sources, _sums(1, 1, 1, counts[:0]), _paths(1, is_weighted, stop))
     loop = load("betweenness.dependencies", (numba_ops.nothing,), sample)
-    options = (step, int(is_weighted), int(of_edges), int(reach))
+    wanted = (int(is_weighted), int(request.of_edges), int(request.reach))
 
     def some(first: int, last: int) -> None:
-        arrays = idle.get()
+        own, paths = idle.get()
         try:
-            loop(*operands, *arrays, *options, first, last)
+            loop(*graph, sources, *own, *paths, *wanted, first, last)
         finally:
-            idle.put(arrays)
+            idle.put((own, paths))
 
     size = max(1, -(-count // (threads * PARTS)))
     parts = [(first, min(first + size, count)) for first in range(0, count, size)]
     apart(lambda: run(some, parts, threads, stop), stop, threads)
-    totals, edges, reached = (sum(each) for each in zip(*sums, strict=True))
-    return Dependencies(totals, edges if of_edges else None, reached if reach else None, counts)
+    totals, edges, reached = (sum(each) for each in zip(*(own[:3] for own in sums), strict=True))
+    return DependenciesResult(
+        totals, edges if request.of_edges else None, reached if request.reach else None, counts
+    )
 
 
-def _sums(n: int, edges: int, reached: int) -> tuple[Array, Array, Array]:
-    return np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64)
+def _sums(n: int, edges: int, reached: int, counts: Array) -> Sums:
+    return Sums(np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64), counts)
 
 
-def _known(n: int, is_weighted: bool) -> tuple[Array, ...]:
-    """`place`, `sigma`, `share` and `queue`; `heap` and `distance` too."""
+def _paths(n: int, is_weighted: bool, stop: Array) -> Paths:
     far = n if is_weighted else 1
     queue, heap = np.empty(n, np.int32), np.empty(far, np.int32)
-    return np.full(n, -1, np.int32), np.zeros(n), np.zeros(n), queue, heap, np.zeros(far)
+    place, sigma, share = np.full(n, -1, np.int32), np.zeros(n), np.zeros(n)
+    return Paths(place, sigma, share, queue, heap, np.zeros(far), stop)

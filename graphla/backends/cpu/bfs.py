@@ -64,7 +64,7 @@ def bfs(request: Search) -> BfsResult:
     types = out.indptr.dtype, pulled.indptr.dtype
     key = ("bfs", *types, request.levels, request.parents)
     if not compiles_traversal(out.nvals, out.nrows, key):
-        return _bfs_numpy(request)
+        return bfs_numpy(request)
     result = bfs_numba(request, config.threads)
     ready.add(key)
     return result
@@ -73,7 +73,7 @@ def bfs(request: Search) -> BfsResult:
 # --- NumPy ----------------------------------------------------------------------------------------
 
 
-def _bfs_numpy(request: Search) -> BfsResult:
+def bfs_numpy(request: Search) -> BfsResult:
     """f⟨¬p, r⟩ = f any.secondi A until f is empty, one product per level."""
     out, into, n = request.out, request.into, request.out.nrows
     frontier = np.sort(request.starts).astype(np.int32)

@@ -1,137 +1,180 @@
-"""Closures: the host side of `loops/closure`.
+"""Closures, in NumPy or in the loops of `loops/closure`.
 
-A closure of more than a small matrix is run by another thread, so that Ctrl-C reaches the one that
-waits for it: it sets a flag that the loops read every thousand entries.
+A closure of a large matrix runs in another thread, so that Ctrl-C reaches the main thread while it
+waits: Ctrl-C sets a flag that the loops read every thousand entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.arrays.traversals import has_cycle, mean_of
-from graphla.backends.cpu.bfs import FOREVER, ready
 from graphla.backends.cpu.convert import to_bitmap
-from graphla.backends.cpu.loops import closure as far
+from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.folding import fold_runs
+from graphla.backends.cpu.layout import cast_values, ranges, sort_order
+from graphla.backends.cpu.loops import closure as loops
+from graphla.backends.cpu.masks import allowed_vertices
 from graphla.backends.cpu.operands import allowed_by, values_of
 from graphla.backends.cpu.reduce import reduce_numpy
-from graphla.backends.requests import Level
-from graphla.backends.traversals import Closed, Enough, How
+from graphla.backends.cpu.terms import multiply
+from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
-from graphla.formats import AnyVector, Array, BitmapVector, Csr, VectorMask
+from graphla.formats import Array, BitmapVector, Csr
+from graphla.settings import config
+from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
-SMALL = 1 << 14
-"""Entries and vertices of a matrix from which a closure is run apart: its rounds are many."""
-EDGES_AHEAD, LEAST_AHEAD = 8.0, 0.25
-"""A delta in mean weights: EDGES_AHEAD over the mean degree, and LEAST_AHEAD at least."""
-CHECK = 1024
-"""Entries multiplied between two looks at how it goes, and whether to stop."""
-RELATIVE = 0.5
-"""The same for products, in parts of the best."""
+
+@dataclass(frozen=True, slots=True)
+class ClosureTuning:
+    """Measured on two cores."""
+
+    small: int = 1 << 14  # entries and vertices from which a closure runs in another thread
+    # A first delta, in mean weights: edges_ahead / mean degree, and at least least_ahead.
+    edges_ahead: float = 8.0
+    least_ahead: float = 0.25
+    relative: float = 0.5  # a first delta for products, as a part of the best value
+    check: int = 1024  # entries between two tests of the stop flag and of delta
+    # In NumPy, delta in mean weights: wide, since a round takes 100 microseconds at least.
+    numpy_ahead: float = 16.0
+    # In NumPy, a cycle of parents is looked for each time this many times nvals were multiplied.
+    numpy_cycle_check: int = 4
+    sample: int = 4096  # values of a matrix from which a mean weight is estimated
 
 
-def closure(
-    out: Csr,
-    x: AnyVector,
-    semiring: TypedSemiring,
-    *,
-    how: How,
-    mask: VectorMask | None,
-    limit: int,
-    parents: bool,
-    delta: float | None,
-    turns: int,
-    traced: bool,
-    threads: int,
-    enough: Enough | None = None,
-) -> Closed:
-    """x = x ⊕ x.A until nothing improves, what is found is enough, or `limit` products have run."""
-    n, op, dtype = out.nrows, semiring.binaryop, semiring.return_type.np_type
-    given = to_bitmap(x)
-    present, values = given.present.copy(), np.array(given.values, dtype)
-    starts = present.nonzero()[0]
-    a, step = values_of(out.values, op.reads_y, wanted=op.type2)
-    allowed, mask_step, forbidden = allowed_by(mask)
-    is_near_far = how == "near_far"
-    parent = np.empty(n, np.int32) if is_near_far else np.arange(n, dtype=np.int32)
-    parent[starts] = starts
-    found = (out.indptr, out.indices, a, allowed, present, values, parent)
-    state, stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
-    steps = 1 if traced else FOREVER
-    ends: Callable[[], bool] | None = None
-    if is_near_far:
-        ring, pile, codes = (
-            np.empty(n + 1, np.int32),
-            np.empty(2 * n, np.int32),
-            np.zeros(n, np.uint8),
+TUNING = ClosureTuning()
+
+
+def closure(request: Closure) -> ClosureResult:
+    """x = x ⊕ xA until nothing improves, the values suffice, or `limit` products have run."""
+    out, how = request.out, request.how == "near_far"
+    key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
+    if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
+        found = _Numba(request).run()
+        ready.add(key)
+        return found
+    return _closure_numpy(request)
+
+
+# --- Numba ----------------------------------------------------------------------------------------
+
+
+class _Numba:
+    """A closure as its loop takes it."""
+
+    def __init__(self, request: Closure) -> None:
+        out, semiring = request.out, request.semiring
+        self.request, self.n, self.dtype = request, out.nrows, semiring.return_type.np_type
+        given = to_bitmap(request.x)
+        self.present, self.values = given.present.copy(), np.array(given.values, self.dtype)
+        starts = self.present.nonzero()[0]
+        weights, step = values_of(
+            out.values, semiring.binaryop.reads_y, wanted=semiring.binaryop.type2
         )
-        pile[: starts.size] = starts
-        codes[starts] = far.AWAY
-        state[far.FAR] = starts.size
-        wanted = _delta(out, a, semiring) if delta is None else delta
-        width = np.array([_finite(wanted, semiring)], dtype)
-        arrays = (*found, ring, pile, codes, width, state, stop)
-        rule = (step, mask_step, forbidden, int(delta is None), CHECK, steps)
-        loop = load("closure.near_far", (numba_ops.near_far, semiring), arrays)
-        if enough is not None:
-            rule = (*rule[:-1], 1)
+        allowed, mask_step, forbidden = allowed_by(request.mask)
+        edges = loops.Edges(out.indptr, out.indices, weights, allowed, step, mask_step, forbidden)
+        is_near_far = request.how == "near_far"
+        parents = np.empty if is_near_far else np.arange
+        self.parents: Array = parents(self.n, dtype=np.int32)
+        self.parents[starts] = starts
+        found = loops.Found(self.present, self.values, self.parents)
+        self.state, self.stop = np.zeros(8, np.int64), np.zeros(1, np.int64)
+        self.pile = np.empty(2 * self.n, np.int32)
+        self.codes = np.zeros(self.n, np.uint8)
+        self.steps = 1 if request.traced else FOREVER
+        self.most = 0  # products after which a cycle is looked for
+        work = self._near_far(starts, weights) if is_near_far else self._rounds(starts)
+        name, spec = (
+            ("closure.near_far", numba_ops.near_far)
+            if is_near_far
+            else ("closure.rounds", numba_ops.closing)
+        )
+        self.loop = load(name, (spec, semiring), (edges, found, work))
+        self.arguments = (*edges, *found, *work)
 
-            def has_enough() -> bool:
-                waiting = pile[: state[far.FAR]]
-                waiting = waiting[codes[waiting] & far.AWAY != 0]
-                return _is_final(enough, present, values, values[waiting], semiring)
+    def _near_far(self, starts: Array, weights: Array) -> loops.NearFar:
+        request, n = self.request, self.n
+        self.pile[: starts.size] = starts
+        self.codes[starts] = loops.AWAY
+        self.state[loops.FAR] = starts.size
+        if request.enough is not None:
+            self.steps = 1
+        delta = request.delta
+        if delta is None:
+            delta = _first_delta(request.out, weights, request.semiring)
+        width = np.array([_as_finite(delta, request.semiring)], self.dtype)
+        ring = np.empty(n + 1, np.int32)
+        return loops.NearFar(ring, self.pile, self.codes, width, self.state, self.stop)
 
-            ends = has_enough
+    def _rounds(self, starts: Array) -> loops.Rounds:
+        request, n = self.request, self.n
+        self.pile[: starts.size] = starts
+        self.state[loops.SIZE] = starts.size
+        self.most = n + request.out.nvals if request.limit >= n else FOREVER
+        read, marks = np.empty(n, self.dtype), np.zeros(n, bool)
+        return loops.Rounds(self.pile, read, marks, self.state, self.stop)
 
-    else:
-        queue, marked = np.empty(2 * n, np.int32), np.zeros(n, bool)
-        queue[: starts.size] = starts
-        state[far.SIZE] = starts.size
-        most = n + out.nvals if limit >= n else FOREVER
-        arrays = (*found, queue, np.empty(n, dtype), marked, state, stop)
-        rule = (step, mask_step, forbidden, limit, turns, most, steps)
-        loop = load("closure.rounds", (numba_ops.closing, semiring), arrays)
-    trace: list[Level] = []
+    def run(self) -> ClosureResult:
+        """Run the loop until the closure ends."""
+        request, state = self.request, self.state
+        trace: list[Level] = []
+        is_small = self.n + request.out.nvals < current(TUNING).small
+        call = lambda: self._settle(trace)  # noqa: E731
+        settled = call() if is_small else apart(call, self.stop, config.threads)
+        count = int(np.count_nonzero(self.present))
+        values = BitmapVector(self.n, self.present, self.values, count)
+        parents = self.parents if request.parents or not settled else None
+        depth, overflowed = int(state[loops.DEPTH]), bool(state[loops.OVERFLOWED])
+        return ClosureResult(values, parents, depth, trace, overflowed, settled)
 
-    def run_all() -> bool:
-        """Whether it settled; a cycle is looked for after twice the products of the last look."""
-        look = rule
+    def _settle(self, trace: list[Level]) -> bool:
+        """Run the loop until it ends, look for cycles, and return whether the closure settled."""
+        state = self.state
         while True:
-            begin = perf_counter()
-            before = int(state[far.DEPTH])
-            status = loop(*arrays, *look)
-            if traced and state[far.DEPTH] > before:
-                seen = int(state[far.FRONTIER]), int(state[far.EDGES])
+            begin, before = perf_counter(), int(state[loops.DEPTH])
+            status = self._call()
+            if self.request.traced and state[loops.DEPTH] > before:
+                seen = int(state[loops.FRONTIER]), int(state[loops.EDGES])
                 trace.append(Level("push", *seen, perf_counter() - begin))
-            if status == far.SUSPECT and not has_cycle(parent):
-                state[far.MADE] = 0
-                look = (*rule[:-2], 2 * look[-2], rule[-1])
-            elif status == far.PAUSED and ends is not None and ends():
-                state[far.OVERFLOWED] = 0  # of what is not asked
+            if status == loops.SUSPECT and not has_cycle(self.parents):
+                state[loops.MADE] = 0
+                self.most *= 2
+            elif status == loops.PAUSED and self._is_enough():
+                state[loops.OVERFLOWED] = 0  # other values are not asked for
                 return True
-            elif status != far.PAUSED:
-                return status == far.FINISHED
+            elif status != loops.PAUSED:
+                return status == loops.FINISHED
 
-    settled = apart(run_all, stop, threads) if n + out.nvals >= SMALL else run_all()
-    ready.add(("closure", out.indptr.dtype, out.values.dtype, semiring, is_near_far))
-    result = BitmapVector(n, present, values, int(np.count_nonzero(present)))
-    by = parent if parents or not settled else None
-    return Closed(result, by, int(state[far.DEPTH]), trace, bool(state[far.OVERFLOWED]), settled)
+    def _call(self) -> int:
+        request = self.request
+        if request.how == "near_far":
+            adapts = int(request.delta is None)
+            return self.loop(*self.arguments, adapts, current(TUNING).check, self.steps)
+        return self.loop(*self.arguments, request.limit, request.turns, self.most, self.steps)
+
+    def _is_enough(self) -> bool:
+        """Return whether the wanted values are no worse than the best of the pending ones."""
+        enough = self.request.enough
+        if enough is None or self.request.how != "near_far":
+            return False
+        waiting = self.pile[: self.state[loops.FAR]]
+        waiting = self.values[waiting[self.codes[waiting] & loops.AWAY != 0]]
+        return _is_final(enough, self.present, self.values, waiting, self.request.semiring)
 
 
 def _is_final(
-    enough: Enough, present: Array, values: Array, waiting: Array, semiring: TypedSemiring
+    enough: EarlyStop, present: Array, values: Array, waiting: Array, semiring: TypedSemiring
 ) -> bool:
-    """Whether what is asked is no worse than the best of what waits, which nothing comes before."""
     monoid = semiring.monoid
     best = reduce_numpy(waiting, monoid)
-    target, most = enough
+    target, most = enough.target, enough.most
     if target is not None:
         return bool(present[target]) and monoid(values[target], best) == values[target]
     if waiting.dtype.kind in "iu":
@@ -139,19 +182,20 @@ def _is_final(
     return bool(best != most and monoid(best, most) == most)
 
 
-def _delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
-    """A delta to begin with: the weight of a few edges, fewer where rows are long.
+def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
+    """Return the weight of a few edges, fewer where rows are long.
 
-    On roads 4 to 8 mean weights are best; the loop finds by itself what suits a graph.
+    On roads 4 to 8 mean weights are best; the loop adapts delta to the graph.
     """
+    tuning = current(TUNING)
     if numba_ops.is_relative(semiring):
-        return RELATIVE
-    mean = mean_of(values)
-    return mean * max(EDGES_AHEAD * a.nrows / max(a.nvals, 1), LEAST_AHEAD)
+        return tuning.relative
+    degree_part = tuning.edges_ahead * a.nrows / max(a.nvals, 1)
+    return _mean_of(values) * max(degree_part, tuning.least_ahead)
 
 
-def _finite(delta: float, semiring: TypedSemiring) -> Any:
-    """A delta that the dtype holds."""
+def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
+    """Return a delta that the dtype holds."""
     dtype = semiring.return_type
     if dtype.kind == "b":
         return False
@@ -160,3 +204,141 @@ def _finite(delta: float, semiring: TypedSemiring) -> Any:
     if dtype.kind == "f":
         return min(delta, 1e30)
     return int(min(max(delta, 0), float(np.iinfo(dtype.np_type).max // 2)))
+
+
+# --- NumPy ----------------------------------------------------------------------------------------
+
+
+def _closure_numpy(request: Closure) -> ClosureResult:
+    """Multiply, in each round, the entries that changed in an earlier one.
+
+    An entry that stayed as it was gives a term that is in x already, and ⊕ is idempotent. So a
+    round gives the result of the whole product, whatever ⊗ is. Under `near_far` only the entries
+    within delta of the best are multiplied, since their order does not matter there.
+    """
+    out, semiring, tuning = request.out, request.semiring, current(TUNING)
+    n, monoid = out.nrows, semiring.monoid
+    start = to_bitmap(request.x)
+    present = start.present.copy()
+    values = cast_values(start.values, monoid.type.np_type).copy()
+    parent = np.arange(n, dtype=np.int32)
+    open_to = None if request.mask is None else allowed_vertices(request.mask)
+    pending = present.nonzero()[0].astype(np.int32)
+    delta = None
+    if request.how == "near_far":
+        delta = request.delta
+        delta = tuning.numpy_ahead * _mean_of(out.values) if delta is None else delta
+    most = tuning.numpy_cycle_check * (n + out.nvals)
+    depth, made, trace, overflowed, settled = 0, 0, [], False, True
+    while pending.size and depth < request.limit:
+        if depth == request.turns or (made > most and has_cycle(parent)):
+            settled = False
+            break
+        made = 0 if made > most else made
+        begin = perf_counter()
+        frontier, later = pending, pending[:0]
+        if delta is not None:
+            near = _near(values[pending], monoid, delta)
+            frontier, later = pending[near], pending[~near]
+        edges, found, total, by, over = _product(out, frontier, values, semiring, open_to)
+        overflowed |= over
+        was = present[found]
+        both = cast_values(monoid.binaryop.numpy(values[found], total), values.dtype)
+        total = np.where(was, both, total)
+        changed = ~was | ~_same(total, values[found])
+        found = found[changed]
+        values[found], present[found], parent[found] = total[changed], True, by[changed]
+        pending = np.union1d(later, found).astype(np.int32) if later.size else found
+        depth += 1
+        made += edges
+        if request.traced:
+            trace.append(Level("push", frontier.size, edges, perf_counter() - begin))
+    result = BitmapVector(n, present, values, int(np.count_nonzero(present)))
+    given = parent if request.parents or not settled else None
+    return ClosureResult(result, given, depth, trace, overflowed, settled)
+
+
+def _product(
+    out: Csr, frontier: Array, values: Array, semiring: TypedSemiring, open_to: Array | None
+) -> tuple[int, Array, Array, Array, bool]:
+    """Return the edges, the vertices reached, their values and parents, and an overflow flag.
+
+    A term that overflows is left out. The terms of a vertex are folded in order of their sources;
+    the parent is the first source whose term equals the fold, or any source if there is none.
+    """
+    starts = out.indptr[frontier]
+    counts = out.indptr[frontier + 1] - starts
+    edges = int(counts.sum())
+    places = ranges(starts, counts, edges)
+    outputs = out.indices[places]
+    k = frontier.repeat(counts)
+    if open_to is not None:
+        kept = open_to[outputs]
+        outputs, places, k = outputs[kept], places[kept], k[kept]
+    keys, order = sort_order(outputs, out.ncols)
+    places, k = places[order], k[order]
+    u, a = values[k], out.values[places]
+    terms = multiply(
+        semiring,
+        k.size,
+        (u, lambda: u),
+        (a, lambda: a),
+        lambda: np.int64(0),
+        lambda: k,
+        lambda: keys,
+    )
+    fits_not = overflowing(semiring.binaryop)
+    over = False
+    if fits_not is not None and k.size:
+        op = semiring.binaryop
+        operands = cast_values(u, op.type.np_type), cast_values(a, op.type2.np_type)
+        lost = np.broadcast_to(fits_not.numpy(*operands), k.shape)
+        over = bool(lost.any())
+        if over:
+            kept = ~lost
+            keys, k, terms = keys[kept], k[kept], np.asarray(terms)[kept]
+    first = np.ones(keys.size, bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    runs = first.nonzero()[0]
+    found = keys[runs].astype(np.int32)
+    folded = fold_runs(terms, runs, semiring.monoid)
+    # Written from last to first, so that the first that fits is what stays.
+    by = k[runs]
+    run = np.cumsum(first) - 1
+    fits = _same(terms, folded[run]).nonzero()[0][::-1]
+    by[run[fits]] = k[fits]
+    return edges, found, np.asarray(folded), by, over
+
+
+def _mean_of(values: Array) -> float:
+    """Return an estimate of the mean absolute value of the finite values."""
+    sample = values[:: values.size // current(TUNING).sample + 1].astype(np.float64)
+    finite = np.abs(sample[np.isfinite(sample)])
+    return float(finite.mean()) if finite.size else 1.0
+
+
+def _same(a: Array, b: Array) -> Array:
+    """Return where values are equal; all NaN are equal."""
+    equal = a == b
+    return equal | ((a != a) & (b != b)) if a.dtype.kind == "f" else equal
+
+
+def _near(values: Array, monoid: Any, delta: float) -> Array:
+    """Return which values lie within delta of the best one, which ⊕ selects."""
+    with np.errstate(all="ignore"):
+        best = reduce_numpy(values, monoid)
+        near = np.abs(values.astype(np.float64) - float(best)) <= delta
+    near |= _same(values, values.dtype.type(best))
+    return near if near.any() else np.ones(values.size, bool)
+
+
+def has_cycle(parent: Array) -> bool:
+    """Return whether the parents contain a cycle of two vertices or more.
+
+    By pointer jumping: after log2(n) rounds each vertex knows an ancestor n steps or more above it,
+    which is a root (its own parent) or lies on a cycle.
+    """
+    up = parent
+    for _ in range(int(parent.size).bit_length()):
+        up = up[up]
+    return bool((parent[up] != up).any())

@@ -14,24 +14,30 @@ TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
 """A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
 
+ready: set[tuple] = set()
+"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
+
 
 ready: set[tuple] = set()
 """Kinds of traversals, and the dtypes they met, whose loops are loaded."""
 
 
-def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> bool:
-    """Whether a compiled loop serves an operation on operands of so many entries, or of a size."""
+def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
+    """Whether a compiled loop serves an operation on operands of so many entries, or of a size.
+
+    If so, return the number of threads that it may use, else 0.
+    """
     settings = current()
     wanted = settings.compiled
     if wanted is False:
-        return False
+        return 0
     if wanted == "auto" and entries < settings.compile_threshold > size:
-        return False
+        return 0
     if wanted is True and not installed():
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
     if size > WIDE and size > 16 * entries:
-        return False
-    return installed() and (op is None or has_loop_form(op))
+        return 0
+    return settings.threads if installed() and (op is None or has_loop_form(op)) else 0
 
 
 def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:

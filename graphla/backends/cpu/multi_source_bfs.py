@@ -1,92 +1,103 @@
-"""Many searches: the host side of `loops/many`.
+"""Breadth-first searches from many starts: up to 64 in one loop, or one after another in NumPy.
 
-Up to 64 share each look at an edge, which pays where they meet. In a deep graph they seldom do:
-there each goes alone, and the threads share them out.
+Searches that run together read an edge once where they meet. In a deep graph they seldom meet:
+there each search runs alone, and the threads share the searches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from graphla.backends.cpu import operands
-from graphla.backends.cpu.arrays.traversals import UNREACHED
-from graphla.backends.cpu.bfs import BYTE_LEVELS, FOREVER, bfs_numba, check_level, ready
-from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP
+from graphla.backends.cpu.bfs import BYTE_LEVELS, bfs_numba, bfs_numpy, check_level
+from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
 from graphla.backends.cpu.masks import allowed_vertices
-from graphla.backends.requests import BfsResult, Search
+from graphla.backends.requests import (
+    FOREVER,
+    BfsResult,
+    MultiSearch,
+    MultiSearchResult,
+    Reach,
+    Search,
+)
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
-from graphla.formats import Array, Csr, Plan, VectorMask
+from graphla.formats import Array
+from graphla.settings import config
 
-TOGETHER = 64
-"""Searches that share a word."""
-LEAST = 16
-"""Searches that share one at least, where there is a thread for each word: two words of 32 on two
-threads take three quarters of the time of one word of 64, if half as much more work."""
-DEEP = 64
-"""Levels of the first search beyond which others seldom meet, and each goes alone."""
+UNREACHED = {1: 255, 4: -1}
+"""The level of a vertex that is not reached, by the bytes of a level."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
 
 
-def levels_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: np.dtype[Any],
-    plan: Plan | None,
-    threads: int,
-) -> Array:
-    """(k, n) levels of a search from each start, perhaps a transposed view."""
-    many = _Many(out, into, starts, mask, limit, levels, plan, threads)
-    table = _unreached(*many.shape(), levels)
-    if not many.is_deep:
-        many.together(table, None)
-        return table.T
+@dataclass(frozen=True, slots=True)
+class MultiSearchTuning:
+    """Measured on two cores."""
 
-    def row(k: int) -> None:
-        tree = many.alone(k, levels)
-        np.copyto(table[k], tree.levels, where=tree.present)  # pyright: ignore
-
-    many.one_by_one(row)
-    return table
+    together: int = 64  # most searches per word
+    # Least searches per word: two words of 32 searches on two threads take 75 % of the time of one
+    # word of 64, at 150 % of the work.
+    least: int = 16
+    deep: int = 64  # levels of the first search beyond which searches run alone
 
 
-def reach_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    plan: Plan | None,
-    threads: int,
-) -> Array:
-    """(3, k): how many vertices each start reaches, the sum of their levels, and the greatest."""
-    many = _Many(out, into, starts, mask, limit, None, plan, threads)
-    found = np.zeros((3, starts.size), np.int64)
-    if not many.is_deep:
-        found[0] = 1
-        many.together(None, found)
-        return found
+TUNING = MultiSearchTuning()
 
-    def row(k: int) -> None:
-        tree = many.alone(k, _int32)
-        total = np.sum(tree.levels, where=tree.present, dtype=np.int64)  # pyright: ignore
-        found[:, k] = tree.reached, total, tree.depth
 
-    many.one_by_one(row)
-    return found
+def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
+    """Return the levels of a search from each start, or how far each search came."""
+    out = request.out
+    columns = out if request.into is None else request.into
+    key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
+    if not compiles_traversal(request.starts.size * out.nvals, out.nrows, key):
+        return _multi_source_bfs_numpy(request)
+    many = _Searches(request)
+    if request.levels is None:
+        return MultiSearchResult(None, many.reach(), [])
+    return MultiSearchResult(many.levels(request.levels), None, [])
+
+
+def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
+    """Run one search after another."""
+    k, n = request.starts.size, request.out.nrows
+    levels = _int32 if request.levels is None else request.levels
+    table = None if request.levels is None else _unreached(k, n, levels)
+    reach = np.zeros((3, k), np.int64)
+    for s, start in enumerate(request.starts.reshape(-1, 1)):
+        tree = bfs_numpy(_search(request, start, levels))
+        if table is None:
+            reach[:, s] = _reach_of(tree)
+        else:
+            np.copyto(table[s], tree.levels, where=tree.present)  # pyright: ignore
+    return MultiSearchResult(table, Reach(*reach) if table is None else None, [])
+
+
+def _search(request: MultiSearch, start: Array, levels: np.dtype[Any] | None) -> Search:
+    """Return the search from one start."""
+    return Search(
+        request.out,
+        request.into,
+        start,
+        mask=request.mask,
+        limit=request.limit,
+        levels=levels,
+        plan=request.plan,
+    )
+
+
+def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
+    total = np.sum(tree.levels, where=tree.present, dtype=np.int64)  # pyright: ignore
+    return tree.reached, int(total), tree.depth
 
 
 def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
@@ -98,91 +109,100 @@ def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
     return table
 
 
-class _Many:
-    """A search from each of many starts: a word of them together, or, in deep graphs, alone."""
+class _Searches:
+    """The searches of a request: many per loop, or, in deep graphs, one."""
 
-    def __init__(
-        self,
-        out: Csr,
-        into: Csr | None,
-        starts: Array,
-        mask: VectorMask | None,
-        limit: int,
-        levels: np.dtype[Any] | None,
-        plan: Plan | None,
-        threads: int,
-    ) -> None:
-        self.out, self.into, self.starts, self.mask = out, into, starts, mask
-        self.limit, self.levels, self.plan, self.threads = limit, levels, plan, threads
+    def __init__(self, request: MultiSearch) -> None:
+        self.request = request
         self.stop = np.zeros(1, np.int64)
-        self.is_deep = starts.size > 0 and self._depth() > DEEP
+        self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
+
+    def levels(self, dtype: np.dtype[Any]) -> Array:
+        """Return the (k, n) levels, perhaps as a transposed view."""
+        n, k = self.request.out.nrows, self.request.starts.size
+        if not self.is_deep:
+            table = _unreached(n, k, dtype)
+            self._run_together(table, None)
+            return table.T
+        table = _unreached(k, n, dtype)
+
+        def row(k: int) -> None:
+            tree = self._search(k, dtype)
+            np.copyto(table[k], tree.levels, where=tree.present)  # pyright: ignore
+
+        self._run_alone(row)
+        return table
+
+    def reach(self) -> Reach:
+        """Return how far each search came."""
+        found = np.zeros((3, self.request.starts.size), np.int64)
+        if not self.is_deep:
+            found[0] = 1
+            self._run_together(None, found)
+            return Reach(*found)
+
+        def row(k: int) -> None:
+            found[:, k] = _reach_of(self._search(k, _int32))
+
+        self._run_alone(row)
+        return Reach(*found)
 
     def _depth(self) -> int:
-        """Of the first search."""
-        return apart(lambda: self.alone(0, None).depth, self.stop, self.threads)
+        """Return the depth of the first search."""
+        return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
 
-    def shape(self) -> tuple[int, int]:
-        """Of the table of levels, which is by vertices where searches run together."""
-        n, k = self.out.nrows, self.starts.size
-        return (k, n) if self.is_deep else (n, k)
+    def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
+        """Run the search from start k in this thread."""
+        start = self.request.starts[k : k + 1]
+        return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
-    def alone(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
-        """The search from start k."""
-        search = Search(
-            self.out,
-            self.into,
-            self.starts[k : k + 1],
-            mask=self.mask,
-            limit=self.limit,
-            levels=levels,
-            plan=self.plan,
+    def _run_alone(self, row: Callable[[int], None]) -> None:
+        """Call row(k) for each start, by all threads."""
+        parts = [(k,) for k in range(self.request.starts.size)]
+        threads = config.threads
+        apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
+
+    def _run_together(self, levels: Array | None, reach: Array | None) -> None:
+        """Write the table of levels, or the reach, by loops of up to 64 searches each."""
+        request, tuning, threads = self.request, current(TUNING), config.threads
+        out = request.out
+        into = out if request.into is None else request.into
+        n, k = out.nrows, request.starts.size
+        graph = Graph(out.indptr, out.indices, into.indptr, into.indices)
+        results = Results(
+            np.empty((1, 1), np.int32) if levels is None else levels,
+            np.empty((1, 1), np.int64) if reach is None else reach,
         )
-        return bfs_numba(search, 1, self.stop)
-
-    def one_by_one(self, row: Callable[[int], None]) -> None:
-        """row(k) for each start, by all threads."""
-        parts = [(k,) for k in range(self.starts.size)]
-        apart(lambda: run(row, parts, self.threads, self.stop), self.stop, self.threads)
-
-    def together(self, levels: Array | None, reach: Array | None) -> None:
-        """64 searches at a time into the table of levels, or into their reach."""
-        n, k = self.out.nrows, self.starts.size
-        out, into = self.out, self.out if self.into is None else self.into
-        table = np.empty((1, 1), np.int32) if levels is None else levels
-        sums = np.empty((1, 1), np.int64) if reach is None else reach
-        rows = (out.indptr, out.indices, into.indptr, into.indices, table, sums)
-        deepest = BYTE_LEVELS - 1 if table.itemsize == 1 else FOREVER
-        rule = (int(self.into is not None), int(levels is not None), self.limit, deepest)
-        barred = None if self.mask is None else ~allowed_vertices(self.mask)
-        loop = load(
-            "multi_source_bfs.search", (numba_ops.nothing,), (*rows, *_words_of_many(1), self.stop)
-        )
+        deepest = BYTE_LEVELS - 1 if results.levels.itemsize == 1 else FOREVER
+        rule = (int(request.into is not None), int(levels is not None), request.limit, deepest)
+        barred = None if request.mask is None else ~allowed_vertices(request.mask)
+        sample = (graph, results, _words(1, self.stop))
+        loop = load("multi_source_bfs.search", (numba_ops.nothing,), sample)
 
         def search(first: int, last: int) -> int:
-            starts = self.starts[first:last]
-            seen, now, _, queue = words = _words_of_many(n)
+            starts = request.starts[first:last]
+            words = _words(n, self.stop)
             everyone = (1 << starts.size) - 1
             if barred is not None:
-                seen[barred] = everyone
+                words.seen[barred] = everyone
             for bit, start in enumerate(starts.tolist()):
-                seen[start] |= np.uint64(1 << bit)
-                now[start] |= np.uint64(1 << bit)
+                words.seen[start] |= np.uint64(1 << bit)
+                words.now[start] |= np.uint64(1 << bit)
                 if levels is not None:
                     levels[start, first + bit] = 0
             at = np.unique(starts)
-            queue[: at.size] = at
+            words.queue[: at.size] = at
             signed = everyone - (1 << 64) if everyone >> 63 else everyone
-            return loop(*rows, *words, self.stop, first, signed, at.size, *rule)
+            return loop(*graph, *results, *words, first, signed, at.size, *rule)
 
-        size = min(TOGETHER, max(LEAST, ceil(k / self.threads)))
+        size = min(tuning.together, max(tuning.least, ceil(k / threads)))
         parts = [(first, min(first + size, k)) for first in range(0, k, size)]
-        ended = apart(lambda: run(search, parts, self.threads, self.stop), self.stop, self.threads)
-        ready.add(("many", out.indptr.dtype, into.indptr.dtype, self.levels))
+        ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads)
+        ready.add(("many", out.indptr.dtype, into.indptr.dtype, request.levels))
         if TOO_DEEP in ended:
-            check_level(BYTE_LEVELS, table.dtype)
+            check_level(BYTE_LEVELS, results.levels.dtype)
 
 
-def _words_of_many(n: int) -> tuple[Array, ...]:
-    """`seen`, `now`, `next` and the queue of `loops/many`, for n vertices."""
+def _words(n: int, stop: Array) -> Words:
     seen, now, ahead = (np.zeros(n, _word) for _ in range(3))
-    return seen, now, ahead, np.empty(2 * n, np.int32)
+    return Words(seen, now, ahead, np.empty(2 * n, np.int32), stop)

@@ -12,13 +12,12 @@ from graphla.backends.cpu.folding import fold_by_output, fold_parts
 from graphla.backends.cpu.layout import ranges
 from graphla.backends.cpu.masks import allowed, presence
 from graphla.backends.cpu.operands import Parts, allowed_by, between, spread
-from graphla.backends.cpu.spmv import PRESENCE, holding, only_value, operands
+from graphla.backends.cpu.spmv import PRESENCE, holding, may_be_constant, only_value, operands
 from graphla.backends.cpu.terms import chunk_size, chunks, multiply_side
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, VectorMask
-from graphla.settings import config
 from semirings.structures import TypedSemiring
 
 if TYPE_CHECKING:
@@ -43,8 +42,9 @@ def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
     """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
-    if compiles(columns.indices.size, semiring, columns.ncols):
-        return _push_numba(columns, u, semiring, side, mask, config.threads)
+    threads = compiles(columns.indices.size, semiring, columns.ncols)
+    if threads:
+        return _push_numba(columns, u, semiring, side, mask, threads)
     return _push_numpy(columns, u, semiring, side, mask)
 
 
@@ -113,9 +113,10 @@ def _push_numba(
     threads: int,
 ) -> SparseVector | BitmapVector:
     """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
-    value = only_value(columns, u, semiring, side)
-    if value is not None:
-        return holding(value, _push_numba(columns, u, PRESENCE, side, mask, threads))
+    if may_be_constant(semiring):
+        value = only_value(columns, u, semiring, side)
+        if value is not None:
+            return holding(value, _push_numba(columns, u, PRESENCE, side, mask, threads))
     if mask is not None and mask.present is None:
         return _push_under_list(columns, u, semiring, side, mask, threads)
     a_values, step, u_values, u_step = operands(columns.values, u.values, semiring, side)
@@ -124,14 +125,15 @@ def _push_numba(
     entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
     steps = (step, u_step, mask_step, forbidden, columns.ncols)
     dtype = semiring.return_type.np_type
-    result = _push_sparse(columns, u, spec, entries, steps, dtype, threads)
+    tuning = current(TUNING)
+    result = _push_sparse(columns, u, spec, entries, steps, dtype, threads, tuning)
     if isinstance(result, SparseVector):
         return result
     size = columns.ncols
     present, values = np.zeros(size, np.bool_), np.empty(size, dtype)
     arrays = (*entries, present, values)
     loop = load("spmspv.push_bitmap", spec, arrays)
-    if threads == 1 or result <= current(TUNING).parallel:
+    if threads == 1 or result <= tuning.parallel:
         return BitmapVector(size, present, values, loop(*arrays, *steps, 0, size))
     parts = _output_parts(columns, u.indices, threads)
     return BitmapVector(size, present, values, sum(spread(loop, arrays, steps, parts, threads)))
@@ -145,13 +147,13 @@ def _push_sparse(
     steps: tuple,
     dtype: Any,
     threads: int,
+    tuning: SpmspvTuning,
 ) -> SparseVector | int:
     """Push into scratch and out of it again, or how many edges u has if those are too many."""
     size = columns.ncols
     marks = scratch.take_bits(size, dtype)
     arrays = (*entries, *marks)
     loop = load("spmspv.push_sparse", spec, arrays)
-    tuning = current(TUNING)
     most = max(1, int(size // tuning.sparse))
     count = loop(*arrays, *steps, min(most, tuning.parallel) if threads > 1 else most, 0, size)
     if -most <= count < 0:

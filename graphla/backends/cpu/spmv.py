@@ -290,14 +290,14 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
     """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
-    if not _may_be_constant(semiring):
+    if not may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
     return constant_term(semiring, x, y)
 
 
 @lru_cache(maxsize=4096)
-def _may_be_constant(semiring: TypedSemiring) -> bool:
+def may_be_constant(semiring: TypedSemiring) -> bool:
     """Whether the values of the operands can make all terms, and so their fold, one value."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent

@@ -10,11 +10,11 @@ from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.layout import row_of_entry, sort_order
 from graphla.backends.cpu.loops.symmetry import DIFFERENT, SAME
 from graphla.backends.cpu.operands import UNREAD, between, spread, threads_worth
-from graphla.backends.traversals import Symmetry, nan_bits
+from graphla.backends.requests import Symmetry
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
-from graphla.formats import Csr, is_iso
+from graphla.formats import Csr, is_iso, nan_bits
 from graphla.settings import config
 
 

@@ -32,7 +32,7 @@ from graphla.backends.cuda.forest import forest
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, filled, longest, reached
-from graphla.backends.cuda.multi_source_bfs import levels_of_many, reach_of_many
+from graphla.backends.cuda.multi_source_bfs import multi_source_bfs
 from graphla.backends.cuda.pagerank import pagerank
 from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
@@ -74,11 +74,11 @@ __all__ = [
     "intersection",
     "keep",
     "kronecker",
-    "levels_of_many",
     "longest",
     "match",
     "merge",
     "move_communities",
+    "multi_source_bfs",
     "mxm",
     "one_entry",
     "ordered",
@@ -89,7 +89,6 @@ __all__ = [
     "propagate_labels",
     "pull",
     "push",
-    "reach_of_many",
     "reached",
     "reduce",
     "reduce_rows",

@@ -17,15 +17,15 @@
 // with too many parts or edges. The backward pass treats each level as the forward pass did: levels that
 // one block walked alone are summed by that block alone.
 // Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
-#include "multi_source_bfs.cuh"
+#include "collectives.cuh"
 #include "persistent.cuh"
 
 namespace graphla {
 
-constexpr int TEAM_BLOCK = 512;
-constexpr int PART = 256;   // edges of a part
-constexpr int AHEAD = 4;    // edges that a lane has in flight
-constexpr int TEAM_WORDS = 16;
+constexpr int TEAM_BLOCK = BetweennessTuning::block;
+constexpr int PART = BetweennessTuning::part;  // edges of a part
+constexpr int TEAM_WORDS = BetweennessTuning::team_words;
+constexpr int AHEAD = 4;  // edges that a lane has in flight
 
 /// What there is of each team in device memory, zero at first.
 /// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked alone.
@@ -36,7 +36,7 @@ enum TeamWord {
 /// Flag in the stored end of a level: the first block walked this level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
-/// What dependencies are summed up of: of vertices alone, or of edges as well.
+/// Whether dependencies are summed for vertices only, or for edges as well.
 enum Summed { OF_VERTICES = 0, OF_EDGES = 1 };
 
 /// Prefetches the memory at p into the L2 cache.
@@ -46,8 +46,53 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges lie on shortest paths: those a level on, or those as long as the distance grows.
+/// Which edges lie on shortest paths: those to the next level, or those whose length is the difference
+/// of the distances of their ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
+
+/// The graph by rows. Vertices from `vertices` on have no edges.
+template <class Offset> struct Network {
+  i64 vertices;
+  const Offset *ends;  // indptr
+  const i32 *out;
+  const double *lengths;    // of edges, one for all (a stride of 0) or one each
+  i64 stride;
+  const double *distances;  // from the source; not a number where it does not reach
+};
+
+/// The sources, in the user's numbering.
+struct Sources {
+  i64 count;
+  const i32 *sources;
+  const i32 *renumbered;  // the graph's number of each vertex, or null
+};
+
+/// The memory of the teams, one after another.
+struct Memory {
+  u32 team_size;    // blocks of a team
+  i64 room;         // parts of a queue
+  u64 *words;       // TEAM_WORDS, zero at first
+  i32 *levels;      // one number per vertex, -1 at first
+  double *sigmas;   // one per vertex, zero at first
+  double *shares;   // the same
+  u64 *queues;
+  u64 *level_ends;  // vertices + 2
+};
+
+/// The first block of a team starts to work alone at a level of at most `few_parts` parts. It continues
+/// while a level is that small, or has at most `alone_parts` parts and `alone_edges` edges. Both numbers
+/// of parts are at most TEAM_BLOCK.
+struct Limits {
+  u32 few_parts, alone_parts, alone_edges;
+};
+
+/// What is added to.
+struct Sums {
+  double *totals;    // per vertex
+  double *of_edges;  // per entry of the matrix
+  i64 *reached;      // per vertex: how many sources reach it, not counting itself; or null
+  i64 *counts;       // per source: how many vertices it reaches
+};
 
 /// Further words of `control`: the next source, and whether some team was told to stop.
 enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
@@ -254,7 +299,7 @@ DEVICE double sum_in_row(double x, int row) {
 /// The same edges, backwards: shares are summed up.
 template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
-                       double *of_edges) {
+                       const Sums &sums) {
   const int batch = batch_of(end - begin, team.warps());
   for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
     const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
@@ -284,7 +329,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
       for (int k = 0; k < AHEAD; ++k) {
         if constexpr (SUMMED == OF_EDGES) {
           const double its_sigma = shuffle(sigma, row[k]);
-          if (share[k] > 0) atomicAdd(&of_edges[place[k]], its_sigma * share[k]);
+          if (share[k] > 0) atomicAdd(&sums.of_edges[place[k]], its_sigma * share[k]);
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
@@ -299,23 +344,22 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
 
 /// Adds v's complete dependency sum to the totals, and sets the share that v passes to its predecessors.
 template <class Offset>
-DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, double *totals, i64 *reached) {
+DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, const Sums &sums) {
   const double sum = paths.share[v];
   paths.share[v] = 1 / sigma + sum;
   if (v == source) return;
-  if (sum > 0) atomicAdd(&totals[v], sigma * sum);
-  if (reached) atomicAdd((u64 *)&reached[v], u64(1));
+  if (sum > 0) atomicAdd(&sums.totals[v], sigma * sum);
+  if (sums.reached) atomicAdd((u64 *)&sums.reached[v], u64(1));
 }
 
 /// The vertices of a level, once their sums are complete: noted for all, and shared out further.
 template <class Offset>
-DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
-                   double *totals, i64 *reached) {
+DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source, const Sums &sums) {
   for (u64 k = begin + team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
     if (item >> 32) continue;  // not the first part
     const i32 v = i32(u32(item));
-    finish_vertex(paths, v, paths.sigma[v], source, totals, reached);
+    finish_vertex(paths, v, paths.sigma[v], source, sums);
   }
 }
 
@@ -372,8 +416,8 @@ template <class Offset> struct SmallLevel {
   }
 
   template <int SUMMED>
-  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last,
-                         double *of_edges, i32 source, double *totals, i64 *reached) const {
+  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last, i32 source,
+                         const Sums &sums) const {
     const u32 mine = threadIdx.x;
     const bool is_first_part = mine < count && !(paths.queue[first + mine] >> 32);
     const u32 edges = list(paths, first, is_last ? 0 : count);
@@ -388,7 +432,7 @@ template <class Offset> struct SmallLevel {
         const i32 at = paths.levels[w];
         const double its_share = paths.share[w];  // loaded before `at` is known, to overlap both loads
         if (at == level + 1) share = its_share;
-        if (SUMMED == OF_EDGES && share > 0) atomicAdd(&of_edges[place], sigma[row] * share);
+        if (SUMMED == OF_EDGES && share > 0) atomicAdd(&sums.of_edges[place], sigma[row] * share);
       }
       const double sum = sum_in_row(share, row);
       const int next = __shfl_down_sync(ALL_LANES, row, 1);
@@ -397,7 +441,7 @@ template <class Offset> struct SmallLevel {
     __syncthreads();
     if (is_first_part) {
       const i32 v = i32(is_last ? u32(paths.queue[first + mine]) : vertex[mine]);
-      finish_vertex(paths, v, is_last ? paths.sigma[v] : sigma[mine], source, totals, reached);
+      finish_vertex(paths, v, is_last ? paths.sigma[v] : sigma[mine], source, sums);
     }
     __syncthreads();
   }
@@ -418,64 +462,47 @@ template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Tea
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// All sources; by lengths one, with its distances. For each team there are `vertices` of levels (-1 at first), sigmas and shares (0 at
-/// first), `room` parts, and `vertices` + 2 ends of levels. `totals`, `of_edges` (one an entry) and
-/// `reached` (how many sources reach each vertex, not itself; or null) are added to; `counts` says how
-/// many vertices each source reaches. Sources are in the user's numbering, and the graph in that of
-/// `renumbered`, if there is one, where vertices from `vertices` on have no edges. The first block of a
-/// team starts to work alone at a level of at most `few_parts` parts. It continues alone while a level is
-/// that small, or has at most `alone_parts` parts and `alone_edges` edges. Both numbers of parts are at
-/// most TEAM_BLOCK.
-template <class Op, class Offset, int TOLD, int SUMMED>
-__global__ void __launch_bounds__(TEAM_BLOCK, 2)
-brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-        i64 vertices, i64 number, u32 team_size, const Offset *ends, const i32 *out,
-        const double *lengths, i64 stride, const double *distances,
-        const i32 *sources, const i32 *renumbered, u64 *words, i32 *levels, double *sigmas, double *shares,
-        u64 *queues, i64 room, u64 *level_ends, u32 few_parts, u32 alone_parts, u32 alone_edges,
-        double *totals, double *of_edges, i64 *reached, i64 *counts) {
-  // While one block works alone: parts in the queue; edges of even levels; edges of odd levels.
-  SHARED(u32, alone, 3);
-  typedef SmallLevel<Offset> Small;
-  SHARED(u32, small_vertex, Small::ROOM);
-  SHARED(u32, small_end, Small::ROOM);
-  SHARED(Offset, small_begin, Small::ROOM);
-  SHARED(double, small_sigma, Small::ROOM);
-  SHARED(u32, scratch, WARP + 1);
-  const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
-  Grid grid(control);
-  grid.begin(tickets);
-  Team team(words, team_size);
-  const i64 mine = i64(team.number) * vertices;
-  u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
-  Paths<Offset> paths{ends, out, lengths, stride, distances, levels + mine, sigmas + mine, shares + mine,
-                            queues + i64(team.number) * room, queued, nullptr, false};
-  u64 *stops = level_ends + i64(team.number) * (vertices + 2);
-  const bool leads = team.rank == 0 && threadIdx.x == 0;
-  StopFlag flag(host, patience);
-  for (;;) {
-    if (leads) {
+/// The passes of a team over the shortest paths from one source after another.
+template <class Offset, int TOLD, int SUMMED> struct Course {
+  const Network<Offset> &network;
+  const SmallLevel<Offset> &small;
+  const Limits &limits;
+  const Sums &sums;
+  u32 team_size;
+  Team &team;
+  Paths<Offset> &paths;
+  u32 *queued;  // the team's length of the queue
+  u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd levels
+  u64 *stops;   // the end of each level in the queue; the first is 0
+
+  i32 source = 0;
+  i32 depth = 0;           // levels so far
+  u64 begin = 0, end = 0;  // of the level in the queue
+
+  /// Whether this is the first thread of the team.
+  DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
+
+  /// Takes the next source: its place among the sources, or `count` if there is none.
+  DEVICE u64 next_turn(u64 *control, StopFlag &flag, i64 count) {
+    if (leads()) {
       const bool stops_here = flag.is_up();
       if (stops_here) store_relaxed(&control[IS_STOPPED], u64(1));
-      const u64 next = stops_here ? u64(number) : atomicAdd(&control[NEXT_SOURCE], u64(1));
+      const u64 next = stops_here ? u64(count) : atomicAdd(&control[NEXT_SOURCE], u64(1));
       store_relaxed(&team.word[TEAM_SOURCE], next);
       store_relaxed(queued, 0u);
     }
     team.meet();
-    const u64 turn = load_relaxed(&team.word[TEAM_SOURCE]);
-    if (turn >= u64(number)) break;
-    const i32 given = sources[turn], source = renumbered ? renumbered[given] : given;
-    if (source >= vertices) {  // it has no edge
-      if (leads) counts[turn] = 1;
-      team.meet();  // all have read the turn
-      continue;
-    }
+    return load_relaxed(&team.word[TEAM_SOURCE]);
+  }
+
+  /// Queues the source. By lengths, first counts the edges on shortest paths into each vertex.
+  DEVICE void start() {
     if constexpr (TOLD == BY_LENGTHS) {
-      await_edges(paths, team, vertices);
+      await_edges(paths, team, network.vertices);
       team.meet();
       count_edges(paths, team, load_relaxed(queued));
       team.meet();
-      if (leads) store_relaxed(queued, 0u);
+      if (leads()) store_relaxed(queued, 0u);
       team.meet();
     }
     if (team.warp() == 0) {
@@ -488,45 +515,79 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       enqueue<1>(paths, first, lane() == 0);
     }
     team.meet();
-    i32 depth = 0;
-    u64 begin = 0, end = load_relaxed(queued);
-    while (begin < end) {
-      const bool is_alone = team_size == 1 || end - begin <= few_parts;
-      bool goes_on = true;
-      if (is_alone) {
-        if (threadIdx.x == 0) alone[0] = u32(end), alone[1] = alone[2] = 0;
-        team.blocks = 1, paths.queued = alone, paths.is_small = team_size > 1;
-        __syncthreads();
-      }
-      while (goes_on && (!is_alone || team.rank == 0)) {
-        if (leads) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
-        u32 *const edges = &alone[1 + (depth & 1)];
-        paths.edges = edges;
-        if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
-        else count_paths<TOLD>(paths, team, begin, end, depth);
-        team.meet();
-        begin = end;
-        end = load_relaxed(paths.queued);
-        // After a level alone there is one of the team: others may still read where the block has got to.
-        bool is_few = end - begin <= few_parts;
-        if (is_alone) is_few |= end - begin <= alone_parts && load_relaxed(edges) <= alone_edges;
-        if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
-        ++depth;
-        team.meet();  // all have read the counts before anyone adds to them
-        goes_on = begin < end && (team_size == 1 || is_few == is_alone);
-      }
-      if (is_alone) {
-        team.blocks = team_size, paths.queued = queued, paths.is_small = false;
-        if (leads) {
-          store_relaxed(queued, u32(end));
-          store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
-          store_relaxed(&team.word[TEAM_DEPTH], u64(depth));
-        }
-        team.meet();
-        begin = load_relaxed(&team.word[TEAM_BEGIN]), end = load_relaxed(&team.word[TEAM_END]);
-        depth = i32(load_relaxed(&team.word[TEAM_DEPTH]));
-      }
+    depth = 0;
+    begin = 0;
+    end = load_relaxed(queued);
+  }
+
+  // --- forward -----------------------------------------------------------------------------------
+
+  /// Counts the paths to the next level. Returns whether the same blocks take that level, too.
+  DEVICE bool take_level(bool is_alone) {
+    if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
+    u32 *const edges = &alone[1 + (depth & 1)];
+    paths.edges = edges;
+    if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
+    else count_paths<TOLD>(paths, team, begin, end, depth);
+    team.meet();
+    begin = end;
+    end = load_relaxed(paths.queued);
+    // After a level alone, `team` is one block: other blocks may still read the words of the team.
+    bool is_few = end - begin <= limits.few_parts;
+    if (is_alone) is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
+    if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
+    ++depth;
+    team.meet();  // all have read the counts before anyone adds to them
+    return begin < end && (team_size == 1 || is_few == is_alone);
+  }
+
+  DEVICE void split() {
+    if (threadIdx.x == 0) alone[0] = u32(end), alone[1] = alone[2] = 0;
+    team.blocks = 1, paths.queued = alone, paths.is_small = team_size > 1;
+    __syncthreads();
+  }
+
+  /// The first block has worked alone, and tells the team how far it came.
+  DEVICE void rejoin() {
+    team.blocks = team_size, paths.queued = queued, paths.is_small = false;
+    if (leads()) {
+      store_relaxed(queued, u32(end));
+      store_relaxed(&team.word[TEAM_BEGIN], begin), store_relaxed(&team.word[TEAM_END], end);
+      store_relaxed(&team.word[TEAM_DEPTH], u64(depth));
     }
+    team.meet();
+    begin = load_relaxed(&team.word[TEAM_BEGIN]), end = load_relaxed(&team.word[TEAM_END]);
+    depth = i32(load_relaxed(&team.word[TEAM_DEPTH]));
+  }
+
+  DEVICE void count_all() {
+    while (begin < end) {
+      const bool is_alone = team_size == 1 || end - begin <= limits.few_parts;
+      bool goes_on = true;
+      if (is_alone) split();
+      while (goes_on && (!is_alone || team.rank == 0)) goes_on = take_level(is_alone);
+      if (is_alone) rejoin();
+    }
+  }
+
+  // --- backward ----------------------------------------------------------------------------------
+
+  /// Sums up the shares of a level, the queue's entries from..to - 1.
+  DEVICE void sum_level(i32 level, u64 from, u64 to) {
+    const bool is_last = level == depth - 1;
+    if (TOLD == BY_LEVELS && paths.is_small) {
+      small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, source, sums);
+      return;
+    }
+    if (!is_last) {
+      sum_shares<TOLD, SUMMED>(paths, team, from, to, level, sums);
+      team.meet();
+    }
+    finish(paths, team, from, to, source, sums);
+    team.meet();
+  }
+
+  DEVICE void sum_all() {
     i32 level = depth - 1;
     while (level >= 0) {
       u64 to = load_relaxed(&stops[level + 1]);
@@ -535,31 +596,60 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
       // The ends of levels are loaded one iteration before they are needed.
       u64 before = load_relaxed(&stops[level]);
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
-        const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0, from = before & ~IS_ALONE;
-        const bool is_last = level == depth - 1;
-        to &= ~IS_ALONE;
-        if (TOLD == BY_LEVELS && paths.is_small) {
-          small.template sum_shares<SUMMED>(paths, from, u32(to - from), level, is_last, of_edges, source,
-                                            totals, reached);
-        } else {
-          if (!is_last) {
-            sum_shares<TOLD, SUMMED>(paths, team, from, to, level, of_edges);
-            team.meet();
-          }
-          finish(paths, team, from, to, source, totals, reached);
-          team.meet();
-        }
+        const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0;
+        sum_level(level, before & ~IS_ALONE, to & ~IS_ALONE);
         to = before, before = earlier;
         --level;
       }
       if (is_alone) {
         team.blocks = team_size, paths.is_small = false;
-        if (leads) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
+        if (leads()) store_relaxed(&team.word[TEAM_LEVEL], u64(i64(level)));
         team.meet();
         level = i32(i64(load_relaxed(&team.word[TEAM_LEVEL])));
       }
     }
-    forget(paths, team, end, (u64 *)&counts[turn]);
+  }
+};
+
+/// All sources; by lengths there is one source, with its distances.
+template <class Op, class Offset, int TOLD, int SUMMED>
+__global__ void __launch_bounds__(TEAM_BLOCK, 2)
+brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<Offset> network, Sources sources,
+        Memory memory, Limits limits, Sums sums) {
+  typedef SmallLevel<Offset> Small;
+  SHARED(u32, alone, 3);
+  SHARED(u32, small_vertex, Small::ROOM);
+  SHARED(u32, small_end, Small::ROOM);
+  SHARED(Offset, small_begin, Small::ROOM);
+  SHARED(double, small_sigma, Small::ROOM);
+  SHARED(u32, scratch, WARP + 1);
+  const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
+  Grid grid(control);
+  grid.begin(tickets);
+  Team team(memory.words, memory.team_size);
+  const i64 vertices = network.vertices, mine = i64(team.number) * vertices;
+  u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
+  Paths<Offset> paths{network.ends, network.out, network.lengths, network.stride, network.distances,
+                      memory.levels + mine, memory.sigmas + mine, memory.shares + mine,
+                      memory.queues + i64(team.number) * memory.room, queued, nullptr, false};
+  u64 *stops = memory.level_ends + i64(team.number) * (vertices + 2);
+  Course<Offset, TOLD, SUMMED> course{network, small, limits, sums, memory.team_size, team, paths, queued, alone,
+                                      stops};
+  StopFlag flag(host, patience);
+  for (;;) {
+    const u64 turn = course.next_turn(control, flag, sources.count);
+    if (turn >= u64(sources.count)) break;
+    const i32 given = sources.sources[turn];
+    course.source = sources.renumbered ? sources.renumbered[given] : given;
+    if (course.source >= vertices) {  // it has no edge
+      if (course.leads()) sums.counts[turn] = 1;
+      team.meet();  // all have read the turn
+      continue;
+    }
+    course.start();
+    course.count_all();
+    course.sum_all();
+    forget(paths, team, course.end, (u64 *)&sums.counts[turn]);
     team.meet();
   }
   if (is_last_block(grid) && threadIdx.x == 0) {

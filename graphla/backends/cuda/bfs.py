@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
+from graphla.backends.cuda.launch import card
 from graphla.backends.cuda.matvec import flags_of
 from graphla.backends.requests import BfsResult, Level, Search
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
-from graphla.formats import Array, Csr, Plan
+from graphla.formats import Array, remember
 
 GRAPH, QUERY, ANSWER, STATE, LIMITS = (
     Struct("bfs.cuh", name) for name in ("Graph", "Query", "Answer", "State", "Limits")
@@ -83,9 +84,10 @@ TUNING = BfsTuning()
 def bfs(request: Search) -> BfsResult:
     """Return levels and parents of a breadth-first search from all starts at once."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
-    levels = xp.empty(n, dtype or INT32) if dtype is not None or parents == "least" else None
-    tree = None if parents is None else xp.empty(n, INT32)
-    present = xp.empty(n, bool)
+    has_levels = dtype is not None or parents == "least"
+    levels = xp.ndarray(n, dtype or INT32) if has_levels else None
+    tree = None if parents is None else xp.ndarray(n, INT32)
+    present = xp.ndarray(n, bool)
     if not n:
         return BfsResult(levels, tree, present, 0, 0, [])
     query, keeps = _query(request)
@@ -166,8 +168,6 @@ def _run(
 class _Prepared:
     """What searches of one matrix, with one plan and the same results, have in common."""
 
-    out: Any  # weak references: what is known of a matrix must not keep it
-    into: Any
     kernel: Kernel
     cluster: int
     is_cooperative: bool
@@ -189,7 +189,6 @@ class _Prepared:
         return memory, (STATE(**arrays),)
 
 
-_searches: WeakKeyDictionary[Csr | Plan, dict[Any, _Prepared]] = WeakKeyDictionary()
 _refusing: set[int] = set()
 """Devices that have refused clusters of `BfsTuning.cluster` blocks."""
 
@@ -197,35 +196,32 @@ _refusing: set[int] = set()
 def _prepare(request: Search) -> _Prepared:
     """Return what is kept with the plan, or with the matrix if there is no plan."""
     out, into, plan = request.out, request.into, request.plan
-    tuning, device = current(TUNING), xp.cuda.runtime.getDevice()
+    tuning = current(TUNING)
+    is_refusing = xp.cuda.runtime.getDevice() in _refusing
     key = (
-        *(request.levels, request.parents, request.mask is None, into is None),
-        *(None if tuning is TUNING else tuning, device in _refusing),
+        *("bfs", ref(out), into and ref(into), request.levels, request.parents),
+        *(request.mask is None, None if tuning is TUNING else tuning, is_refusing),
     )
-    owner = out if plan is None else plan
-    known = _searches.get(owner)
-    if known is None:
-        known = _searches[owner] = {}
-    found = known.get(key)
-    if found is None or found.out() is not out or (into is not None and found.into() is not into):
-        found = known[key] = _Preparation(request, tuning, device).prepare()
-    return found
+    prepare = partial(_make, request, tuning, is_refusing)
+    return remember(out if plan is None else plan, key, prepare)
+
+
+def _make(request: Search, tuning: BfsTuning, is_refusing: bool) -> _Prepared:
+    return _Preparation(request, tuning, is_refusing).prepare()
 
 
 class _Preparation:
     """Chooses the kernel of a search, its shape and its limits."""
 
-    def __init__(self, request: Search, tuning: BfsTuning, device: int) -> None:
+    def __init__(self, request: Search, tuning: BfsTuning, is_refusing: bool) -> None:
         self.request, self.tuning = request, tuning
         self.plan = request.plan
         self.relabelled = None if self.plan is None else self.plan.relabelled
         self.level = INT32 if request.levels is None else request.levels
         self.has_parents = request.parents is not None
-        multiprocessors, has_clusters, self.most = _card(device)
-        self.most -= tuning.static
-        self.has_clusters = (
-            has_clusters and multiprocessors >= tuning.cluster > 1 and device not in _refusing
-        )
+        self.most = card().shared - tuning.static
+        has_blocks = card().multiprocessors >= tuning.cluster > 1
+        self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
         """Return one cluster for a small graph, otherwise as many blocks as the card holds."""
@@ -255,8 +251,6 @@ class _Preparation:
         is_least = request.parents == "least"
         least = (by.indptr, by.indices) if is_least else (None, None)
         return {
-            "out": ref(out),
-            "into": None if into is None else ref(into),
             "graph": packed,
             "least": (*least, into is not None),
         }
@@ -382,15 +376,6 @@ class _Preparation:
             name: (begin, begin + size)
             for (name, size), begin in zip(sizes.items(), begins, strict=False)
         }
-
-
-@cache
-def _card(device: int) -> tuple[int, bool, int]:
-    """Return multiprocessors, whether there are clusters, and bytes of shared memory of a block."""
-    card = xp.cuda.Device(device)
-    attributes, has_clusters = card.attributes, int(card.compute_capability) >= 90
-    most = attributes["MaxSharedMemoryPerBlockOptin"]
-    return attributes["MultiProcessorCount"], has_clusters, most
 
 
 def _trace(records: Array, count: int) -> list[Level]:

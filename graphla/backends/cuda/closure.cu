@@ -55,7 +55,7 @@ template <class Work> struct Course {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
       // That the far list is full may be seen a step late: what found no room is not in it.
-      if (threadIdx.x == 2) held = least(held, u64(work.lists.n));
+      if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
     __syncthreads();
@@ -64,7 +64,7 @@ template <class Work> struct Course {
   DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
   /// Whether there is so little to do that block 0 does it alone.
   DEVICE bool is_little() const {
-    const Tuning &most = work.tuning;
+    const Limits &most = work.limits;
     if (is_turn()) return state[2] <= most.alone_rows;
     return state[0] <= most.alone_rows && (state[1] & EDGES) <= most.alone_edges;
   }
@@ -90,7 +90,7 @@ template <class Work> struct Course {
   /// The near lists are multiplied; how many rounds it took.
   DEVICE u32 take_step() {
     auto &lists = work.lists;
-    const Tuning &most = work.tuning;
+    const Limits &most = work.limits;
     const u64 near_rows = state[0], long_rows = state[1];
     const auto asks = [this] { return is_unwanted(); };
     if constexpr (HOW == ROUNDS) {
@@ -165,8 +165,8 @@ template <class Work> struct Course {
       leads[0] = clock64() + patience;
       leads[1] = 0;
     }
-    if (x.present != nullptr || x.count < work.lists.n || PARENTS) {
-      for (i64 v = thread_in_grid(); v < work.lists.n; v += threads_in_grid()) {
+    if (x.present != nullptr || x.count < work.lists.waiting.n || PARENTS) {
+      for (i64 v = thread_in_grid(); v < work.lists.waiting.n; v += threads_in_grid()) {
         work.cells.clear(v);
         if constexpr (PARENTS) work.parents[v] = NO_PARENT;
       }
@@ -222,53 +222,64 @@ template <class Work> struct Course {
   }
 };
 
+/// How a closure runs.
+struct Plan {
+  double delta;     // the width of a bucket
+  u32 turns;        // most rounds
+  Limits limits;
+  Records records;
+};
+
+/// What a closure returns for each vertex.
+template <class T> struct Results {
+  T *values;
+  bool *present;
+};
+
+/// Tells the host how the closure ended.
+template <class Work> DEVICE void report(const Course<Work> &course, u64 *host, u32 launch) {
+  const u64 *control = course.work.lists.control;
+  const auto word = [&](int w) { return u32(load_relaxed(&control[w])); };
+  const u32 status = word(W_FULL) ? FAULT : course.is_stopped ? STOPPED : FINISHED;
+  tell_host(host, launch, HOST_STATUS, status);
+  tell_host(host, launch, HOST_RESULTS, word(W_REACHED));
+  tell_host(host, launch, HOST_RESULTS + 1, course.rounds_told);
+  tell_host(host, launch, HOST_RESULTS + 2, course.turns_told);
+  tell_host(host, launch, HOST_RESULTS + 3, course.work.lists.step);
+  tell_host(host, launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
+  tell_host(host, launch, HOST_RESULTS + 5, u32(course.is_settled));
+  tell_host(host, launch, HOST_RESULTS + 6, word(W_ORPHANS));
+}
+
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
-__global__ void __launch_bounds__(MOST_THREADS, 1)
-close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, i64 n,
-           const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const A *a_values,
-           const bool *flags, bool complement, i64 starts, const i32 *start_indices,
-           const bool *start_present, const T *start_values, bool is_iso, double delta,
-           u32 turns, void *cells, u32 *codes, void *before, i64 room, i32 *near_list,
-           i32 *long_list, typename Bits<sizeof(Offset)>::type *long_ends,
-           i32 *far_list, u32 alone_rows, u32 alone_edges, u32 fused_rows, u32 fused_edges,
-           u32 fused_rounds, u32 held_most, T *values, bool *present, i32 *parents, u64 *record,
-           i64 records_room) {
+__global__ void __launch_bounds__(BLOCK, 1)
+close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Csr<Offset, A> graph, Mask mask,
+           Starts<T> x, State state, Waiting<typename Bits<sizeof(Offset)>::type> waiting, Plan plan,
+           Results<T> results) {
   typedef Closing<Op, Offset, A, KEPT_A, HOW, PARENTS, MASKED> Work;
   typedef typename Work::Cells Cells;
   typedef typename Work::Key Key;
   SHARED(i32, held_ids, 2 * HELD);
   SHARED(u64, held_rows, 2 * HELD);
-  SHARED(u32, held, 6);
-  SHARED(u32, gathered_ids, 2 * MOST_THREADS);
-  SHARED(Key, gathered_keys, 2 * MOST_THREADS);
-  SHARED(u64, state, 8);
+  SHARED(u32, held_counts, 6);
+  SHARED(u32, gathered_ids, 2 * BLOCK);
+  SHARED(Key, gathered_keys, 2 * BLOCK);
+  SHARED(u64, totals, 8);
   SHARED(i64, leads, 2);
+  const Offset *__restrict__ indptr = graph.indptr;
+  const i32 *__restrict__ indices = graph.indices;
   const int mine = 2 * WARP * warp_in_block();
-  Work work{{indptr, n, room, near_list, long_list, long_ends, far_list, control, held_ids, held_rows,
-             held, held_most, gathered_ids + mine, gathered_keys + mine},
-            indices, Values<typename Op::A, A, KEPT_A>(a_values), flags, complement,
-            Cells(cells, codes), (Key *)before, parents,
-            Tuning{alone_rows, alone_edges, fused_rows, fused_edges, fused_rounds}};
+  const Held<Key> held{held_ids, held_rows, held_counts, gathered_ids + mine, gathered_keys + mine};
+  Work work{{indptr, waiting, control, held, plan.limits.held}, indices, Values<typename Op::A, A, KEPT_A>(graph.values),
+            mask.flags, mask.complement, Cells(state.cells, state.codes), (Key *)state.before, state.parents,
+            plan.limits};
   Grid grid(control);
   grid.begin(tickets);
-  const Records records{record, records_room};
-  Course<Work> course{work, grid, host, patience, records, delta, turns, state, leads};
-  const Starts<T> x{starts, start_indices, start_present, start_values, is_iso};
+  Course<Work> course{work, grid, host, patience, plan.records, plan.delta, plan.turns, totals, leads};
   course.begin(x);
   course.run(x);
-  work.write_out(values, present);
-  if (is_last_block(grid) && threadIdx.x == 0) {
-    const auto word = [&](int w) { return u32(load_relaxed(&control[w])); };
-    const u32 status = word(W_FULL) ? FAULT : course.is_stopped ? STOPPED : FINISHED;
-    tell_host(host, launch, HOST_STATUS, status);
-    tell_host(host, launch, HOST_RESULTS, word(W_REACHED));
-    tell_host(host, launch, HOST_RESULTS + 1, course.rounds_told);
-    tell_host(host, launch, HOST_RESULTS + 2, course.turns_told);
-    tell_host(host, launch, HOST_RESULTS + 3, work.lists.step);
-    tell_host(host, launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
-    tell_host(host, launch, HOST_RESULTS + 5, u32(course.is_settled));
-    tell_host(host, launch, HOST_RESULTS + 6, word(W_ORPHANS));
-  }
+  work.write_out(results.values, results.present);
+  if (is_last_block(grid) && threadIdx.x == 0) report(course, host, launch);
 }
 
 }  // namespace graphla

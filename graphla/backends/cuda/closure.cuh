@@ -5,14 +5,27 @@
 
 namespace graphla {
 
-/// The vector that a closure begins with: `count` listed entries, or a place for each vertex, of
-/// which all are there or those that `present` says.
+/// The vector x at the start: `count` listed entries, or one place for each vertex.
 template <class T> struct Starts {
   i64 count;
-  const i32 *indices;
-  const bool *present;
-  const T *values;
+  const i32 *indices;   // null: a place for each vertex
+  const bool *present;  // null: all are present
+  const T *values;      // one for each entry or place, or one for all
   bool is_iso;
+};
+
+/// The vertices that may be written: those v with flags[v] != complement.
+struct Mask {
+  const bool *flags;
+  bool complement;
+};
+
+/// The state of the vertices: see closure_cells.cuh.
+struct State {
+  void *cells;
+  u32 *codes;
+  void *before;  // of ROUNDS: the keys when the round began
+  i32 *parents;
 };
 
 template <class Op, class Offset, class A, int KEPT_A, int HOW, bool PARENTS, bool MASKED>
@@ -30,10 +43,10 @@ struct Closing {
   const bool *__restrict__ flags;
   bool complement;
   Cells cells;
-  Key *before;  // of ROUNDS: the keys that the round began with
+  Key *before;
   i32 *parents;
-  Tuning tuning;
-  u32 counted = 0;  // edges that this thread looked at
+  const Limits &limits;
+  u32 counted = 0;  // edges that this thread has read
 
   // --- values ----------------------------------------------------------------------------------
 
@@ -160,12 +173,12 @@ struct Closing {
       if (e < count) {
         if (is_held) {
           const int at = (lists.round & 1) * HELD + int(e);
-          const u64 row = lists.held_rows[at];
-          v = lists.held_ids[at];
+          const u64 row = lists.held.rows[at];
+          v = lists.held.ids[at];
           begin = Offset(row >> 8);
           end = begin + Offset(row & 255);
         } else {
-          v = load_relaxed(&lists.near_list[(lists.step & 1) * lists.n + i64(e)]);
+          v = load_relaxed(&lists.waiting.near_list[(lists.step & 1) * lists.waiting.n + i64(e)]);
           begin = lists.indptr[v];
           end = lists.indptr[v + 1];
         }
@@ -201,8 +214,8 @@ struct Closing {
     constexpr int MOST = TILE / LIGHT + 2;  // rows that a tile may touch
     const Span edges = Span(listed & EDGES);
     const u32 count = u32(listed >> COUNT_SHIFT);
-    const Span *ends = lists.long_ends + (lists.step & 1) * lists.room;
-    const i32 *list = lists.long_list + (lists.step & 1) * lists.room;
+    const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
+    const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
     // Each warp takes tiles that follow one another, and so seeks a row but once.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
@@ -276,7 +289,7 @@ struct Closing {
     constexpr u32 ROWS = WARP / TEAM;
     lists.round = -1;
     if (lists.is_fused) {
-      if (threadIdx.x < 6) lists.held[threadIdx.x] = 0;
+      if (threadIdx.x < 6) lists.held.counts[threadIdx.x] = 0;
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
@@ -291,14 +304,14 @@ struct Closing {
       if (!lists.is_fused) break;
       ++lists.round;
       if (is_alone && threadIdx.x == 0 && is_unwanted())
-        store_relaxed(&lists.held[3 + lists.round % 3], 1u);
+        store_relaxed(&lists.held.counts[3 + lists.round % 3], 1u);
       __syncthreads();
-      const u32 count = least(load_relaxed(&lists.held[lists.round % 3]), lists.held_most);
-      const u32 is_elsewhere = load_relaxed(&lists.held[3 + lists.round % 3]);
-      const bool is_much = count > tuning.alone_rows || is_elsewhere;
+      const u32 count = least(load_relaxed(&lists.held.counts[lists.round % 3]), lists.held_most);
+      const u32 is_elsewhere = load_relaxed(&lists.held.counts[3 + lists.round % 3]);
+      const bool is_much = count > limits.alone_rows || is_elsewhere;
       const bool is_over = rounds >= most || (is_alone && is_much);
       if (count == 0) break;
-      if (threadIdx.x < 2) store_relaxed(&lists.held[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
+      if (threadIdx.x < 2) store_relaxed(&lists.held.counts[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
       if (is_over) {
         lists.give_back(count);
         break;
@@ -313,8 +326,8 @@ struct Closing {
   /// Notes the keys that a round begins with, of what is listed.
   DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
     const u32 half = lists.step & 1;
-    const i32 *shorts = lists.near_list + half * lists.n;
-    const i32 *longs = lists.long_list + half * lists.room;
+    const i32 *shorts = lists.waiting.near_list + half * lists.waiting.n;
+    const i32 *longs = lists.waiting.long_list + half * lists.waiting.room;
     const i64 count = i64(near_rows), rows = count + i64(long_rows >> COUNT_SHIFT);
     for (i64 e = thread; e < rows; e += threads) {
       const i32 v = load_relaxed(e < count ? &shorts[e] : &longs[e - count]);
@@ -323,7 +336,7 @@ struct Closing {
   }
   /// visit(v, key, is_there) for the starts, by whole warps.
   template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
-    const i64 places = x.indices != nullptr ? x.count : lists.n;
+    const i64 places = x.indices != nullptr ? x.count : lists.waiting.n;
     for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
       const i64 e = base + lane();
       const bool is_there = e < places && (x.present == nullptr || x.present[e]);
@@ -345,7 +358,7 @@ struct Closing {
       Key key = Key(0);
       bool is_due = false, is_near = false;
       if (e < i64(count)) {
-        v = load_relaxed(&lists.far_list[(lists.turn & 1) * lists.n + e]);
+        v = load_relaxed(&lists.waiting.far_list[(lists.turn & 1) * lists.waiting.n + e]);
         key = cells.key_of(v);
         is_due = is_near = true;
         if (HOW == NEAR_FAR && lists.pass == IMPROVE) {
@@ -371,7 +384,7 @@ struct Closing {
   /// The values, which are present, and how many; what no tree reached is its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
-    for (i64 v = thread_in_grid(); v < lists.n; v += threads_in_grid()) {
+    for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {
       const bool is_there = cells.is_present(v);
       present[v] = is_there;
       values[v] = convert<T>(Cells::value(cells.key_of(v)));

@@ -5,13 +5,13 @@
 
 namespace graphla {
 
-constexpr int MOST_THREADS = 768;  // of a block
-constexpr int LIGHT = 32;         // edges of a short row at most
-constexpr int TEAM = 4;           // threads that walk a short row
-constexpr int SHORT_SLOTS = 2;    // edges that a thread has in flight: of short rows,
-constexpr int LONG_SLOTS = 4;     // and of long ones
-constexpr int HELD = 1024;        // entries that a block holds for its next round
-constexpr int COUNT_SHIFT = 36;   // of long rows: their number, above their edges
+constexpr int BLOCK = ClosureTuning::block;  // most threads of a block
+constexpr int LIGHT = ClosureTuning::light;  // most edges of a short row
+constexpr int HELD = ClosureTuning::held;    // most entries that a block holds for its next round
+constexpr int TEAM = 4;                      // threads that walk a short row
+constexpr int SHORT_SLOTS = 2;               // edges that a thread has in flight: of short rows,
+constexpr int LONG_SLOTS = 4;                // and of long ones
+constexpr int COUNT_SHIFT = 36;              // of long rows: their number, above their edges
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
 /// What is multiplied, and when: see the head of this file; in ROUNDS, all that improved, from the
@@ -31,32 +31,44 @@ enum Word {
   W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_ORPHANS
 };
 
-/// How a closure is worked on: numbers that the host chooses, so low in tests that all is crossed.
-struct Tuning {
-  u32 alone_rows, alone_edges;  // what block 0 works on alone: short rows, edges of long ones
-  u32 fused_rows, fused_edges;  // of all blocks: up to which a step is fused, likewise
-  u32 fused_rounds;             // rounds of a fused step
+/// Limits of a step: see ClosureTuning.
+struct Limits {
+  u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
+  u32 fused_rows, fused_edges;  // the same for a fused step, in all blocks together
+  u32 fused_rounds;             // most rounds of a fused step
+  u32 held;                     // entries that a block holds for its next round; 0: no step is fused
 };
 
-/// The lists of all blocks (near ones by step, far ones by turn), those of the block, and what the
-/// warp has yet to list. Counters come in threes: one set is read, one filled, one cleared.
+/// The lists of all blocks, in device memory: near ones by step, far ones by turn. Each is two lists
+/// that are used alternately, one is read while the other is filled.
+template <class Span> struct Waiting {
+  i64 n, room;      // size of a list of short or far rows, and of long rows
+  i32 *near_list;
+  i32 *long_list;
+  Span *long_ends;  // the number of edges before each long row
+  i32 *far_list;
+};
+
+/// Shared memory in which a block and a warp hold vertices.
+template <class Key> struct Held {
+  i32 *ids;            // of the block: two lists of HELD vertices,
+  u64 *rows;           // and their rows: begin << 8 | edges
+  u32 *counts;         // three counts, used in turn; three flags: something went to the lists of all
+  u32 *gathered_ids;   // of the warp: 2 * WARP, vertex << 1 | is_new
+  Key *gathered_keys;
+};
+
+/// The lists of all blocks, of this block, and of this warp. Counters come in threes: one set is read,
+/// one filled, one cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
 
   const Offset *__restrict__ indptr;
-  i64 n, room;     // of the lists: short and far ones, long ones
-  i32 *near_list;  // two each, by turns
-  i32 *long_list;
-  Span *long_ends;  // edges before each entry
-  i32 *far_list;
+  const Waiting<Span> &waiting;
   u64 *control;
-  i32 *held_ids;   // of the block: two lists of HELD
-  u64 *held_rows;  // begin << 8 | edges
-  u32 *held;       // three counts, by turns; and whether anything went to the lists of all blocks
-  u32 held_most;
-  u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
-  Key *gathered_keys;
+  Held<Key> held;
+  u32 held_most;  // entries that the block may hold
 
   u32 step = 0, turn = 0;
   Key horizon = Key(0);
@@ -109,15 +121,15 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (is_fused && __any_sync(ALL_LANES, is_short)) {
       const u32 sum = warp_inclusive_sum(u32(__popc(is_short)));
       u32 place = 0;
-      if (lane() == WARP - 1) place = atomicAdd(&held[(round + 1) % 3], sum);
+      if (lane() == WARP - 1) place = atomicAdd(&held.counts[(round + 1) % 3], sum);
       place = shuffle(place, WARP - 1) + sum - u32(__popc(is_short));
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if (!(is_short >> i & 1)) continue;
         if (place < held_most) {
           const int at = ((round + 1) & 1) * HELD + int(place);
-          held_ids[at] = o[i];
-          held_rows[at] = u64(begin[i]) << 8 | degree[i];
+          held.ids[at] = o[i];
+          held.rows[at] = u64(begin[i]) << 8 | degree[i];
           is_short &= ~(1u << i);
         }
         ++place;
@@ -136,7 +148,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
           lane() == 0 ? near_count(step + 1) : lane() == 1 ? long_count(step + 1) : far_count(t);
       const u64 more = lane() == 1 ? (u64(count) << COUNT_SHIFT) + edges_all : u64(count);
       if (count) place = atomicAdd(counter, more);
-      if (count && lane() < 2) store_relaxed(&held[3 + (round + 1) % 3], 1u);
+      if (count && lane() < 2) store_relaxed(&held.counts[3 + (round + 1) % 3], 1u);
     }
     const u32 before = sums - counts;
     i64 short_at = i64(shuffle(place, 0) + (before & 1023));
@@ -147,10 +159,10 @@ template <class Cells, class Offset, int HOW> struct Lists {
     const u32 next = (step + 1) & 1;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      if (is_short >> i & 1) store_relaxed(&near_list[next * n + short_at++], o[i]);
+      if (is_short >> i & 1) store_relaxed(&waiting.near_list[next * waiting.n + short_at++], o[i]);
       if (is_long >> i & 1) {
-        store_relaxed(&long_list[next * room + long_at], o[i]);
-        store_relaxed(&long_ends[next * room + long_at++], edges_at);
+        store_relaxed(&waiting.long_list[next * waiting.room + long_at], o[i]);
+        store_relaxed(&waiting.long_ends[next * waiting.room + long_at++], edges_at);
         edges_at += degree[i];
       }
       if (is_far >> i & 1) put_far(far_at++, o[i], t);
@@ -167,8 +179,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (!all) continue;
       if (wants) {
         const u32 at = gathered + u32(__popc(all & ((1u << lane()) - 1)));
-        gathered_ids[at] = u32(o[i]) << 1 | (is_new >> i & 1);
-        gathered_keys[at] = key[i];
+        held.gathered_ids[at] = u32(o[i]) << 1 | (is_new >> i & 1);
+        held.gathered_keys[at] = key[i];
       }
       gathered += u32(__popc(all));
       if (gathered >= WARP) release();
@@ -185,17 +197,17 @@ template <class Cells, class Offset, int HOW> struct Lists {
     Offset begin[1] = {0};
     u32 degree[1] = {0}, is_new = 0;
     if (is_there) {
-      const u32 id = gathered_ids[gathered + lane()];
+      const u32 id = held.gathered_ids[gathered + lane()];
       o[0] = i32(id >> 1);
       is_new = id & 1;
-      key[0] = gathered_keys[gathered + lane()];
+      key[0] = held.gathered_keys[gathered + lane()];
       if (!is_beyond(key[0])) find_row(o[0], begin[0], degree[0]);
     }
     __syncwarp();
     push(o, key, begin, degree, is_new, u32(is_there), turn);
   }
   DEVICE void put_far(i64 at, i32 v, u32 t) const {
-    if (at < n) store_relaxed(&far_list[(t & 1) * n + at], v);
+    if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
   /// The best of the keys in the far list of turn t is these, if one is better. By whole warps.
@@ -223,7 +235,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       const u32 e = base + lane();
       const u64 place = claim_by_warp(near_count(step + 1), e < count);
       if (e >= count) continue;
-      store_relaxed(&near_list[((step + 1) & 1) * n + i64(place)], held_ids[(round & 1) * HELD + e]);
+      store_relaxed(&waiting.near_list[((step + 1) & 1) * waiting.n + i64(place)], held.ids[(round & 1) * HELD + e]);
     }
   }
 };

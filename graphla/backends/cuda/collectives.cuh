@@ -189,6 +189,16 @@ template <class Offset> DEVICE i64 warp_segment_of(const Offset *__restrict__ of
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
+/// The lane whose row contains edge `edge` of the warp's rows, where the row of this lane ends at `end`;
+/// `edge` may differ from lane to lane.
+DEVICE int row_of_edge(u32 end, u32 edge) {
+  int row = 0;
+  for (int step = WARP / 2; step; step /= 2) {
+    if (__shfl_sync(ALL_LANES, end, row + step - 1) <= edge) row += step;
+  }
+  return row;
+}
+
 // --- merge path ---------------------------------------------------------------------------------
 // Merging two sorted runs is a walk over a grid: a step down takes from a, a step right from b. After
 // `diagonal` steps the walk stands on one diagonal of the grid, and a binary search along it finds

@@ -17,9 +17,9 @@ from graphla.backends.cuda.convert import move, repeated, sort, to_sparse
 from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
-    Answer,
     blocks,
     counter,
+    next_answer,
     number,
     offset_dtype,
     rows_of,
@@ -77,7 +77,7 @@ def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
         return None
     dtype, step = a.values.dtype, np.int64(0 if is_iso(a.values) else 1)
     kernel = load("extract.cu", "read_element", NOTHING, offset, np.dtype(f"u{dtype.itemsize}"))
-    answer, key = Answer(), np.int32(j if isinstance(a, Csr) else i)
+    answer, key = next_answer(), np.int32(j if isinstance(a, Csr) else i)
     entries = (indptr, size(i), indices, size(a.values.size), key)
     kernel(1, 1, *entries, present, a.values, step, answer.pointer)
     return answer.value(1, dtype) if answer.wait() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from threading import local
 from typing import Any
 
@@ -30,13 +31,13 @@ NULL = np.uint64(0)
 """Stands for an array that a kernel does not read."""
 
 Read = tuple[Any, np.dtype[Any], int]
-_nothing: Read = (NULL, np.dtype(np.int8), UNREAD)
+NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
     """The pointer, dtype and `Kept` of values, as `Values` of device.cuh takes them."""
     if not is_read:
-        return _nothing
+        return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
 
 
@@ -158,27 +159,8 @@ def counters(count: int) -> Array:
     return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]
 
 
-ANSWERS = 512
-"""Words of each thread, two for an answer. An interrupted launch may still store into its own."""
-
-
-class _Answers(local):
-    """Words of the host's memory that kernels store numbers in: of each thread, used in turn."""
-
-    memory: Any = None
-
-    def take(self) -> tuple[Array, int]:
-        """Return a word, and its address for a kernel."""
-        if self.memory is None:
-            # With unified addresses what is pinned has one address for the host and every card.
-            self.memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
-            self.words = np.frombuffer(self.memory, np.int64, ANSWERS).reshape(-1, 2)
-            self.next = 0
-        place, self.next = self.next, (self.next + 1) % len(self.words)
-        return self.words[place], self.memory.ptr + 16 * place
-
-
-_answers = _Answers()
+ANSWERS = 256
+"""Answers of each thread. A launch that was interrupted may still store into its own."""
 
 
 class Answer:
@@ -187,11 +169,12 @@ class Answer:
     This takes half the time of a copy from the device's memory.
     """
 
-    __slots__ = ("_words", "pointer")
+    __slots__ = ("_words", "address", "pointer")
 
-    def __init__(self) -> None:
-        self._words, pointer = _answers.take()
-        self.pointer = np.uint64(pointer)
+    def __init__(self, words: Any, address: int) -> None:
+        self._words = words
+        self.address = address  # for a field of a struct
+        self.pointer = np.uint64(address)
 
     def wait(self) -> int:
         """Wait for the current stream, and return the first word as an integer."""
@@ -201,6 +184,27 @@ class Answer:
     def value(self, word: int, dtype: np.dtype[Any]) -> Any:
         """Return a word as a NumPy scalar, after `wait`."""
         return self._words[word : word + 1].view(dtype)[0]
+
+
+class _Answers(local):
+    """The answers of a thread, which take turns."""
+
+    def __init__(self) -> None:
+        # With unified addresses what is pinned has one address for the host and every card.
+        self.memory = xp.cuda.alloc_pinned_memory(16 * ANSWERS)
+        words = np.frombuffer(self.memory, np.int64, 2 * ANSWERS).reshape(-1, 2)
+        self.turns = cycle([Answer(each, self.memory.ptr + 16 * k) for k, each in enumerate(words)])
+
+
+_answers: _Answers | None = None
+
+
+def next_answer() -> Answer:
+    """Return an answer of this thread that no launch is using."""
+    global _answers
+    if _answers is None:
+        _answers = _Answers()
+    return next(_answers.turns)
 
 
 def number(scalar: Array) -> int:

@@ -79,6 +79,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # before the end of a row
     is_exact: bool  # whatever the order of a fold, it gives the same bits
+    may_be_constant: bool  # whether all terms, and so their fold, can be one value
 
 
 @lru_cache(maxsize=4096)
@@ -96,12 +97,13 @@ def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
         monoid.is_idempotent or monoid.is_any,
         monoid.terminal is not None and not monoid.type.is_float,
         not monoid.is_any and not monoid.type.is_float,
+        (monoid.is_idempotent or monoid.is_any) and not op.is_positional,
     )
 
 
 def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
     """The fold of any terms, where all terms are one value that folds to itself; else None."""
-    if not plan.is_idempotent or plan.is_positional:
+    if not plan.may_be_constant:
         return None
     (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
     if a_kept not in (UNREAD, ISO) or u_kept not in (UNREAD, ISO):

@@ -30,9 +30,6 @@ constexpr float SMALL = 1.0f / 64;
 /// Pushes along more edges than this many for each vertex may reach any group.
 constexpr float MOST = 0.5f;
 
-/// How a level goes: every search for itself, or all one way.
-enum Towards { TOWARDS_AUTO = 0, TOWARDS_PUSH = 1, TOWARDS_PULL = 2 };
-
 /// Faults beyond those of persistent.cuh.
 enum ManyStatus { TOO_DEEP = FAULT };
 
@@ -141,10 +138,9 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
 
 /// Starts are to be reached at level 0; open are those that may be pulled to.
 template <class Offset>
-DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const i32 *starts,
-                           const i32 *renumbered, i32 searches) {
-  for (i64 s = thread_in_grid(); s < searches; s += threads_in_grid()) {
-    const i32 v = renumbered ? renumbered[starts[s]] : starts[s];
+DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const Searches &searches) {
+  for (i64 s = thread_in_grid(); s < searches.count; s += threads_in_grid()) {
+    const i32 start = searches.starts[s], v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
     else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
   }
@@ -165,7 +161,8 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const
 /// the last word those out of the vertices that any search reaches.
 struct Tally {
   u64 *words;
-  static constexpr int SIZE = 2 * SEARCHES + 1, ALL = 2 * SEARCHES;
+  static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
+  static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
   /// Adds what the warps of a block have counted, by way of shared memory; all threads call.
   DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
@@ -190,147 +187,193 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// Searches that go on, and those of them that pull.
+/// Searches that continue, and those of them that pull.
 struct Plan {
   u64 going, pulling;
 };
 
-/// How the next level goes, for each search: the same in every block. `unreached` is shared, and
-/// has the edges out of what each search has yet to reach; so is `votes`, of 4 words.
-template <class Offset>
-DEVICE Plan planned(const Graph<Offset> &graph, const Tally &tally, i32 towards, float favour,
-                    float *unreached, u32 *votes) {
-  const int me = int(threadIdx.x);
-  const bool may_pull = graph.into_ends && towards != TOWARDS_PUSH;
-  const bool is_free = may_pull && towards == TOWARDS_AUTO;
-  if (me < SEARCHES) {
-    const float edges = tally.edges(me);
-    unreached[me] -= edges;
-    const bool pulls = may_pull && (!is_free || edges * favour > unreached[me]);
-    const u32 pulling = __ballot_sync(ALL_LANES, pulls);
-    const u32 going = __ballot_sync(ALL_LANES, tally.vertices(me) != 0);
-    if (lane() == 0) {
-      votes[me / WARP] = pulling;
-      votes[2 + me / WARP] = going;
+/// Shared memory.
+struct Shared {
+  u32 *left;              // of the warp, two words per lane: the searches that its row still misses
+  i32 *held;              // of the warp: vertices that it is about to queue
+  u32 *block_vertices;    // SEARCHES
+  float *block_edges;     // SEARCHES + 1
+  float *unreached;       // edges out of the vertices that each search has not reached
+  i64 *sums;              // in block 0: what becomes Results::totals
+  u32 *votes;             // 4
+  i64 *due;               // the clock at which the host's wish to stop is looked up again
+};
+
+/// All levels of up to 64 searches. The members below `rounds` are equal in all blocks.
+template <class Offset> struct Course {
+  const Graph<Offset> &graph;
+  const Words &words;
+  const Searches &searches;
+  const Queues &queues;  // without counts
+  const Shared &shared;
+  u64 *control;
+  u64 *tallies;
+  StopFlag flag;
+  const Records &records;
+  Grid &grid;
+  u64 wanted;  // the bits of all searches
+
+  i32 level = 0;
+  i32 depth = 0;
+  bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
+  bool is_all = false;   // so much was pushed that no group was marked: all groups are merged
+  u32 status = FINISHED;
+
+  DEVICE bool is_first() const { return blockIdx.x == 0; }
+
+  /// Counts of the queues, of parts and of rows; merge_level and expand_groups have two words each, and
+  /// levels use the words in turn.
+  DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
+  DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
+
+  DEVICE void begin() {
+    const int me = int(threadIdx.x);
+    if (me == 0) shared.due[0] = flag.due;
+    begin_searches(graph, words, searches);
+    if (me < SEARCHES) shared.unreached[me] = float(graph.out_ends[graph.vertices]);
+    for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) shared.sums[k] = 0;
+    grid.meet();
+  }
+
+  /// Merges the bits that the last level has brought, and counts them.
+  DEVICE void merge_level() {
+    if (is_first() && threadIdx.x < 4) store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
+    Counted counted = {{0, 0}, {0, 0}, 0};
+    const Queues merged{queues.parts, queues.rows, counts()};
+    merge(graph, words, merged, is_small, is_all, wanted, level, counted, shared.held);
+    tally().add(counted, shared.block_vertices, shared.block_edges);
+    grid.meet();
+  }
+
+  /// Decides how each search takes the next level, the same in every block.
+  DEVICE Plan plan() const {
+    const int me = int(threadIdx.x);
+    const bool may_pull = graph.into_ends && searches.towards != PUSH;
+    const bool is_free = may_pull && searches.towards == AUTO;
+    if (me < SEARCHES) {
+      const float edges = tally().edges(me);
+      shared.unreached[me] -= edges;
+      const bool pulls = may_pull && (!is_free || edges * searches.favor > shared.unreached[me]);
+      const u32 pulling = __ballot_sync(ALL_LANES, pulls);
+      const u32 going = __ballot_sync(ALL_LANES, tally().vertices(me) != 0);
+      if (lane() == 0) {
+        shared.votes[me / WARP] = pulling;
+        shared.votes[2 + me / WARP] = going;
+      }
+    }
+    __syncthreads();
+    const u32 *votes = shared.votes;
+    const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
+    const u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
+    const bool is_broad = tally().all() > BROAD * float(graph.out_ends[graph.vertices]);
+    return Plan{going, !pulling && is_free && is_broad ? going : pulling};
+  }
+
+  /// Adds the level to the totals, clears the tally after the next one, and records the level.
+  DEVICE void note_level(const Plan &plan) {
+    const int me = int(threadIdx.x);
+    if (is_first() && me < SEARCHES) {
+      const i64 found = i64(tally().vertices(me));
+      shared.sums[me] += found;
+      shared.sums[SEARCHES + me] += found * level;
+      if (found) shared.sums[2 * SEARCHES + me] = level;
+    }
+    if (is_first() && me < Tally::SIZE) tallies[(level + 1) % 3 * Tally::SIZE + me] = 0;
+    if (plan.going) depth = level;
+    if (!records.room || !is_first() || me != 0) return;
+    u64 frontier = 0, edges = 0;
+    for (int s = 0; s < searches.count; ++s) frontier += tally().words[s], edges += tally().words[SEARCHES + s];
+    records.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
+  }
+
+  /// Clears the plane that this level has opened, if there is room for it.
+  DEVICE void open_plane(const Plan &plan) {
+    if (!words.room || !plan.going) return;
+    if (planes_for(level) > words.room) status = TOO_DEEP;
+    if (level <= 4 || !opens_plane(level)) return;
+    clear_plane(graph, words, level);
+    if (level >= searches.limit) grid.meet();  // the block that writes a vertex's levels may be another
+  }
+
+  /// Adds the bits of the next level. Returns whether the host wishes to stop.
+  DEVICE bool expand(const Plan &plan) {
+    const u64 pushing = plan.going & ~plan.pulling;
+    const bool is_queued = is_small && !plan.pulling;
+    const Queues due{queues.parts, queues.rows, is_queued ? counts() : counts() + 2};
+    if (!is_queued) {
+      expand_groups(graph, words, due, pushing, plan.pulling, shared.left, shared.held);
+      grid.meet();
+    }
+    const float edges = tally().all();
+    is_all = pushing && edges > MOST * float(graph.vertices);
+    expand_queued(graph, words, due, pushing, plan.pulling, !is_all ? CARE_MARK : plan.pulling ? CARE_TEST : CARE_NONE);
+    is_small = !plan.pulling && edges < SMALL * float(graph.out_ends[graph.vertices]);
+    bool asks = false;
+    if (is_first() && threadIdx.x == 0) {
+      flag.due = shared.due[0];
+      asks = flag.is_up();
+      shared.due[0] = flag.due;
+    }
+    return grid.meet(asks);
+  }
+
+  DEVICE void run() {
+    begin();
+    for (;; ++level) {
+      merge_level();
+      const Plan next = plan();
+      note_level(next);
+      open_plane(next);
+      if (status == TOO_DEEP || !next.going || level >= searches.limit) return;
+      if (expand(next)) {
+        status = STOPPED;
+        return;
+      }
     }
   }
-  __syncthreads();
-  const u64 going = u64(votes[2]) | u64(votes[3]) << 32;
-  const u64 pulling = (u64(votes[0]) | u64(votes[1]) << 32) & going;
-  const bool is_broad = tally.all() > BROAD * float(graph.out_ends[graph.vertices]);
-  return Plan{going, !pulling && is_free && is_broad ? going : pulling};
-}
 
-/// One launch: all levels of up to 64 searches.
-///
-/// `seen` (n words), `next`, `touched` and `tallies` (three, which levels use by turns) arrive zero.
-/// `starts` and `levels` are in the user's numbering; the graph is in that of `renumbered`, if there
-/// is one, and vertices from `vertices` on have no edges. `parts` has room for the parts of the long
-/// rows of both forms, `rows` for all vertices. `totals`: of each search the vertices reached, the
-/// sum of their levels, and the greatest.
+  DEVICE void write_totals(i64 *totals) const {
+    const int me = int(threadIdx.x);
+    if (!is_first() || me >= searches.count) return;
+    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is counted here alone
+    totals[SEARCHES + me] = shared.sums[SEARCHES + me];
+    totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];
+  }
+};
+
+/// One launch: all levels of up to 64 searches. `queues` has room for the parts of all long rows by
+/// rows and by columns, and for all vertices; its counts are words of `control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
-search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-            i64 vertices, i64 n, i32 searches, i32 limit, i32 towards, float favour, i32 longest, i32 part,
-            const Offset *out_ends, const i32 *out, const Offset *into_ends, const i32 *into,
-            const i32 *first, bool leads, const bool *allowed, const i32 *starts, const i32 *renumbered,
-            u64 *seen, u64 *next, u64 *fresh, u32 *open, u8 *touched, u64 *had,
-            u64 *planes, i32 room, u64 *parts, i32 *rows, u64 *tallies, i64 *totals,
-            Level *levels, i64 pitch, i32 width, u64 *records, i64 records_room) {
+search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Graph<Offset> graph, Words words,
+            Searches searches, Queues queues, Results<Level> results, Records records) {
   SHARED(u32, left, 2 * MANY_BLOCK);
   SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
   SHARED(u32, block_vertices, SEARCHES);
   SHARED(float, block_edges, SEARCHES + 1);
   SHARED(float, unreached, SEARCHES);
-  SHARED(i64, sums, 3 * SEARCHES);  // what becomes `totals`, in block 0
+  SHARED(i64, sums, 3 * SEARCHES);
   SHARED(u32, votes, 4);
-  SHARED(i64, due, 1);  // when the host's wish to stop is looked up again
-  const Graph<Offset> graph{vertices, out_ends, out, into_ends, into, first, leads, allowed, longest, part};
-  const Words words{seen, next, fresh, open, touched, had, planes, vertices, room};
-  const u64 wanted = searches < SEARCHES ? (u64(1) << searches) - 1 : ~u64(0);
-  const int me = int(threadIdx.x);
-  const bool is_first = blockIdx.x == 0, is_scribe = records_room && is_first && me == 0;
-  i32 *my_held = held + Pushers::ROOM * warp_in_block();
+  SHARED(i64, due, 1);
+  const int warp = warp_in_block();
+  const Shared shared{left + 2 * WARP * warp, held + Pushers::ROOM * warp, block_vertices, block_edges, unreached,
+                      sums, votes, due};
   Grid grid(control);
   grid.begin(tickets);
-  if (me == 0) due[0] = StopFlag(host, patience).due;
-  const Records trace{records, records_room};
-
-  begin_searches(graph, words, starts, renumbered, searches);
-  if (me < SEARCHES) unreached[me] = float(out_ends[vertices]);
-  for (int k = me; k < 3 * SEARCHES; k += MANY_BLOCK) sums[k] = 0;
-  grid.meet();
-  u32 status = FINISHED;
-  i32 depth = 0;
-  bool is_small = true;  // whether what is fresh next may as well be queued as it is merged
-  bool is_all = false;   // whether so much was pushed that no group was told, and all are merged
-  for (i32 level = 0;; ++level) {
-    // What is queued is counted, by merge or by expand_groups, in words that levels use by turns.
-    u64 *counts = control + 1 + (level & 1) * 4;
-    if (is_first && me < 4) store_relaxed(&control[1 + (~level & 1) * 4 + me], u64(0));
-    const Tally tally{tallies + level % 3 * Tally::SIZE};
-    Counted counted = {{0, 0}, {0, 0}, 0};
-    merge(graph, words, Queues{parts, rows, counts}, is_small, is_all, wanted, level, counted, my_held);
-    tally.add(counted, block_vertices, block_edges);
-    grid.meet();
-
-    const Plan plan = planned(graph, tally, towards, favour, unreached, votes);
-    if (is_first && me < SEARCHES) {
-      const i64 found = i64(tally.vertices(me));
-      sums[me] += found;
-      sums[SEARCHES + me] += found * level;
-      if (found) sums[2 * SEARCHES + me] = level;
-    }
-    if (is_first && me < Tally::SIZE) tallies[(level + 1) % 3 * Tally::SIZE + me] = 0;
-    if (plan.going) depth = level;
-    if (is_scribe) {
-      u64 frontier = 0, edges = 0;
-      for (int s = 0; s < searches; ++s) frontier += tally.words[s], edges += tally.words[SEARCHES + s];
-      trace.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
-    }
-    if (room && plan.going && planes_for(level) > room) status = TOO_DEEP;
-    if (room && plan.going && level > 4 && opens_plane(level)) {
-      clear_plane(graph, words, level);
-      if (level >= limit) grid.meet();  // who writes a vertex's levels need not be who has cleared
-    }
-    if (status == TOO_DEEP || !plan.going || level >= limit) break;
-
-    const u64 pushing = plan.going & ~plan.pulling;
-    const bool is_queued = is_small && !plan.pulling;
-    const Queues queues{parts, rows, is_queued ? counts : counts + 2};
-    if (!is_queued) {
-      u32 *my_left = left + 2 * WARP * warp_in_block();
-      expand_groups(graph, words, queues, pushing, plan.pulling, my_left, my_held);
-      grid.meet();
-    }
-    is_all = pushing && tally.all() > MOST * float(vertices);
-    expand_queued(graph, words, queues, pushing, plan.pulling,
-                  !is_all ? CARE_MARK : plan.pulling ? CARE_TEST : CARE_NONE);
-    is_small = !plan.pulling && tally.all() < SMALL * float(out_ends[vertices]);
-    bool asks = false;
-    if (is_first && me == 0) {
-      StopFlag flag(host, patience);
-      flag.due = due[0];
-      asks = flag.is_up();
-      due[0] = flag.due;
-    }
-    if (grid.meet(asks)) {
-      status = STOPPED;
-      break;
-    }
-  }
-
-  if (status == FINISHED && levels) {
-    write_levels(words, u32(vertices), u32(n), renumbered, depth, width, levels, pitch);
-  }
-  if (is_first && me < searches) {
-    totals[me] = greatest(sums[me], i64(1));  // a start without edges is counted nowhere else
-    totals[SEARCHES + me] = sums[SEARCHES + me];
-    totals[2 * SEARCHES + me] = sums[2 * SEARCHES + me];
-  }
-  if (is_last_block(grid) && me == 0) {
-    tell_host(host, launch, HOST_STATUS, status);
-    tell_host(host, launch, HOST_RESULTS, u32(depth));
+  const u64 wanted = searches.count < SEARCHES ? (u64(1) << searches.count) - 1 : ~u64(0);
+  Course<Offset> course{graph, words, searches, queues, shared, control, results.tallies, StopFlag(host, patience),
+                        records, grid, wanted};
+  course.run();
+  if (course.status == FINISHED && results.levels) write_levels(words, graph.vertices, searches, course.depth, results);
+  course.write_totals(results.totals);
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(host, launch, HOST_STATUS, course.status);
+    tell_host(host, launch, HOST_RESULTS, u32(course.depth));
   }
 }
 

@@ -1,47 +1,77 @@
-// What searches from up to 64 starts at once share: bit s of a vertex's word belongs to search s.
+// Breadth-first search from up to 64 starts: what host and device share, and small functions. Bit s
+// of a vertex's word belongs to search s.
 #ifndef GRAPHLA_MANY
 #define GRAPHLA_MANY
 #include "collectives.cuh"
 
 namespace graphla {
 
-constexpr int MANY_BLOCK = 256;
+constexpr int MANY_BLOCK = MultiSearchTuning::block;
 constexpr int MANY_WARPS = MANY_BLOCK / WARP;
-constexpr int SEARCHES = 64;
+constexpr int SEARCHES = MultiSearchTuning::searches;
 constexpr int UNROLL = 4;  // edges that a lane has in flight
+static_assert(SEARCHES == 64, "one bit of a word per search");
 
+/// How searches choose a direction: each by itself, or all push, or all pull.
+enum Towards { AUTO = 0, PUSH = 1, PULL = 2 };
+
+/// The graph by rows (`out`) and by columns (`into`). Vertices from `vertices` on have no edges.
 template <class Offset> struct Graph {
-  i64 vertices;             // those with edges, 0..vertices - 1
+  i64 vertices;
   const Offset *out_ends;   // indptr
   const i32 *out;
-  const Offset *into_ends;  // null: nothing pulls
+  const Offset *into_ends;  // null: no search pulls
   const i32 *into;
-  const i32 *first;         // an in-neighbour of each that is tried first, or null
-  bool leads;               // whether that is the one that the row begins with
+  const i32 *first;         // the in-neighbor of each vertex that is tested first, or null
+  bool leads;               // whether `first` is also the first entry of the row
   const bool *allowed;      // the mask, or null
-  i32 longest;              // a row of more entries is long
-  i32 part;                 // entries of a task
+  i32 longest;              // most entries of a short row
+  i32 part;                 // entries of one task of a long row
 };
 
-/// What is known of the vertices.
+/// The searches of a launch. Starts are in the user's numbering.
+struct Searches {
+  const i32 *starts;
+  const i32 *renumbered;  // the graph's number of each of the user's n vertices, or null
+  i64 n;
+  i32 count;
+  i32 limit;              // the greatest level
+  i32 towards;            // as in Towards
+  float favor;            // a search pulls if the edges out of its frontier, times `favor`, exceed
+                          // the edges out of the vertices that it has not reached
+};
+
+/// The state of the vertices: words have one bit per search, groups have 32 vertices.
 struct Words {
-  u64 *seen, *next, *fresh;
-  u32 *open;    // by group: vertices that miss some search, may be reached, and have in-edges
-  u8 *touched;  // by group: next has got bits
-  u64 *had;     // by group: the searches that some vertex is fresh for; else fresh is of old
-  u64 *planes;
+  u64 *seen;    // n words, zero at first
+  u64 *next;    // as many words as vertices, zero at first
+  u64 *fresh;
+  u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
+  u8 *touched;  // per group, zero at first: some word of `next` has new bits
+  u64 *had;     // per group: the searches that some vertex is fresh for; if 0, `fresh` is outdated
+  u64 *planes;  // levels, see multi_source_bfs_levels.cuh
   i64 stride;   // of planes
-  int room;     // planes there are; 0: levels are not kept
+  i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// What is loaded of a vertex ahead of its turn, side by side.
+/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes times
+/// a power of two.
+template <class Level> struct Results {
+  u64 *tallies;   // of three levels, which are used in turn, zero at first: see Tally
+  i64 *totals;    // per search the vertices reached, the sum of their levels, and the greatest level
+  Level *levels;  // null: not wanted
+  i64 pitch;
+  i32 width;
+};
+
+/// The words and the row of a vertex, loaded while another vertex is processed.
 template <class Offset> struct Vertex {
   u64 seen, next;
   Offset begin, entries;
   i32 nearest;
 };
 
-/// *at |= bits, which nobody waits for.
+/// *at |= bits, without waiting for the old value.
 DEVICE void add_bits(u64 *at, u64 bits) {
 #ifdef GRAPHLA_SIMULATOR
   atomicOr(at, bits);
@@ -55,7 +85,7 @@ template <class T> DEVICE T reduce_or(T x) {
   return x;
 }
 
-/// Rows and columns of a 32 x 32 matrix of bits exchanged: lane i gives row i and gets column i.
+/// Transposes a 32 x 32 matrix of bits: lane i passes row i and gets column i.
 DEVICE u32 transposed(u32 x) {
   u32 keep = 0x0000ffffu;
   for (int j = WARP / 2; j; j /= 2) {
@@ -65,15 +95,6 @@ DEVICE u32 transposed(u32 x) {
     keep ^= keep << (j / 2);
   }
   return x;
-}
-
-/// The row that edge `edge` of a warp's rows lies in, where each lane's row ends at `end`.
-DEVICE int row_of_edge(u32 end, u32 edge) {
-  int row = 0;
-  for (int step = WARP / 2; step; step /= 2) {
-    if (__shfl_sync(ALL_LANES, end, row + step - 1) <= edge) row += step;
-  }
-  return row;
 }
 
 }  // namespace graphla

@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts at once: a bit each, 64 to a launch.
+"""Breadth-first searches from many starts at once: one bit per search, 64 searches per launch.
 
 Kernels: multi_source_bfs.cu, on persistent.cuh.
 Waits: for each launch.
@@ -6,6 +6,7 @@ Waits: for each launch.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,115 +14,114 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, size
+from graphla.backends.cuda.launch import INT32_END
 from graphla.backends.cuda.matvec import flags_of
-from graphla.backends.requests import Level
-from graphla.backends.traversals import Lengths, Reach
+from graphla.backends.requests import Level, MultiSearch, MultiSearchResult, Reach
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Array, Csr, Plan, VectorMask
+from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.formats import Array
 from graphla.settings import forced_direction
 
-SEARCHES = 64
-"""Searches of a launch, as in multi_source_bfs.cu."""
-TALLY = 2 * SEARCHES + 1
-"""Words of a level's counts, as in multi_source_bfs.cu."""
+
+@dataclass(frozen=True, slots=True)
+class MultiSearchTuning:
+    """Measured on an H200; the first three are constants of the kernel."""
+
+    block: int = 256  # threads
+    searches: int = 64  # per launch: the bits of a word
+    tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
+    longest: int = 64  # most entries of a row that a warp takes with its group; longer rows are cut
+    part: int = 256  # entries of a part of a long row
+    # A search pulls if the edges out of its frontier, times this, exceed those out of the vertices
+    # that it has not reached (Beamer's alpha).
+    favor: float = 14.0
+    planes: int = 12  # bits of a level, for which memory is reserved at first; int32 levels only
+    records: int = 4096  # most levels of a launch that a trace records
+
+
+TUNING = MultiSearchTuning()
+GRAPH, SEARCHES, WORDS, RESULTS = (
+    Struct("multi_source_bfs.cuh", name) for name in ("Graph", "Searches", "Words", "Results")
+)
+QUEUES = Struct("multi_source_bfs_expand.cuh", "Queues")
+RECORDS = Struct("persistent.cuh", "Records")
+Towards = enumeration("multi_source_bfs.cuh", "Towards")
+
 GROUP = 32
 """Vertices that a warp takes at a time."""
-LONGEST = 64
-"""A longer row is no matter of its vertex's group, but queued in parts."""
-PART = 256
-"""Entries of a part."""
-FAVOUR = 14.0
-"""A search pulls where the edges out of its frontier, times this, are more than those out of what
-it has yet to reach (Beamer's alpha)."""
-PLANES = 12
-"""Bits of a level that room is made for at first, where levels are int32."""
-RECORDS = 4096
-"""Levels of a launch that are told of, where it is traced."""
-TOWARDS = {"auto": 0, "push": 1, "pull": 2}  # as in multi_source_bfs.cu
 BYTE = np.dtype(np.uint8)
 
 
-def levels_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    levels: np.dtype[Any],
-    plan: Plan | None,
-    traced: bool,
-) -> Lengths:
-    """Levels, as the view of a table in which the k levels of a vertex lie together."""
-    search = _Searches(out, into, starts, mask, limit, plan)
-    table = xp.empty((out.nrows, _width(search.count, 16 // levels.itemsize)), levels)
-    for first in range(0, search.count, SEARCHES):
-        search.run(first, table[:, first : first + SEARCHES], RECORDS if traced else 0)
-    return Lengths(table[:, : search.count].T, search.trace)
+def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
+    """Return the levels of a search from each start, or how far each search came.
 
-
-def reach_of_many(
-    out: Csr,
-    into: Csr | None,
-    starts: Array,
-    *,
-    mask: VectorMask | None,
-    limit: int,
-    plan: Plan | None,
-) -> Reach:
-    """How many vertices each search reaches, the sum of their levels, and the greatest."""
-    search = _Searches(out, into, starts, mask, limit, plan)
-    totals = xp.empty((3, search.count), np.int64)
-    for first in range(0, search.count, SEARCHES):
-        batch = totals[:, first : first + SEARCHES]
-        batch[...] = search.run(first, None)[:, : batch.shape[1]]
-    return Reach(*totals)
+    Levels are a transposed view of a table in which the k levels of a vertex are adjacent.
+    """
+    search, size = _Searches(request), TUNING.searches
+    if request.levels is None:
+        totals = xp.empty((3, search.count), np.int64)
+        for first in range(0, search.count, size):
+            batch = totals[:, first : first + size]
+            batch[...] = search.run(first, None)[:, : batch.shape[1]]
+        return MultiSearchResult(None, Reach(*totals), [])
+    width = _width(search.count, 16 // request.levels.itemsize)
+    table = xp.empty((request.out.nrows, width), request.levels)
+    for first in range(0, search.count, size):
+        search.run(first, table[:, first : first + size])
+    return MultiSearchResult(table[:, : search.count].T, None, search.trace)
 
 
 def _width(count: int, each: int) -> int:
-    """The levels of a row of the table: of the last launch a power of two times 16 bytes."""
-    whole, rest = divmod(count, SEARCHES)
-    return whole * SEARCHES + (each << (-(-rest // each) - 1).bit_length() if rest else 0)
+    """Return the row length of the table; the last launch has a power of two times 16 bytes."""
+    whole, rest = divmod(count, TUNING.searches)
+    last = each << (-(-rest // each) - 1).bit_length() if rest else 0
+    return whole * TUNING.searches + last
 
 
 class _Searches:
-    """The graph as it is searched, in the plan's numbering if it has one, and what is searched."""
+    """The graph, in the plan's numbering if the plan has one, and the searches of a request."""
 
-    def __init__(
-        self,
-        out: Csr,
-        into: Csr | None,
-        starts: Array,
-        mask: VectorMask | None,
-        limit: int,
-        plan: Plan | None,
-    ) -> None:
-        relabelled = plan and plan.relabelled
-        self.n, self.limit, self.count = out.nrows, limit, starts.size
-        self.starts = xp.asarray(starts, np.int32)
-        self.allowed: Any = NULL
+    def __init__(self, request: MultiSearch) -> None:
+        out, into, plan, mask = request.out, request.into, request.plan, request.mask
+        self.n, self.limit, self.count = out.nrows, request.limit, request.starts.size
+        self.starts = xp.asarray(request.starts, np.int32)
+        allowed: Any = None
         if mask is not None:
             flags = flags_of(mask)
-            self.allowed = ~flags if mask.complement else flags
-        self.first: Any = plan.first if plan else NULL  # of a light plan not where its row begins
-        self.out, self.into, self.vertices, self.renumbered = out, into, self.n, NULL
+            allowed = ~flags if mask.complement else flags
+        first = plan.first if plan else None
+        relabelled = plan and plan.relabelled
+        vertices, self.renumbered = self.n, None
         if relabelled:
-            self.out, self.into, self.first = relabelled.out, relabelled.into, relabelled.first
-            self.vertices, self.renumbered = relabelled.active, relabelled.new
+            out, into, first = relabelled.out, relabelled.into, relabelled.first
+            vertices, self.renumbered = relabelled.active, relabelled.new
             if mask is not None:
-                self.allowed = self.allowed[relabelled.old]
-        if self.into is None:
-            self.first = NULL
+                allowed = allowed[relabelled.old]
+        self.out, self.vertices = out, vertices
+        self.tuning = tuning = current(TUNING)
+        self.graph = GRAPH(
+            vertices=vertices,
+            out_ends=out.indptr,
+            out=out.indices,
+            into_ends=None if into is None else into.indptr,
+            into=None if into is None else into.indices,
+            first=None if into is None else first,
+            leads=bool(relabelled),  # in a light plan, `first` is any entry of the row
+            allowed=allowed,
+            longest=tuning.longest,
+            part=tuning.part,
+        )
+        self.records = tuning.records if request.traced else 0
         self.trace: list[Level] = []
-        self.room = PLANES
+        self.room = tuning.planes
 
-    def run(self, first: int, table: Array | None, records: int = 0) -> Array:
-        """The searches from `first` on, their levels in the table; what they come to (3 x 64)."""
+    def run(self, first: int, table: Array | None) -> Array:
+        """Run the searches from `first` on, write the levels, and return the totals (3 x 64)."""
         dtype = BYTE if table is None else table.dtype
         while True:
             room = 0 if table is None else 8 if dtype == BYTE else self.room
-            status, depth, totals = self._launch(first, table, dtype, room, records)
+            status, depth, totals = self._launch(first, table, dtype, room)
             if status == persistent.FINISHED and not (dtype == BYTE and room and depth > 254):
                 return totals
             if dtype == BYTE:
@@ -132,54 +132,72 @@ class _Searches:
             self.room = min(2 * self.room, 31)
 
     def _launch(
-        self, first: int, table: Array | None, dtype: np.dtype[Any], room: int, records: int
+        self, first: int, table: Array | None, dtype: np.dtype[Any], room: int
     ) -> tuple[int, int, Array]:
-        out, into, n, vertices = self.out, self.into, self.n, self.vertices
-        starts = self.starts[first : first + SEARCHES]
+        out, vertices, tuning = self.out, self.vertices, self.tuning
+        starts = self.starts[first : first + tuning.searches]
         groups = -(-vertices // GROUP)
-        zeroed = xp.zeros(n + vertices + 3 * TALLY + -(-groups // 8), xp.uint64)
-        seen, rest = zeroed[:n], zeroed[n:]
+        tally = 3 * tuning.tally
+        zeroed = xp.zeros(self.n + vertices + tally + -(-groups // 8), xp.uint64)
+        seen, rest = zeroed[: self.n], zeroed[self.n :]
         upcoming, rest = rest[:vertices], rest[vertices:]
-        tallies, touched = rest[: 3 * TALLY], rest[3 * TALLY :].view(xp.uint8)
-        fresh, planes = xp.empty(vertices, xp.uint64), xp.empty(room * vertices, xp.uint64)
-        open_to, had = xp.empty(groups, xp.uint32), xp.empty(groups, xp.uint64)
-        most = out.nvals // (LONGEST + 1) + out.nvals // PART + 1
-        parts = xp.empty(2 * most, xp.uint64)
-        rows = xp.empty(vertices, xp.int32)
-        totals = xp.empty((3, SEARCHES), xp.int64)
-        trace: Any = xp.zeros((records, 4), xp.uint64) if records else NULL
-        pull = (NULL, NULL) if into is None else (into.indptr, into.indices)
-        written = (NULL, size(0), np.int32(0))
-        if table is not None:
-            pitch = table.strides[0] // dtype.itemsize
-            written = (np.uint64(table.data.ptr), size(pitch), np.int32(table.shape[1]))
-        kernel = load("multi_source_bfs.cu", "search_many", NOTHING, out.indptr.dtype, dtype)
-        wanted = max(-(-groups // (BLOCK // GROUP)), out.nvals // (BLOCK * 8), 1)
+        tallies, touched = rest[:tally], rest[tally:].view(xp.uint8)
+        most = out.nvals // (tuning.longest + 1) + out.nvals // tuning.part + 1
+        totals = xp.empty((3, tuning.searches), xp.int64)
+        records: Any = xp.zeros((self.records, 4), xp.uint64) if self.records else None
+        kernel = load(
+            "multi_source_bfs.cu", "search_many", NOTHING, out.indptr.dtype, dtype, constants=tuning
+        )
+        block = tuning.block
+        wanted = max(-(-groups // (block // GROUP)), out.nvals // (block * 8), 1)
         status, depth = persistent.run(
             kernel,
-            min(persistent.grid(kernel, BLOCK), wanted),
-            BLOCK,
-            *(
-                size(vertices),
-                size(n),
-                np.int32(starts.size),
-                np.int32(min(self.limit, INT32_END - 1)),
+            min(persistent.grid(kernel, block), wanted),
+            block,
+            self.graph,
+            WORDS(
+                seen=seen,
+                next=upcoming,
+                fresh=xp.empty(vertices, xp.uint64),
+                open=xp.empty(groups, xp.uint32),
+                touched=touched,
+                had=xp.empty(groups, xp.uint64),
+                planes=xp.empty(room * vertices, xp.uint64),
+                stride=vertices,
+                room=room,
             ),
-            *(np.int32(TOWARDS[forced_direction()]), np.float32(FAVOUR)),
-            *(np.int32(LONGEST), np.int32(PART)),
-            *(out.indptr, out.indices, *pull, self.first, np.bool_(self.renumbered is not NULL)),
-            *(self.allowed, starts, self.renumbered),
-            *(seen, upcoming, fresh, open_to, touched, had, planes, np.int32(room)),
-            *(parts, rows, tallies, totals, *written, trace, size(records)),
+            SEARCHES(
+                starts=starts,
+                renumbered=self.renumbered,
+                n=self.n,
+                count=starts.size,
+                limit=min(self.limit, INT32_END - 1),
+                towards=Towards[forced_direction().upper()],
+                favor=tuning.favor,
+            ),
+            QUEUES(
+                parts=xp.empty(2 * most, xp.uint64),
+                rows=xp.empty(vertices, xp.int32),
+                counts=None,
+            ),
+            _results(tallies, totals, table),
+            RECORDS(at=records, room=self.records),
             results=1,
         )
-        if records:
-            self.trace += _levels(trace.get(), depth)
+        if records is not None:
+            self.trace += _levels(records.get(), depth)
         return status, depth, totals
 
 
+def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
+    if table is None:
+        return RESULTS(tallies=tallies, totals=totals, levels=None, pitch=0, width=0)
+    at, pitch = table.data.ptr, table.strides[0] // table.itemsize  # some columns of a table
+    return RESULTS(tallies=tallies, totals=totals, levels=at, pitch=pitch, width=table.shape[1])
+
+
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """What a traced launch has recorded as each level began, and as it found that none follows."""
+    """Return the levels of a traced launch; it has recorded the begin of each, and the end."""
     rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)

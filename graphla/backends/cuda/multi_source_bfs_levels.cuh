@@ -100,15 +100,17 @@ struct Planes {
   }
 };
 
-/// Levels in the user's numbering: row v of `levels` begins at v * pitch, and is `width` long, 16
-/// bytes times a power of two.
-///
-/// A lane loads the words of one vertex, turns its code into levels bit by bit, and then writes 16
-/// bytes of a row, with the lanes beside it.
+/// Writes the levels in the user's numbering. A lane loads the words of one vertex, decodes its levels
+/// bit by bit, and then writes 16 bytes of a row, next to the lanes before and after it.
 template <class Level>
-DEVICE void write_levels(const Words &words, u32 active, u32 n, const i32 *renumbered, i32 depth,
-                         int width, Level *levels, i64 pitch) {
+DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searches, i32 depth,
+                         const Results<Level> &results) {
   constexpr int EACH = 16 / sizeof(Level);
+  const u32 active = u32(vertices), n = u32(searches.n);
+  const i32 *renumbered = searches.renumbered;
+  Level *levels = results.levels;
+  const i64 pitch = results.pitch;
+  const int width = results.width;
   const int used = least(planes_for(depth), words.room);
   const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
   const u32 begin = u32(thread_in_grid()), step = u32(threads_in_grid());

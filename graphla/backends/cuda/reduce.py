@@ -15,9 +15,9 @@ from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     ISO,
     NULL,
-    Answer,
     blocks,
     counter,
+    next_answer,
     number,
     read,
     repeat_value,
@@ -60,7 +60,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         folds = xp.empty(parts, dtype)
         made = _fold_parts(values, monoid, present, parts, folds)
         values, present = folds[:made], None
-    answer = Answer()
+    answer = next_answer()
     _fold_parts(values, monoid, present, 1, answer.pointer)
     answer.wait()
     return answer.value(0, dtype)

@@ -15,8 +15,8 @@ from graphla.backends.cuda.launch import (
     ISO,
     NO_PLACES,
     NULL,
-    Answer,
     blocks,
+    next_answer,
     number,
     offset_dtype,
     places,
@@ -76,7 +76,7 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     indices, new = xp.empty(v.nvals, np.int32), v.values
     if has_values:
         new = xp.empty(v.nvals, v.values.dtype)
-    answer, spec = Answer(), (cuda_ops.mapping, op)
+    answer, spec = next_answer(), (cuda_ops.mapping, op)
     kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
     outputs = (indices, new if has_values else NULL, answer.pointer)
     thunk = scalar(thunk, op.thunk_type.np_type)
@@ -99,7 +99,7 @@ def scan_and_count(ends: Array) -> int:
     if ends.size > ONE_BLOCK:
         add_up(ends)
         return number(ends[-1])
-    answer = Answer()
+    answer = next_answer()
     _scan(ends, answer.pointer, NULL)
     return answer.wait()
 
@@ -109,7 +109,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
     if ends.size > ONE_BLOCK:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
-    answer, narrow = Answer(), xp.empty(ends.size, np.int32)
+    answer, narrow = next_answer(), xp.empty(ends.size, np.int32)
     _scan(ends, answer.pointer, narrow)
     nvals = answer.wait()
     return (narrow if offset_dtype(nvals) == narrow.dtype else ends), nvals

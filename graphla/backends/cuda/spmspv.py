@@ -14,16 +14,18 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla import settings
 from graphla.backends import Side
 from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
+    CSR,
     INT32_END,
-    Answer,
+    NOT_READ,
     blocks,
     counter,
-    csr,
+    next_answer,
     number,
     read,
     size,
@@ -47,7 +49,6 @@ from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import Array, BitmapVector, Counted, Csr, FullVector, SparseVector, VectorMask
-from graphla.settings import config
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
@@ -74,6 +75,9 @@ class SpmspvTuning:
 
 TUNING = SpmspvTuning()
 
+LARGE = 1 << 20
+"""Elements of an array of which a small part is copied, so that the rest is freed."""
+
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
 
@@ -84,22 +88,25 @@ def push(
     """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
     plan = plan_of(semiring, side)
     n = columns.ncols
-    if not n or not columns.nvals or not u.nvals or (mask is not None and lets_none(mask)):
+    if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    constant = constant_of(plan, columns.values, u.values)
-    edges = _Edges(columns, u, plan, mask)
+    if mask is not None and mask.indices is not None and lets_none(mask):
+        return nothing(n, plan.dtype)
+    constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
+    edges = _Edges(columns, u, plan, mask, current(TUNING))
     if not edges.most:
         return nothing(n, plan.dtype)
     if constant is not None:
         indices, count = edges.claim(Way.CLAIM_ALONE, None)
         return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
-    if config.deterministic and not plan.is_exact:
+    if not plan.is_exact and settings.current().deterministic:
         return _push_in_order(edges, semiring)
     if plan.is_any:
-        values = xp.empty(edges.room, plan.dtype)
+        values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(Way.CLAIM, values)
-        return SparseVector(n, indices, _cut(values, count), False)
-    if edges.expected * current(TUNING).dense >= n:
+        values = values[:count] if edges.room < LARGE else _cut(values, count)
+        return SparseVector(n, indices, values, False)
+    if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
@@ -164,11 +171,17 @@ def _seconds(monoid: TypedMonoid) -> TypedSemiring:
 class _Edges:
     """The edges of a frontier: how many at most, how they are cut, and what runs over them."""
 
-    def __init__(self, columns: Csr, u: SparseVector, plan: Plan, mask: VectorMask | None) -> None:
+    def __init__(
+        self,
+        columns: Csr,
+        u: SparseVector,
+        plan: Plan,
+        mask: VectorMask | None,
+        tuning: SpmspvTuning,
+    ) -> None:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
-        self.n = columns.ncols
-        nvals, entries = columns.nvals, u.nvals
-        tuning = current(TUNING)
+        self.n, self.tuning = columns.ncols, tuning
+        nvals, entries = columns.indices.size, u.indices.size
         self.longest = longest(columns) if nvals > tuning.small else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
@@ -176,9 +189,13 @@ class _Edges:
         self.flags, self.complement = None, False
         self.is_masked = mask is not None
         if mask is not None:
-            self.flags, self.complement = flags_of(mask), mask.complement
+            self.flags, self.complement = mask.present, mask.complement
+            if self.flags is None:
+                self.flags = flags_of(mask)
         self.bits: Any = None
-        self.ends, total = measured.take(columns, u.indices)
+        self.ends, total = None, 0
+        if measured.last is not None:
+            self.ends, total = measured.take(columns, u.indices)
         if self.ends is not None:
             self.most, self.expected, self.room = total, total, min(total, self.n)
         elif self.most > (tuning.modest if self.longest <= tuning.short else tuning.small):
@@ -199,26 +216,38 @@ class _Edges:
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """The outputs that the edges reach, each once, in no order; and how many."""
-        indices = xp.empty(self.room, xp.int32)
+        indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
-            answer = Answer()
-            self.run(way, w=w, indices=indices, count=answer.pointer)
+            answer = next_answer()
+            self.run(way, w=w, indices=indices, count=answer.address)
             found = answer.wait()
         else:
             self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
-        return _cut(indices, found), found
+        return indices[:found] if self.room < LARGE else _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a, a_type, a_kept = read(columns.values, plan.reads_a and has_terms)
-        v, u_type, u_kept = read(u.values, plan.reads_u and has_terms)
+        a = v = None
+        _, a_type, a_kept = _, u_type, u_kept = NOT_READ
+        if plan.reads_a and has_terms:
+            a, a_type, a_kept = read(columns.values)
+        if plan.reads_u and has_terms:
+            v, u_type, u_kept = read(u.values)
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
-        frontier = FRONTIER(entries=u.nvals, indices=u.indices, values=v, ends=self.ends)
+        entries = u.indices.size
+        frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
+        matrix = CSR(
+            indptr=columns.indptr,
+            indices=columns.indices,
+            values=a,
+            nrows=columns.nrows,
+            ncols=columns.ncols,
+        )
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -229,17 +258,17 @@ class _Edges:
             w=w,
             count=count,
         )
-        tuning = current(TUNING)
+        tuning = self.tuning
         if self.ends is not None:
             grid = few_blocks(-(-self.most // tuning.tile))
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
-            kernel(grid, BLOCK, frontier, csr(columns, a), outputs)
+            kernel(grid, BLOCK, frontier, matrix, outputs)
             return
         threads = min(32, 1 << max(0, self.longest // 2).bit_length())
         name = "push_alone" if self.is_alone else "push_columns"
-        shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(u.nvals * threads), BLOCK)
+        shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(entries * threads), BLOCK)
         kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
-        kernel(*shape, frontier, np.int32(threads), csr(columns, a), outputs)
+        kernel(*shape, frontier, np.int32(threads), matrix, outputs)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
@@ -250,9 +279,8 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int) -> Array:
-    """The first `count`; in memory of their own where they are few."""
+    """The first `count`; of a large array, in memory of their own where they are few."""
     if count == array.size:
         return array
-    return (
-        array[:count] if count * 8 >= array.size or array.size < 1 << 20 else array[:count].copy()
-    )
+    is_few = array.size >= LARGE and count * 8 < array.size
+    return array[:count].copy() if is_few else array[:count]

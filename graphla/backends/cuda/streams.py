@@ -41,11 +41,13 @@ __all__ = ["explain"]
 
 
 class Stamp:
-    """A moment of a stream."""
+    """A moment of a stream: by default the one that the current stream has come to."""
 
     __slots__ = ("event", "ptr", "stream", "thread")
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any = None) -> None:
+        if stream is None:
+            stream = get_current_stream()
         self.stream = stream
         self.ptr = stream.ptr
         self.event: Any = None
@@ -74,11 +76,6 @@ class Stamp:
                 if self.event is None:
                     self.seal()
         stream.wait_event(self.event)
-
-
-def stamp() -> Stamp:
-    """The moment that the current stream has come to."""
-    return Stamp(get_current_stream())
 
 
 def added(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
@@ -132,13 +129,12 @@ def depart(stamps: Iterable[Stamp]) -> None:
 
 def foreign(operands: Iterable[Any]) -> list[Stamp]:
     """The stamps of these forms that are of other streams than the current one."""
-    now = get_current_stream()
-    return [
-        each
-        for x in operands
-        for each in getattr(x, "stamps", ())
-        if each.stream is not now and each.is_foreign_to(now)
-    ]
+    now, away = get_current_stream(), []
+    for x in operands:  # comprehensions cost a call
+        for each in getattr(x, "stamps", ()):
+            if each.stream is not now and each.is_foreign_to(now):
+                away.append(each)
+    return away
 
 
 def wait() -> None:

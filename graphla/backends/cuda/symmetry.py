@@ -20,9 +20,9 @@ from graphla.backends.cuda.launch import (
     tiles,
     to_numbers,
 )
-from graphla.backends.traversals import Symmetry, nan_bits
+from graphla.backends.requests import Symmetry
 from graphla.compilers.cuda import NOTHING, load
-from graphla.formats import Csr, is_iso
+from graphla.formats import Csr, is_iso, nan_bits
 
 _key = tuple(np.uint64(randbits(64)) for _ in range(3))
 """The random key of this process. Without it, nobody can construct a matrix with a false result."""

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends import backend, requests
-from graphla.backends import traversals as verbs
 from graphla.formats import Csr
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.request import full, lift
@@ -118,7 +117,7 @@ class Dependencies:
         total, counts = None, []
         for part in batches(self.A, self.sources.size, "betweenness", cost=COST):
             begin = perf_counter()
-            found = do.dependencies(
+            request = requests.Dependencies(
                 csr,
                 do.asarray(self.sources[part], np.int32),
                 is_weighted=self.is_weighted,
@@ -126,6 +125,7 @@ class Dependencies:
                 reach=self.reach,
                 plan=None if a.device == "cpu" else a.plan_now(),
             )
+            found = do.dependencies(request)
             if found is None:
                 return None
             a.spend(perf_counter() - begin)
@@ -148,9 +148,12 @@ def _count_entries(a: MatrixForms, of_columns: bool) -> VectorForms | None:
     return full(a.device, FP64, counts.astype(np.float64))
 
 
-def _add(total: verbs.Dependencies, other: verbs.Dependencies) -> verbs.Dependencies:
+def _add(
+    total: requests.DependenciesResult, other: requests.DependenciesResult
+) -> requests.DependenciesResult:
     """Add the dependencies of another batch in the arrays of `total`."""
-    for array, term in zip(total[:3], other[:3], strict=True):
+    for name in ("totals", "edges", "reached"):
+        array, term = getattr(total, name), getattr(other, name)
         if array is not None:
             array += term
     return total

@@ -127,14 +127,14 @@ def search(
             out,
             into,
             starts,
-            mask=mask,
-            limit=FOREVER if limit is None else min(limit, FOREVER),
-            levels=levels,
-            parents=parents,
-            direction=towards,
-            plan=plan,
-            traced=bool(recorders()),
-            meanwhile=meanwhile,
+            mask,
+            FOREVER if limit is None else min(limit, FOREVER),
+            levels,
+            parents,
+            towards,
+            plan,
+            bool(recorders()),
+            meanwhile,
         )
     )
     seconds = perf_counter() - begin

@@ -1,14 +1,11 @@
 """Dependencies on the shortest paths from some sources, one after another (U. Brandes, 2001).
 
-For each source, `queue` holds the vertices that it reaches, nearest first. `sigma` counts shortest
-paths to each of them; `share`, in the reverse order, is what each such path carries:
-share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w that lie on shortest paths. Between two
-sources `place` is -1 everywhere, and `sigma` and `share` are 0.
-
-Of weights, `distance` are the least so far, and `heap` has the vertices not settled yet, the
-nearest at its root; `place(v)` is where v stands in it, and once settled, -2 less where in the
-queue: an edge lies on shortest paths where its weight is the difference exactly.
+share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w that lie on shortest paths is the part
+that each of the sigma(v) shortest paths to v carries. An edge lies on shortest paths if its weight
+is exactly the difference of the distances of its ends.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,197 +15,199 @@ BATCH = 1023
 FINISHED, STOPPED = range(2)
 
 
-def rise(kept_heap, kept_place, distance, at):
-    """The vertex at `at` in the heap goes up to where it belongs."""
-    v = kept_heap[at]
+class Graph(NamedTuple):
+    """The matrix by rows, and its weights."""
+
+    indptr: Any
+    indices: Any
+    weights: Any
+    step: Any  # of weights: 0 if all are equal
+
+
+class Sums(NamedTuple):
+    """What is added up over the sources."""
+
+    totals: Any
+    edges: Any
+    reached: Any
+    counts: Any  # one number per source
+
+
+class Paths(NamedTuple):
+    """The shortest paths from one source.
+
+    Between two sources `place` is -1 everywhere, and `sigma` and `share` are 0.
+    """
+
+    place: Any  # the level; with weights the place in the heap, and once settled -2 - that in queue
+    sigma: Any  # the number of shortest paths to each vertex
+    share: Any
+    queue: Any  # the vertices that the source reaches, nearest first
+    heap: Any  # of weights: the vertices not settled yet, the nearest at the root
+    distance: Any  # of weights: the least so far
+    stop: Any
+
+
+def rise(heap, place, distance, at):
+    """Move the vertex at place `at` of the heap up to where it belongs."""
+    v = heap[at]
     d = distance[v]
     while at > 0:
         above = (at - 1) >> 1
-        other = kept_heap[above]
+        other = heap[above]
         if distance[other] <= d:
             break
-        kept_heap[at] = other
-        kept_place[other] = at
+        heap[at] = other
+        place[other] = at
         at = above
-    kept_heap[at] = v
-    kept_place[v] = at
+    heap[at] = v
+    place[v] = at
 
 
-def sink(kept_heap, kept_place, distance, size):
-    """The vertex at the root goes down to where it belongs, in a heap of `size`."""
-    v = kept_heap[0]
+def sink(heap, place, distance, size):
+    """Move the vertex at the root down to where it belongs, in a heap of `size` vertices."""
+    v = heap[0]
     d = distance[v]
     at = 0
     while True:
         below = 2 * at + 1
         if below >= size:
             break
-        if below + 1 < size and distance[kept_heap[below + 1]] < distance[kept_heap[below]]:
+        if below + 1 < size and distance[heap[below + 1]] < distance[heap[below]]:
             below += 1
-        other = kept_heap[below]
+        other = heap[below]
         if d <= distance[other]:
             break
-        kept_heap[at] = other
-        kept_place[other] = at
+        heap[at] = other
+        place[other] = at
         at = below
-    kept_heap[at] = v
-    kept_place[v] = at
+    heap[at] = v
+    place[v] = at
 
 
-def by_levels(indptr, indices, kept_place, kept_sigma, kept_queue, kept_stop, source):
+def by_levels(graph, kept_paths, source):
     """Queue the vertices that `source` reaches, and return their number.
 
     `place` becomes the level of each vertex, and `sigma` its number of shortest paths. If a stop is
     requested, the loop ends early with only some of the vertices; `by_distance` does the same.
     """
-    kept_place[source] = 0
-    kept_sigma[source] = 1.0
-    kept_queue[0] = source
+    indptr, indices, _, _ = graph
+    place, sigma, _, queue, _, _, stop = kept_paths
+    place[source] = 0
+    sigma[source] = 1.0
+    queue[0] = source
     head, tail = ZERO, ONE
     while head < tail:
-        if head & np.uint64(BATCH) == ZERO and kept_stop[0]:
+        if head & np.uint64(BATCH) == ZERO and stop[0]:
             break
-        v = np.uint64(kept_queue[head])
+        v = np.uint64(queue[head])
         head += ONE
-        ahead = kept_place[v] + 1
-        sigma = kept_sigma[v]
+        ahead = place[v] + 1
+        paths = sigma[v]
         for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
             w = np.uint64(indices[p])
-            at = kept_place[w]
+            at = place[w]
             if at < 0:
                 at = ahead
-                kept_place[w] = ahead
-                kept_queue[tail] = np.int32(w)
+                place[w] = ahead
+                queue[tail] = np.int32(w)
                 tail += ONE
             if at == ahead:
-                kept_sigma[w] += sigma
+                sigma[w] += paths
     return np.int64(tail)
 
 
-def by_distance(
-    indptr,
-    indices,
-    weights,
-    step,
-    kept_place,
-    kept_sigma,
-    kept_queue,
-    kept_heap,
-    distance,
-    kept_stop,
-    source,
-):
-    """The same of weights, by Dijkstra: `place` is -2 - where in the queue."""
+def by_distance(graph, kept_paths, source):
+    """Like `by_levels` for least weights, by Dijkstra; `place` becomes -2 - place in the queue."""
+    indptr, indices, weights, step = graph
+    place, sigma, _, queue, heap, distance, stop = kept_paths
     distance[source] = 0.0
-    kept_sigma[source] = 1.0
-    kept_heap[0] = source
-    kept_place[source] = 0
+    sigma[source] = 1.0
+    heap[0] = source
+    place[source] = 0
     size, tail = 1, 0
     while size:
-        if tail & BATCH == 0 and kept_stop[0]:
+        if tail & BATCH == 0 and stop[0]:
             break
-        v = kept_heap[0]
+        v = heap[0]
         size -= 1
-        last = kept_heap[size]
+        last = heap[size]
         if size:
-            kept_heap[0] = last
-            sink(kept_heap, kept_place, distance, size)
-        kept_place[v] = -2 - tail
-        kept_queue[tail] = v
+            heap[0] = last
+            sink(heap, place, distance, size)
+        place[v] = -2 - tail
+        queue[tail] = v
         tail += 1
-        far, sigma = distance[v], kept_sigma[v]
+        far, paths = distance[v], sigma[v]
         for p in range(indptr[v], indptr[v + 1]):
             w = indices[p]
-            at = kept_place[w]
+            at = place[w]
             if at < -1:
                 continue
             there = far + weights[p * step]
             if at == -1:
                 distance[w] = there
-                kept_sigma[w] = sigma
-                kept_heap[size] = w
-                rise(kept_heap, kept_place, distance, size)
+                sigma[w] = paths
+                heap[size] = w
+                rise(heap, place, distance, size)
                 size += 1
             elif there < distance[w]:
                 distance[w] = there
-                kept_sigma[w] = sigma
-                rise(kept_heap, kept_place, distance, at)
+                sigma[w] = paths
+                rise(heap, place, distance, at)
             elif there == distance[w]:
-                kept_sigma[w] += sigma
+                sigma[w] += paths
     return tail
 
 
 def dependencies(
-    indptr,
-    indices,
-    weights,
+    graph: Graph,
     sources,
-    out_totals,
-    out_edges,
-    out_reached,
-    out_counts,
-    kept_place,
-    kept_sigma,
-    kept_share,
-    kept_queue,
-    kept_heap,
-    kept_distance,
-    kept_stop,
-    step,
+    out_sums: Sums,
+    kept_paths: Paths,
     is_weighted,
     of_edges,
     reach,
     first,
     last,
 ):
-    """The sources first..last - 1, added up; why it ended."""
+    """Add up the dependencies of the sources first..last - 1, and return why the loop ended."""
+    indptr, indices, weights, step = graph
+    totals, edges, reached, counts = out_sums
+    place, sigma, share, queue, _, distance, stop = kept_paths
     for s in range(first, last):
-        if kept_stop[0]:
+        if stop[0]:
             return STOPPED
         source = sources[s]
         if is_weighted:
-            count = by_distance(
-                indptr,
-                indices,
-                weights,
-                step,
-                kept_place,
-                kept_sigma,
-                kept_queue,
-                kept_heap,
-                kept_distance,
-                kept_stop,
-                source,
-            )
+            count = by_distance(graph, kept_paths, source)
         else:
-            count = by_levels(
-                indptr, indices, kept_place, kept_sigma, kept_queue, kept_stop, source
-            )
-        out_counts[s] = count
+            count = by_levels(graph, kept_paths, source)
+        counts[s] = count
         for t in range(count - 1, -1, -1):
-            if t & BATCH == 0 and kept_stop[0]:
+            if t & BATCH == 0 and stop[0]:
                 return STOPPED
-            v = np.uint64(kept_queue[t])
-            at, sigma = kept_place[v], kept_sigma[v]
+            v = np.uint64(queue[t])
+            at, paths = place[v], sigma[v]
             total = 0.0
             for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 w = np.uint64(indices[p])
                 if is_weighted:
-                    far = kept_distance[v] + weights[np.int64(p) * step]
-                    is_on = kept_place[w] < at and kept_distance[w] == far
+                    far = distance[v] + weights[np.int64(p) * step]
+                    is_on = place[w] < at and distance[w] == far
                 else:
-                    is_on = kept_place[w] == at + 1
+                    is_on = place[w] == at + 1
                 if is_on:
-                    total += kept_share[w]
+                    total += share[w]
                     if of_edges:
-                        out_edges[p] += sigma * kept_share[w]
-            kept_share[v] = 1.0 / sigma + total
+                        edges[p] += paths * share[w]
+            share[v] = 1.0 / paths + total
             if v != np.uint64(source):
-                out_totals[v] += sigma * total
+                totals[v] += paths * total
                 if reach:
-                    out_reached[v] += 1
+                    reached[v] += 1
         for t in range(count):
-            v = kept_queue[t]
-            kept_place[v] = -1
-            kept_sigma[v] = 0.0
+            v = queue[t]
+            place[v] = -1
+            sigma[v] = 0.0
     return FINISHED

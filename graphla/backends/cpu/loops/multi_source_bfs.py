@@ -1,10 +1,10 @@
 """Up to 64 breadth-first searches at once: bit b of a word of each vertex is search b's.
 
-levels(v, b) = the least number of edges from start b to v. Bits of `seen` are set for the searches
-that reached v, all of them where no search may; those of `now`, for whom it was in this level; of
-`next`, in the next one. One look at an edge serves all the searches that meet there. `queue` holds
-the vertices with a bit in `now`, then, in its other half, those with a bit in `next`, by turns.
+levels(v, b) = the least number of edges from start b to v. An edge that several searches meet at
+one level is read once for all of them.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,34 @@ FINISHED, STOPPED, TOO_DEEP = range(3)
 PUSHED = 2
 
 
+class Graph(NamedTuple):
+    """The matrix by rows and, to pull, by columns."""
+
+    indptr: Any
+    indices: Any
+    into_indptr: Any
+    into_indices: Any
+
+
+class Results(NamedTuple):
+    """Tables with one column per search; one of them is written."""
+
+    levels: Any  # (n, searches)
+    reach: Any  # (3, searches): vertices reached, the sum of their levels, and the greatest
+
+
+class Words(NamedTuple):
+    """One word of 64 searches per vertex."""
+
+    seen: Any  # searches that reached v; all bits are set if v is masked out
+    now: Any  # searches that reached v at this level
+    next: Any  # searches that reach v at the next level
+    queue: Any  # vertices with a bit in `now` and in `next`, alternately in its two halves
+    stop: Any
+
+
 def lowest(word):
-    """The place of the lowest set bit of a word that is not zero."""
+    """Return the place of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -26,17 +52,9 @@ def lowest(word):
 
 
 def search(
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    out_levels,
-    out_reach,
-    kept_seen,
-    kept_now,
-    kept_next,
-    kept_queue,
-    kept_stop,
+    graph: Graph,
+    out_results: Results,
+    kept_words: Words,
     first,
     everyone,
     size,
@@ -45,75 +63,78 @@ def search(
     limit,
     deepest,
 ):
-    """All levels, into the columns of `levels` from `first` on; why it ended.
+    """Run all levels of up to 64 searches, and return why the loop ended.
 
-    Or, without levels, what they come to, into those of `reach`: how many vertices there are, the
-    sum of their levels, and the greatest.
+    The searches have the columns of the results from `first` on: of `levels` if `has_levels` is
+    set, otherwise of `reach`.
     """
-    n = np.uint64(kept_seen.size)
+    indptr, indices, into_indptr, into_indices = graph
+    levels, reach = out_results
+    seen, now, ahead, queue, stop = kept_words
+    n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    left = np.int64(b_indices.size)  # entries of the rows that some search has still to reach
+    left = np.int64(into_indices.size)  # entries of the rows that some search has still to reach
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0
         for t in range(size):
-            k = np.uint64(kept_queue[here + t])
-            edges += np.int64(a_indptr[k + ONE]) - np.int64(a_indptr[k])
+            k = np.uint64(queue[here + t])
+            edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
         if may_pull and PUSHED * edges > left + np.int64(n):
             for v in range(n):
-                if v & BATCH == ZERO and kept_stop[0]:
+                if v & BATCH == ZERO and stop[0]:
                     return STOPPED
-                wanted = full & ~kept_seen[v]
+                wanted = full & ~seen[v]
                 if wanted == ZERO:
                     continue
                 found = ZERO
-                for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
-                    found |= kept_now[np.uint64(b_indices[p])]
+                for p in range(np.uint64(into_indptr[v]), np.uint64(into_indptr[v + ONE])):
+                    found |= now[np.uint64(into_indices[p])]
                     if found & wanted == wanted:
                         break
                 if found & wanted:
-                    kept_next[v] = found & wanted
-                    kept_queue[there + count] = np.int32(v)
+                    ahead[v] = found & wanted
+                    queue[there + count] = np.int32(v)
                     count += ONE
         else:
             for t in range(size):
-                if t & BATCH == ZERO and kept_stop[0]:
+                if t & BATCH == ZERO and stop[0]:
                     return STOPPED
-                k = np.uint64(kept_queue[here + t])
-                now = kept_now[k]
-                for p in range(np.uint64(a_indptr[k]), np.uint64(a_indptr[k + ONE])):
-                    o = np.uint64(a_indices[p])
-                    new = now & ~kept_seen[o]
+                k = np.uint64(queue[here + t])
+                bits = now[k]
+                for p in range(np.uint64(indptr[k]), np.uint64(indptr[k + ONE])):
+                    o = np.uint64(indices[p])
+                    new = bits & ~seen[o]
                     if new:
-                        if kept_next[o] == ZERO:
-                            kept_queue[there + count] = np.int32(o)
+                        if ahead[o] == ZERO:
+                            queue[there + count] = np.int32(o)
                             count += ONE
-                        kept_next[o] |= new
+                        ahead[o] |= new
         for t in range(size):
-            kept_now[np.uint64(kept_queue[here + t])] = ZERO
+            now[np.uint64(queue[here + t])] = ZERO
         depth += 1
         if count and depth > deepest:
             return TOO_DEEP
-        level = out_levels.dtype.type(depth)
+        level = levels.dtype.type(depth)
         for t in range(count):
-            if t & BATCH == ZERO and kept_stop[0]:
+            if t & BATCH == ZERO and stop[0]:
                 return STOPPED
-            v = np.uint64(kept_queue[there + t])
-            new = kept_next[v]
-            kept_next[v] = ZERO
-            kept_now[v] = new
-            seen = kept_seen[v] | new
-            kept_seen[v] = seen
-            if seen == full:
-                left -= np.int64(b_indptr[v + ONE]) - np.int64(b_indptr[v])
+            v = np.uint64(queue[there + t])
+            new = ahead[v]
+            ahead[v] = ZERO
+            now[v] = new
+            reached = seen[v] | new
+            seen[v] = reached
+            if reached == full:
+                left -= np.int64(into_indptr[v + ONE]) - np.int64(into_indptr[v])
             while new:
                 b = np.uint64(first) + lowest(new)
                 new &= new - ONE
                 if has_levels:
-                    out_levels[v, b] = level
+                    levels[v, b] = level
                 else:
-                    out_reach[0, b] += 1
-                    out_reach[1, b] += depth
-                    out_reach[2, b] = depth
+                    reach[0, b] += 1
+                    reach[1, b] += depth
+                    reach[2, b] = depth
         here, size = there, count
     return FINISHED

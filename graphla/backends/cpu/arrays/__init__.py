@@ -1,1 +1,0 @@
-"""The NumPy variants. Nothing here loops over entries in Python."""
