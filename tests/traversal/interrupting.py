@@ -54,7 +54,7 @@ if device == "cpu":
         return loaded
 
     searches.load = noting(searches.load, lambda arrays: arrays[10][REACHED])  # of its state
-    closure.load = noting(closure.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
+    cpu_closure.load = noting(cpu_closure.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
 else:
     from graphla.backends.cuda import persistent
 

@@ -98,6 +98,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
+    array = None  # no device holds the count
 
     def __int__(self) -> int:
         return self.value
