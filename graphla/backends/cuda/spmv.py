@@ -25,7 +25,7 @@ from graphla.backends.cuda.matvec import (
     few_blocks_for,
     flags_of,
     lets_none,
-    longest,
+    longest_row,
     measured,
     nothing,
     plan_of,
@@ -160,7 +160,7 @@ def _pull_rows(
         long = tuning.middle
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
-    if rows.nvals > long and longest(rows) > long:
+    if rows.nvals > long and longest_row(rows) > long:
         # If there is a queue, the kernel puts rows of middle length into it too.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
