@@ -516,11 +516,10 @@ CONSTANTS: dict[str, Any] = {
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
 
-FEW_ROWS = ((5, 4), (7, 8), (9, 32), (11, 32))  # FEW of backends/cuda/unmasked.py
-
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
-        ("count_few", "make_few"), lambda spec, row: (row["BITS"], row["GROUP"]) in FEW_ROWS
+        ("count_few", "make_few"),
+        lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm_unmasked.FEW,
     ),
     # hubs are kept of values that are there for each index, all of which are read for every row
     **dict.fromkeys(

@@ -12,18 +12,18 @@ import cupy as xp
 import numpy as np
 
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Packed, Struct
+from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
 
-STEPS = 4
-"""Entries of a tile for each of its threads, as in rows.cuh."""
+STEPS = enumeration("rows.cuh", "TileShape").STEPS
+"""Entries of a tile for each of its threads."""
 
-UNREAD, ISO, EACH = 0, 1, 2  # as in device.cuh
+UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
-DENSE, LISTED, BY_ROWS = 0, 1, 2  # as in rows.cuh
+DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 
 INT32_END = 1 << 31
 

@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-constexpr int STEPS = 4;
+enum TileShape { STEPS = 4 };  // entries of a tile for each thread
 constexpr int TILE = 256 * STEPS;  // entries of a tile at most
 
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
