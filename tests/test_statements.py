@@ -28,9 +28,9 @@ def count_calls(statement: Any) -> int:
         nonlocal count
         file = frame.f_code.co_filename
         is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
-        caller = frame.f_back  # a compiled loop has none
-        by_simulator = caller is not None and "simulator" in caller.f_code.co_filename
-        count += event == "call" and is_ours and not by_simulator
+        while frame is not None and "simulator" not in frame.f_code.co_filename:
+            frame = frame.f_back
+        count += event == "call" and is_ours and frame is None  # not on behalf of the simulator
 
     sys.setprofile(see)
     try:

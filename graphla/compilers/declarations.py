@@ -161,7 +161,13 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
     taken = (layout.size + 15) & ~15
     scope: dict[str, Any] = {
         **{"_layout": layout, "_pack_into": layout.packer.pack_into, "_Packed": Packed},
-        **{"_room": _room, "_ndarray": cupy.ndarray, "_address": _address, "_type": type},
+        **{
+            "_room": _room,
+            "_ndarray": cupy.ndarray,
+            "_address": _address,
+            "_type": type,
+            "_int": int,
+        },
     }
     numbers = ", ".join(map(_number, names, kinds))
     words = {"names": ", ".join(names), "numbers": numbers, "taken": taken, "last": SIZE - taken}
@@ -173,7 +179,7 @@ def _number(name: str, kind: str) -> str:
     """Return the expression for what is packed of a field."""
     if kind == POINTER:
         quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
-        return f"{quick} else _address({name})"
+        return f"{quick} else {name} if _type({name}) is _int else _address({name})"
     return f"{name}.tobytes()" if kind.endswith("s") else name
 
 
