@@ -8,6 +8,7 @@ Waits: under a short list of outputs of a huge vector, for its entries.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -122,7 +123,7 @@ def _pull_rows(
 ) -> SparseVector | BitmapVector:
     """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
     tuning = current(TUNING)
-    wants = _Wanted(rows.nrows, mask)
+    wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
     length = wants.outputs if wants.by_place else rows.nrows
     make = xp.zeros if wants.kind == Kind.MASK_LIST and not wants.by_place else xp.empty
@@ -205,6 +206,12 @@ class _Wanted:
             complement=flags is not None and mask is not None and mask.complement,
             by_place=self.by_place,
         )
+
+
+@lru_cache
+def _all_rows(n: int) -> _Wanted:
+    """Return what is wanted without a mask: packed once for each size."""
+    return _Wanted(n, None)
 
 
 class _Room:
