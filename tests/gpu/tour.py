@@ -43,17 +43,6 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
     return gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op="first")
 
 
-@contextmanager
-def tuned(name: str, *values: int, **fields: int) -> Iterator[None]:
-    """Replace the tuning values of a module of the backend, if the arrays are on a card."""
-    if not gl.config.device.startswith("cuda"):
-        yield
-        return
-    module = import_module(f"graphla.backends.cuda.{name}")
-    with using(type(module.TUNING)(*values, **fields)):
-        yield
-
-
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
     """The same places, with one value for all."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
@@ -462,18 +451,18 @@ def parts() -> None:
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
     directed = gl.select.offdiag(matrix("FP64", entries=900)).new()
-    with settings("persistent", most_blocks=FEW_BLOCKS), tuned("components", longest=3, part=5):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("components", longest=3, part=5):
         algorithms.connected_components(A)
         algorithms.connected_components(directed)
         for alone, own in ((0, 0), (0, 2048), (64, 40)):
-            with tuned("cores", alone_edges=alone, own_edges=own):
+            with settings("cores", alone_edges=alone, own_edges=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
     chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for alone in (0, 64):
-            with tuned("strong_components", 64, alone):
+            with settings("strong_components", block=64, alone_edges=alone):
                 algorithms.strong_components(directed)
                 algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
@@ -487,14 +476,15 @@ def groups() -> None:
 
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
+    classes = ("thread_entries", "lane_entries", "table_entries", "block_entries", "hub_slots")
     for rows in ((), (1, 2, 4, 8), (0, 1, 1, 32), (1, 2, 3, 4, 128)):
-        with tuned("communities", *rows):
+        with settings("communities", **dict(zip(classes, rows, strict=False))):
             for weight in (False, True):
                 algorithms.label_propagation(B.dup(), weight, max_iter=1)
                 algorithms.louvain(B.dup(), weight, max_level=1)
     algorithms.greedy_color(A)
     for wide in (2, 64):
-        with tuned("matching", wide):
+        with settings("matching", wide=wide):
             algorithms.maximal_matching(A)
             algorithms.maximal_matching(B, weight=True)
 
