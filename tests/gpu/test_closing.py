@@ -372,10 +372,10 @@ def test_a_trace_tells_of_every_edge():
 
 
 @pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
-def test_tickets_may_wrap_around(monkeypatch: pytest.MonkeyPatch, tickets: int):
-    monkeypatch.setattr(persistent, "TICKETS", tickets)
+def test_tickets_may_wrap_around(tickets: int):
     case = path(60, np.ones(59, np.int32))
-    with using(ClosureTuning(block=64, alone_rows=0, held_most=0)):
+    tuning = ClosureTuning(block=64, alone_rows=0, held_most=0)
+    with using(tuning, persistent.PersistentTuning(tickets=tickets)):
         check(case, close(case, "near_far"))
 
 

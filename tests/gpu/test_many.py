@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.backends import MultiSearch, backend
-from graphla.backends.cuda import persistent
 from graphla.backends.cuda.multi_source_bfs import MultiSearchTuning
+from graphla.backends.cuda.persistent import PersistentTuning
 from graphla.backends.tuning import using
 from graphla.formats import Csr, VectorMask
 
@@ -132,8 +132,8 @@ def thresholds(draw: Any) -> Iterator[None]:
         favor=draw(st.sampled_from((0.0, 1.0, 14.0, 1e9))),
         planes=draw(st.sampled_from((2, 3, 12))),
     )
-    with using(tuning), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(persistent, "TICKETS", draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40))))
+    tickets = draw(st.sampled_from((0, 2**32 - 3, 2**32 - 40)))
+    with using(tuning, PersistentTuning(tickets=tickets)):
         yield
 
 

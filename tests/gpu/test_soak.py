@@ -136,7 +136,7 @@ def test_traversals_in_a_row_are_right_and_leave_nothing(graphs: list[Known]):
 
 def test_they_are_where_tickets_wrap_around(graphs: list[Known]):
     for tickets in (2**32 - 1, 2**32 - 200, 2**31 - 5):
-        with gl.config.set(device="cuda"), settings("persistent", TICKETS=tickets):
+        with gl.config.set(device="cuda"), settings("persistent", tickets=tickets):
             traverse(graphs, 5)
 
 
