@@ -163,7 +163,9 @@ def test_products_with_a_vector(name: str, dtype: str) -> None:
             both_ways(lambda a=a, u=u, m=mask, side=side: cpu.pull(a, u, s, side, m))
             if side == "vxm":
                 u = a_vector(rng, N + 9, s.type.np_type, "unsorted", iso)
-                both_ways(lambda a=columns, u=u, m=mask: cpu.push(a, u, s, "vxm", m))
+                few = SparseVector(u.size, u.indices[:1], u.values[:1])
+                for v in (u, few):
+                    both_ways(lambda a=columns, v=v, m=mask: cpu.push(a, v, s, "vxm", m))
 
 
 @pytest.mark.parametrize("name", ["any_secondi", "any_pair", "any_first"])
@@ -225,18 +227,22 @@ def test_union_and_intersection(name: str, dtype: str) -> None:
         both_ways(lambda a=a, b=b: cpu.union(a, b, op, left=3, right=2))
 
 
-@pytest.mark.parametrize("terminal", [None, 0.0])
-def test_folds_by_an_operator_that_numpy_has_no_ufunc_for(terminal: float | None) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "greatest", "terminal"), [("FP64", np.inf, None), ("INT64", 2**63 - 1, 0)]
+)
+def test_folds_by_an_operator_that_numpy_has_no_ufunc_for(
+    dtype: str, greatest: float, terminal: int | None
+) -> None:
     rng = np.random.default_rng(5)
     least = binary.register_anonymous(lambda x, y: trace.where(x < y, x, y), "least")
-    m = semirings.Monoid("least", least, np.inf, terminal, is_anonymous=True)["FP64"]
+    m = semirings.Monoid("least", least, greatest, terminal, is_anonymous=True)[dtype]
     assert m.ufunc is None
-    a = a_matrix(rng, N, N, np.float64, False)
+    a = a_matrix(rng, N, N, m.type.np_type, False)
     both_ways(lambda: cpu.reduce_rows(a, m))
-    values = rng.random(70_000)
+    values = (1000 * rng.random(70_000)).astype(m.type.np_type)
     for some in (values, values[:1], values[:0], np.broadcast_to(values[:1], 9), values[::2]):
         with config.set(compiled=True):
-            assert cpu.reduce(some, m) == (some.min() if some.size else np.inf)
+            assert cpu.reduce(some, m) == (some.min() if some.size else greatest)
 
 
 @pytest.mark.parametrize("accum", [None, "plus", "first"])

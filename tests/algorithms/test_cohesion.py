@@ -197,3 +197,10 @@ def test_what_names_no_vertices_is_refused():
             jaccard(A, wrong)
     with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
         k_truss(A, -1)
+
+
+def test_a_triangle_that_leaves_a_clique_takes_one_triangle_of_the_edge_they_share():
+    edges = [(i, j) for j in range(5) for i in range(j)] + [(0, 5), (1, 5)]
+    i, j = np.array(edges).T
+    A = gl.Matrix.from_coo(np.append(i, j), np.append(j, i), 1, nrows=6, ncols=6)
+    assert k_truss(A, 5).nvals == 20  # the clique: few edges go, so the triangles lost are counted

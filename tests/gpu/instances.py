@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from covering import Row, covering
@@ -300,8 +301,9 @@ class Kernel:
 
     def elsewhere(self, architecture: str) -> Instance:
         """Return the instance for another architecture that `make test` compiles."""
-        rows, turn = self.sample(), KERNELS.index(self) + OTHERS.index(architecture)
-        return replace(rows[turn * 7 % len(rows)], architecture=architecture)
+        rows = self.sample()
+        turn = crc32(f"{self.label} {architecture}".encode())
+        return replace(rows[turn % len(rows)], architecture=architecture)
 
     def campaign(self) -> list[Instance]:
         """Return the instances that `make test-full` compiles, among them those of `make test`."""

@@ -223,7 +223,7 @@ def _traversal() -> list[Mutant]:
             definition,
             "return min_secondi(Vector.from_scalar(",
             "return semiring.max_secondi(Vector.from_scalar(",
-            closures,
+            "tests/traversal/test_definition.py",
         ),
         Mutant(
             "cycles: a cycle of length zero improves",
@@ -288,6 +288,7 @@ def _algorithms() -> list[Mutant]:
             "swapped comparison",
             'near = distances.select("<=", cutoff).new()',
             'near = distances.select("<", cutoff).new()',
+            "sssp shortest_path",
         ),
         one(
             "cores",
@@ -462,7 +463,7 @@ def _loops() -> list[Mutant]:
             "swapped comparison",
             "if HAS_TERMINAL and total == TERMINAL:",
             "if HAS_TERMINAL and total != TERMINAL:",
-            f"{compiled} tests/test_operations.py -k reduce",
+            f"{compiled} -k fold",
         ),
         one(
             "reduce",
@@ -849,10 +850,10 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "bfs_pull.cuh",
-            "a warp overwrites a list that is still read",
+            "a warp reads a list that is still written",
             "missing barrier",
-            "      __syncwarp();  // the list has been read so far\n",
-            "",
+            "longer += __popc(some);\n      __syncwarp();",
+            "longer += __popc(some);",
             "searching",
         ),
         one(

@@ -4,6 +4,7 @@
     python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
     python tests/mutation/run.py full [WORD...]    # run the tests of survivors as test-full does
     python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
+    python tests/mutation/run.py baseline          # forget kills by tests that fail without a fault
     python tests/mutation/run.py check             # do all patches still apply?
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
@@ -123,7 +124,7 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
         return None
     if process.returncode == 5:
         raise SystemExit(f"no test is selected by {words}")
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
     return failed[1] if failed else f"exit status {process.returncode}"
 
 
@@ -153,6 +154,18 @@ def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
     if killer:
         return {"killed by": WHOLE, "test": killer, **by_full}
     return {**kept, "whole": "survives make test"}
+
+
+def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the results whose tests pass on the sources without a fault."""
+    killers = sorted({one["test"] for one in results.values() if "::" in one["test"]})
+    command = [sys.executable, "-m", "pytest", *FLAGS[1:], "-rf", *killers]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    wrong = set(re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE))
+    print(f"{len(killers)} tests, {len(wrong)} fail without a fault: {sorted(wrong)}")
+    if done.returncode > 1:
+        raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
+    return {name: one for name, one in results.items() if one["test"] not in wrong}
 
 
 def table(results: dict[str, dict[str, str]]) -> str:
@@ -188,6 +201,9 @@ def main(command: str, *words: str) -> None:
         wrong = [mutant.name for mutant in chosen if not applies(mutant)]
         print("\n".join(wrong) or f"all {len(chosen)} patches apply")
         sys.exit(bool(wrong))
+    if command == "baseline":
+        RESULTS.write_text(json.dumps(baseline(results), indent=1) + "\n")
+        return
     if command == "table":
         before, _, rest = PAGE.read_text().partition(BEGIN)
         after = rest.partition(END)[2]

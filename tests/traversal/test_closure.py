@@ -405,3 +405,12 @@ def test_a_directed_random_graph_with_a_mask(name, dtype, most):
     after = gl.closure(got, A, op, mask=allowed.V)
     assert after.isequal(got)
     assert parents.nvals == got.nvals
+
+
+def test_a_loop_of_length_zero_is_no_endless_cycle():
+    n = 1500  # so long a path that the parents are searched for cycles before it ends
+    path = np.arange(n - 1)
+    rows, columns = np.append(0, path), np.append(0, path + 1)
+    A = gl.Matrix.from_coo(rows, columns, np.append(0, -np.ones(n - 1, int)), nrows=n, ncols=n)
+    found = gl.closure(gl.Vector.from_coo([0], [0], size=n), A, semiring.min_plus)
+    assert found.to_dense().tolist() == list(range(0, -n, -1))

@@ -77,6 +77,13 @@ def test_rows_with_one_start_of_one_value_are_searched_together(case, limit, dat
     assert_row_by_row(stacked(starts, case.op, n), case, limit=limit, mask=mask)
 
 
+def test_a_row_may_have_two_starts_of_one_value():
+    A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], 1, nrows=5, ncols=5)
+    X = gl.Matrix.from_coo([0, 0, 1], [0, 3, 1], 0, nrows=2, ncols=5)
+    found = gl.closure(X, A, semiring.min_plus)
+    assert found.to_dense(-1).tolist() == [[0, 1, 2, 0, 1], [-1, 0, 1, 2, 3]]
+
+
 def test_such_rows_are_not_closed_one_by_one(monkeypatch):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 2], [0, 2], 0, nrows=3, ncols=5)
