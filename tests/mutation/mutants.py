@@ -578,8 +578,8 @@ def _loops() -> list[Mutant]:
             "tests/algorithms/test_sets.py",
         ),
         one(
-            "coloring",
-            "the second dearest edge is matched",
+            "matching",
+            "the second best edge is matched",
             "swapped comparison",
             "if best != NONE and other < value:",
             "if best != NONE and other > value:",
