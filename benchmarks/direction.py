@@ -36,7 +36,7 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
     sparse, dense = u.sparse(), u.dense()
     push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask), TRIALS)
     pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask), TRIALS)
-    reached, stops = do.reached(m.csc, sparse.indices), direction._stops_early(semiring)
+    reached, stops = do.count_edges(m.csc, sparse.indices), direction._stops_early(semiring)
     pull_price = direction._price_of_pull(do, do.costs, m, True, reached, stops, mask)
     expected = do.costs.push_entry * reached / pull_price
     wrong = "  <- disagree" if (push > pull) != (expected > 1) else ""

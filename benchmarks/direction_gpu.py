@@ -47,7 +47,7 @@ def constants(A: Any) -> None:
     full, few = Vector.from_dense(values), frontier(n, 0.01)
     many = frontier(n, 0.1)
     edges = [
-        backend("cuda").reached(A._read().csr, v._read().sparse().indices) for v in (few, many)
+        backend("cuda").count_edges(A._read().csr, v._read().sparse().indices) for v in (few, many)
     ]
     tiny = gl.Matrix.from_coo([0, 1], [1, 0], 1.0, symmetric=True)
     one = Vector.from_coo([0], 1.0, size=2)

@@ -3,7 +3,7 @@
     python benchmarks/sort_gpu.py [LARGEST]
 
 Inside the timed region: a whole call with its output, by a warm memory pool and warm kernels. Ours
-gives the values in order and the place that each came from (`backend.ordered`). `cupy.argsort` and
+gives the values in order and the place that each came from (`backend.sort_by`). `cupy.argsort` and
 `cupy.lexsort` give the places alone (int64), `cupy.sort` the values alone: they know no other order
 than that of numbers. Of rows `argsort` is two of them, by value and by row, as they are stable.
 LARGEST is the power of two of the longest vector (26 unless given). Each result of ours is verified
@@ -24,7 +24,7 @@ from graphla import binary
 from graphla.backends import backend
 from semirings.operators import TypedBinaryOp
 
-ordered = backend("cuda").ordered
+ordered = backend("cuda").sort_by
 
 Contenders = dict[str, Callable[[Any], Any]]
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from graphla.backends import here
+from graphla.backends import default_device
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import on_host
@@ -173,7 +173,9 @@ class Expression(Operand):
     def _empty(self, dtype: Any, name: str | None) -> Any:
         """A noun like the result, without entries."""
         args = (self.dtype if dtype is None else dtype, *self._shape)
-        if self.device == here():  # a setting costs as much as the rest of a small operation
+        if (
+            self.device == default_device()
+        ):  # a setting costs as much as the rest of a small operation
             return self.noun(*args, name=name)
         with config.set(device=self.device):
             return self.noun(*args, name=name)

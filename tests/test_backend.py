@@ -416,6 +416,7 @@ def test_mxm_folds_the_terms_of_each_place(name, data, n, m, l):
     A, B = matrix(n, m, a, dtype), matrix(m, l, b, dtype)
     with using(TermsTuning(chunk), SpgemmTuning(dot=0 if dots else 1000, board=chunk)):
         c = do.mxm(A, B, ring, mask, do.transpose(B))
+    assert c is not None
     check(table_of(c), terms, ring)
     assert (c.nrows, c.ncols) == (n, l)
     assert c.values.dtype == ring.return_type.np_type

@@ -244,7 +244,9 @@ class Short:
     def __call__(self, *args):
         self.asked += 1
         if self.asked <= self.left:
-            raise backend(self.device).xp.cuda.memory.OutOfMemoryError(100, 200, 0)
+            from cupy.cuda.memory import OutOfMemoryError  # pyright: ignore
+
+            raise OutOfMemoryError(100, 200, 0)
         return args[0]
 
 

@@ -12,7 +12,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.reachable import reachable
 from graphla.algorithms.sssp import sssp
-from graphla.graph.cached_properties import is_symmetric
+from graphla.graph.cached_properties import has_symmetric_values, is_symmetric
 from graphla.sparse import Matrix, Vector
 from semirings import binary, unary
 
@@ -46,7 +46,7 @@ def neighborhood(
     radius = validation.real("radius", radius, low=0)
     weighs = validation.weighs("distance", distance)
     # Distances need a matrix with symmetric values; without them a symmetric pattern is enough.
-    if undirected and not (is_symmetric(A) and (not weighs or A._forms.is_symmetric)):
+    if undirected and not (is_symmetric(A) and (not weighs or has_symmetric_values(A))):
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:

@@ -73,8 +73,8 @@ __all__ = [
     "Streams",
     "Symmetry",
     "backend",
-    "here",
-    "placed",
+    "default_device",
+    "resolve_device",
     "streams",
 ]
 
@@ -105,7 +105,6 @@ class Backend(Protocol):
     Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
     """
 
-    xp: Any  # until nothing asks for it
     MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
 
     costs: Costs
@@ -183,15 +182,15 @@ class Backend(Protocol):
         """Row k of `columns` holds the outputs o that u(k) reaches: scatter along u's entries."""
         ...
 
-    def reached(self, a: Csr, rows: Array) -> int:
+    def count_edges(self, a: Csr, rows: Array) -> int:
         """How many entries the given rows of a hold."""
         ...
 
-    def filled(self, a: Csr) -> int:
+    def nonempty_rows(self, a: Csr) -> int:
         """How many rows of a may have entries; a bound is enough."""
         ...
 
-    def longest(self, a: Csr) -> int:
+    def longest_row(self, a: Csr) -> int:
         """How many entries a row of a may hold; a bound is enough."""
         ...
 
@@ -246,7 +245,7 @@ class Backend(Protocol):
         ...
 
     # --- orders ---------------------------------------------------------------------------------
-    def ordered(
+    def sort_by(
         self, values: Array, indptr: Array | None, op: TypedBinaryOp
     ) -> tuple[Array, Array]:
         """The values (two or more, of op's dtype, not iso) in the order of op, and where each was.
@@ -421,7 +420,7 @@ class Backend(Protocol):
 class Streams(Protocol):
     """The order of work on a device that does it while the host goes on (not the CPU)."""
 
-    def placed(self, device: str) -> str:
+    def resolve_device(self, device: str) -> str:
         """The full name of one of its devices."""
         ...
 
@@ -501,11 +500,11 @@ def streams(device: str) -> Streams:
     return cast(Streams, import_module("graphla.backends.cuda.streams"))
 
 
-def placed(device: str) -> str:
+def resolve_device(device: str) -> str:
     """A device by its full name: "cuda" is the current card, "cuda:0" for example."""
-    return device if device == "cpu" else streams(device).placed(device)
+    return device if device == "cpu" else streams(device).resolve_device(device)
 
 
-def here() -> str:
+def default_device() -> str:
     """Where a new matrix or vector is to live."""
-    return placed(config.device)
+    return resolve_device(config.device)

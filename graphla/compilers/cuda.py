@@ -1,8 +1,9 @@
 """Specialise a kernel to its operators and dtypes, compile it once, keep it, and launch it.
 
-A kernel is a template in a `.cu` file of this folder. Its arguments are the struct `Op`, printed
-from typed operators (`graphla.compilers.cuda_ops`), then dtypes, numbers and flags. Machine code is
-kept on disk under a digest of every text it was made from, and in memory for each card.
+A kernel is a template in a `.cu` file of a folder that `nvrtc.register` names. Its template
+arguments are the struct `Op`, printed from typed operators (`graphla.compilers.cuda_ops`), then
+dtypes, numbers and flags. Machine code is kept on disk under a digest of the program and of the
+files that it includes, and in memory for each card.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ NOTHING = (cuda_ops.nothing,)
 class Kernel:
     """One instance of a template, loaded on one card: call it with grid, block and arguments.
 
-    Arguments are CuPy arrays and NumPy scalars of just the types of the parameters.
+    Arguments are CuPy arrays, structs (`graphla.compilers.declarations`), and NumPy scalars of
+    exactly the types of the parameters; an int stands for an int64.
     """
 
     __slots__ = ("_function", "_module", "_resident", "_shared", "what")
@@ -62,9 +64,9 @@ class Kernel:
             self._synchronise()
 
     def resident(self, block: int, shared: int = 0) -> int:
-        """Blocks of so many threads that a multiprocessor holds at a time.
+        """Return the number of resident blocks per multiprocessor for this block size.
 
-        Lets the kernel have so much shared memory beside what it declares.
+        Also raise the kernel's limit of dynamic shared memory to `shared` bytes.
         """
         found = self._resident.get((block, shared))
         if found is None:
@@ -78,11 +80,11 @@ class Kernel:
         return found
 
     def widen(self) -> None:
-        """Lets clusters of its blocks be of more than 8, where the card can."""
+        """Allow clusters of more than 8 blocks, if the card supports them."""
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronise(self) -> None:
-        """Waits for the kernel, so that a fault of it is known to be its own."""
+        """Wait for the kernel, so that a fault is reported under its name."""
         try:
             cupy.cuda.get_current_stream().synchronize()
         except RuntimeError as error:
@@ -95,7 +97,7 @@ class Kernel:
 def load(
     file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
 ) -> Kernel:
-    """The kernel `entry` of `file` for the operators of `spec` and further template arguments.
+    """Return the kernel `entry` of `file` for the operators of `spec` and further arguments.
 
     `spec` is a function of `graphla.compilers.cuda_ops` and its arguments, called for its text the
     first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants` is a frozen

@@ -56,78 +56,33 @@ OPEN = ""
 class Packed(CPointer):
     """The bytes of a struct, where a launch reads them: CuPy takes a CPointer as it is."""
 
-    __slots__ = ("begin", "layout", "memory", "values")
+    __slots__ = ("parts",)
 
-    begin: int  # of the bytes
-    memory: Any  # that they lie in
-    layout: _Layout
-    values: tuple[Any, ...]  # of the fields, in order; arrays stay alive
+    parts: tuple[Layout, tuple[Any, ...], Any, int]
+    """The layout, the values of the fields (arrays stay alive), the memory, the place in it."""
+
+    @property
+    def layout(self) -> Layout:
+        """How the fields lie in the struct."""
+        return self.parts[0]
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values of the fields, in order."""
+        return self.parts[1]
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """Number of bytes."""
         return self.layout.size
 
-
-def Struct(file: str, name: str) -> Callable[..., Packed]:
-    """Return the function that packs the struct `name` of a CUDA source, a keyword for each field.
-
-    It is compiled from a text, as the methods of a dataclass are: a loop over the fields would take
-    longer than the launch.
-    """
-    kinds = fields(nvrtc.sources()[file], name)
-    names = ", ".join(kinds)
-    numbers = ", ".join(
-        f"{each}.data.ptr if type({each}) is _ndarray else 0 if {each} is None else "
-        f"{each} if type({each}) is int else _address({each})"
-        if kind == POINTER
-        else each
-        for each, kind in kinds.items()
-    )
-    scope: dict[str, Any] = {"_ndarray": cupy.ndarray, "_address": _address, "_Packed": Packed}
-    if OPEN in kinds.values():
-        text, scope["_pack"] = f"return _pack({names})", partial(_pack_open, tuple(kinds.values()))
-    else:
-        layout = _layout(tuple(kinds.values()))
-        scope.update(_layout=layout, _pack_into=layout.packer.pack_into)
-        scope.update(_room=_room, _refill=_refill)
-        text = _PACK.format(names=names, numbers=numbers, size=layout.size, room=SIZE)
-    exec(f"def {name}(*, {names}): {text}", scope)
-    return scope[name]
+    def tobytes(self) -> bytes:
+        """Return a copy of the bytes."""
+        layout, _, memory, begin = self.parts
+        return bytes(memory[begin : begin + layout.size])
 
 
-_PACK = """
-    _kept = _room.__dict__
-    _begin = _kept["used"]
-    if _begin + {size} > {room}:
-        _begin = _refill(_kept)
-    _kept["used"] = (_begin + {size} + 15) & ~15
-    _memory = _kept["memory"]
-    _pack_into(_memory, _begin, {numbers})
-    _packed = _Packed(_kept["address"] + _begin)
-    _packed.layout, _packed.values = _layout, ({names},)
-    _packed.memory, _packed.begin = _memory, _begin
-    return _packed
-"""
-"""The body of a function that packs a struct; `_Layout.pack` does the same for open structs."""
-
-
-def _pack_open(declared: tuple[str, ...], *values: Any) -> Packed:
-    """Pack a struct of which some types are those of the values."""
-    kinds, numbers = [], []
-    for kind, value in zip(declared, values, strict=True):
-        number = _address(value) if kind == POINTER else value
-        if kind == OPEN and isinstance(value, Packed):
-            kind = value.layout.as_field
-            number = bytes(value.memory[value.begin : value.begin + value.size])
-        elif kind == OPEN:
-            kind = value.dtype.char
-        kinds.append(kind)
-        numbers.append(number)
-    return _layout(tuple(kinds)).pack(values, *numbers)
-
-
-class _Layout:
+class Layout:
     """How the fields of a struct lie in memory: as a C++ compiler puts them."""
 
     __slots__ = ("as_field", "kinds", "packer", "size")
@@ -139,30 +94,6 @@ class _Layout:
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
 
-    def pack(self, values: tuple[Any, ...], *numbers: Any) -> Packed:
-        """Return the struct of these numbers, which stand for these values."""
-        room = _room.__dict__
-        begin = room["used"]
-        if begin + self.size > SIZE:
-            begin = _refill(room)
-        room["used"] = (begin + self.size + 15) & ~15
-        memory = room["memory"]
-        self.packer.pack_into(memory, begin, *numbers)
-        packed = Packed(room["address"] + begin)
-        packed.layout, packed.values = self, values
-        packed.memory, packed.begin = memory, begin
-        return packed
-
-
-_layout = cache(_Layout)
-
-
-def _refill(room: dict[str, Any]) -> int:
-    """Give a thread new memory for structs, and return where it begins."""
-    array = np.empty(SIZE, np.uint8)
-    room.update(memory=array.data, address=array.ctypes.data)
-    return 0
-
 
 class _Room(local):
     """Memory of a thread in which it packs one struct after another."""
@@ -170,9 +101,80 @@ class _Room(local):
     def __init__(self) -> None:
         self.used = SIZE
 
+    def renew(self) -> int:
+        """Take other memory; return where it begins."""
+        array = np.empty(SIZE, np.uint8)
+        self.memory, self.address = array.data, array.ctypes.data
+        return 0
+
 
 SIZE = 1 << 16
 _room = _Room()
+
+
+def Struct(file: str, name: str) -> Callable[..., Packed]:
+    """Return the function that packs a struct of a CUDA source, with a keyword for each field."""
+    kinds = fields(nvrtc.sources()[file], name)
+    names, declared = tuple(kinds), tuple(kinds.values())
+    if OPEN not in declared:
+        return _packer(name, names, declared)
+    scope: dict[str, Any] = {"_pack": partial(_pack_open, name, names, declared)}
+    exec(f"def {name}(*, {', '.join(names)}): return _pack({', '.join(names)})", scope)
+    return scope[name]
+
+
+def _pack_open(
+    name: str, names: tuple[str, ...], declared: tuple[str, ...], *values: Any
+) -> Packed:
+    """Pack a struct of which some types are those of the values."""
+
+    def kind_of(value: Any) -> str:
+        return value.layout.as_field if isinstance(value, Packed) else value.dtype.char
+
+    pairs = zip(declared, values, strict=True)
+    kinds = tuple([kind_of(value) if kind == OPEN else kind for kind, value in pairs])
+    return _packer(name, names, kinds)(**dict(zip(names, values, strict=True)))
+
+
+PACK = """
+def {name}(*, {names}):
+    _state = _room.__dict__
+    _begin = _state["used"]
+    if _begin > {last}:
+        _begin = _room.renew()
+    _state["used"] = _begin + {taken}
+    _memory = _state["memory"]
+    _pack_into(_memory, _begin, {numbers})
+    _packed = _Packed(_state["address"] + _begin)
+    _packed.parts = _layout, ({names},), _memory, _begin
+    return _packed
+"""
+"""The function that packs a struct. A loop over the fields would take longer than the launch, so it
+is compiled from this text, as the methods of a dataclass are. No field's name begins with "_".
+"""
+
+
+@cache
+def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callable[..., Packed]:
+    """Return the function that packs fields of these names and kinds."""
+    layout = Layout(kinds)
+    taken = (layout.size + 15) & ~15
+    scope: dict[str, Any] = {
+        **{"_layout": layout, "_pack_into": layout.packer.pack_into, "_Packed": Packed},
+        **{"_room": _room, "_ndarray": cupy.ndarray, "_address": _address, "_type": type},
+    }
+    numbers = ", ".join(map(_number, names, kinds))
+    words = {"names": ", ".join(names), "numbers": numbers, "taken": taken, "last": SIZE - taken}
+    exec(PACK.format(name=name, **words), scope)
+    return scope[name]
+
+
+def _number(name: str, kind: str) -> str:
+    """Return the expression for what is packed of a field."""
+    if kind == POINTER:
+        quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
+        return f"{quick} else _address({name})"
+    return f"{name}.tobytes()" if kind.endswith("s") else name
 
 
 class Enumeration(SimpleNamespace):

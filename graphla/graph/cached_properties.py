@@ -32,6 +32,11 @@ def is_symmetric(A: Matrix) -> bool:
     return perform("symmetric", MatrixForms.find_symmetry, A._forms)
 
 
+def has_symmetric_values(A: Matrix) -> bool:
+    """Return whether A is already known to have the values, too, of its transpose."""
+    return A._forms.is_symmetric
+
+
 def extent(A: Matrix) -> tuple[Any, Any]:
     """Return the least and the greatest weight of A, which has at least one edge."""
     return perform("extent", MatrixForms.extent, A._forms, A.dtype)

@@ -58,7 +58,7 @@ def choose(
         if whole <= costs.push_start + each * nvals:
             return "pull", "a full vector: pull {:,.0f} at most", whole
     if costs.push_start and has_csc and has_csr and u.has_sparse:
-        most = costs.push_start + each * min(nvals, u.nvals * do.longest(m.csc))
+        most = costs.push_start + each * min(nvals, u.nvals * do.longest_row(m.csc))
         least = costs.pull_start + costs.pull_row * _count_visited(m, mask)
         whole = least + nvals * (costs.stopping if stops else 1.0)
         if mask is None and not stops:
@@ -72,7 +72,7 @@ def choose(
     if entries < u.size:  # their mean number, if counting is expensive
         counts = has_csc and u.has_sparse
         sparse = u.sparse(sorted=False).indices if counts else None
-        reached = do.reached(m.csc, sparse) if counts else nvals * (entries / u.size)
+        reached = do.count_edges(m.csc, sparse) if counts else nvals * (entries / u.size)
     push = costs.push_start + each * reached
     pull = _price_of_pull(do, costs, m, has_csr, reached, stops, mask)
     if push <= pull:
@@ -133,7 +133,7 @@ def _price_of_pull(
     """
     nrows, nvals = m.nrows, m.nvals
     left = visited = nrows
-    filled = do.filled(m.csr) if has_csr else nrows
+    filled = do.nonempty_rows(m.csr) if has_csr else nrows
     if mask is not None:
         listed = mask.nvals
         if listed is None:  # about half, if nobody has counted
@@ -150,7 +150,7 @@ def _price_of_pull(
     if stops:
         entries = costs.stopping * min(entries, left * nvals / max(reached, 1))
     elif mask is not None and not mask.complement and mask.indices is not None and has_csr:
-        entries = do.reached(m.csr, mask.indices)
+        entries = do.count_edges(m.csr, mask.indices)
     return costs.pull_start + costs.pull_row * visited + entries
 
 

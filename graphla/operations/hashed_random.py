@@ -13,6 +13,7 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.formats import Array, Csr, FullVector
+from graphla.operations.ordering import rank_entries
 from graphla.stores import MatrixForms, VectorForms
 from semirings.dtypes import BOOL, INT64
 
@@ -60,6 +61,11 @@ def priorities(a: MatrixForms, seed: int) -> VectorForms:
     """Return the ranks of the vertices of A as a full vector."""
     numbers = ranks(a.nrows, seed, like=_indptr(a))
     return VectorForms(a.device, INT64, FullVector(a.nrows, numbers))
+
+
+def random_order(a: MatrixForms, seed: int) -> VectorForms:
+    """Return the position of each vertex of A in the order of the ranks, as a full vector."""
+    return rank_entries(priorities(a, seed), are_distinct=True)
 
 
 def coins(a: MatrixForms, first: int) -> VectorForms:

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.formats import Csr, FullVector, SparseVector
-from graphla.operations.moving import beside
+from graphla.operations.moving import on_device
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
 from graphla.stores import HUGE, MatrixForms, ScalarForms, VectorForms
@@ -20,7 +20,7 @@ Places = np.ndarray | None  # which rows or columns: None for all, in order
 
 def located(device: str, indices: Any) -> Any:
     """Indices as an array of the device, wherever they were given."""
-    return beside(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
+    return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
 def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:

@@ -6,7 +6,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graphla import memory
-from graphla.backends import backend, here, placed, streams
+from graphla.backends import backend, resolve_device, streams
+from graphla.backends import default_device as default_device
 from graphla.backends.values import repeat_value
 from graphla.formats import Array, BitmapVector, is_iso
 from graphla.operations.operation import Running
@@ -16,7 +17,7 @@ from semirings.dtypes import DataType
 
 def moved(forms: Any, device: str) -> Any:
     """Forms on a device with the same entries: these, if they are there."""
-    device = placed(device)
+    device = resolve_device(device)
     if forms.device == device:
         return forms
     with Running("to", (forms,)):
@@ -37,11 +38,6 @@ def moved(forms: Any, device: str) -> Any:
                 csc = _storage(given, device)
         with Running("to", (), device):
             return MatrixForms(device, forms.dtype, csr, csc)
-
-
-def default_device() -> str:
-    """Return the full name of the device on which new vectors and matrices are created."""
-    return here()
 
 
 def empty_vector(device: str, dtype: DataType, size: int) -> VectorForms:
@@ -76,7 +72,7 @@ def on_host(array: Any) -> Any:
     return backend("cuda").to_host(streams("cuda").adopt(array))
 
 
-def beside(array: Any, device: str) -> Any:
+def on_device(array: Any, device: str) -> Any:
     """An array on a card as one on that device: itself, if it is there."""
     if device == "cpu":
         return on_host(array)

@@ -96,7 +96,7 @@ def _ordered(
     if size < 2 or is_iso(values):
         return values, do.arange(size, np.int32 if size < 1 << 31 else np.int64)
     keys = do.cast(FullVector(size, values), op.type.np_type).values
-    ordered, places = do.ordered(as_contiguous(keys), indptr, op)
+    ordered, places = do.sort_by(as_contiguous(keys), indptr, op)
     return (ordered if keys is values else values[places]), places
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import backend, here
+from graphla.backends import backend, default_device
 from graphla.expression import Operand
 from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import moved
@@ -26,7 +26,7 @@ from graphla.sparse.operators import binary_of
 from graphla.sparse.placing import (
     could_hold,
     extremes,
-    found,
+    locate,
     own,
     put,
     put_indices,
@@ -46,7 +46,7 @@ from semirings.exceptions import (
 
 def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorForms:
     """v(indices[k]) = values[k]."""
-    device, (indices, values) = found(indices, values)
+    device, (indices, values) = locate(indices, values)
     with Running("build", (), device):
         places, size = _places(indices, size, "indices", "size")
         entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
@@ -68,7 +68,7 @@ def matrix_coo(
     symmetric: bool,
 ) -> MatrixForms:
     """A(rows[k], columns[k]) = values[k]."""
-    device, (rows, columns, values) = found(rows, columns, values)
+    device, (rows, columns, values) = locate(rows, columns, values)
     with Running("build", (), device):
         i, nrows = _places(rows, nrows, "rows", "nrows")
         j, ncols = _places(columns, ncols, "columns", "ncols")
@@ -86,7 +86,7 @@ def matrix_coo(
 
 def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorForms:
     """v(i) = values[i], except where that is the missing value."""
-    device, (values,) = found(values, shared=not copy)
+    device, (values,) = locate(values, shared=not copy)
     with Running("build", (), device):
         array, wanted = _dense(values, dtype, 1)
         if missing_value is not None:
@@ -102,7 +102,7 @@ def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> Vec
 
 def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
     """A(i, j) = values[i][j], except where that is the missing value."""
-    device, (values,) = found(values)
+    device, (values,) = locate(values)
     with Running("build", (), device):
         array, wanted = _dense(values, dtype, 2)
         nrows, ncols = array.shape
@@ -131,7 +131,7 @@ def compressed(
 
     And the device that they are on.
     """
-    device, arrays = found(indptr, indices, values, shared=not copy)
+    device, arrays = locate(indptr, indices, values, shared=not copy)
     with Running("build", (), device):
         return device, *_compressed(device, arrays, dtype, shape, name, copy)
 
@@ -300,14 +300,14 @@ def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, n
     """A pickled Vector again; indices are None where every index has an entry."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
-    return cls._of(moved(VectorForms("cpu", lookup_dtype(dtype), v), here()), name)
+    return cls._of(moved(VectorForms("cpu", lookup_dtype(dtype), v), default_device()), name)
 
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
     rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
     forms = MatrixForms("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
-    return cls._of(moved(forms, here()), name)
+    return cls._of(moved(forms, default_device()), name)
 
 
 def _restored(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:

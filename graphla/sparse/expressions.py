@@ -12,7 +12,7 @@ from graphla import agg, aggregators
 from graphla import operations as ops
 from graphla.aggregators import Aggregator, TypedAggregator
 from graphla.expression import Axis, Expression, Operand, classes, describe, expression
-from graphla.operations.moving import beside
+from graphla.operations.moving import on_device
 from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_on_card, is_scalar
 from graphla.sparse.mask import Mask, as_mask
@@ -237,7 +237,7 @@ def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
 def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
     """C = A(I, J): an int in place of I or J takes that dimension away."""
     region = None if target is None else (target, axes)
-    axes = tuple([beside(i, a.device) if is_on_card(i) else i for i in axes])
+    axes = tuple([on_device(i, a.device) if is_on_card(i) else i for i in axes])
     if isinstance(a, VectorForms):
         (i,) = axes
         if isinstance(i, int):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import here
+from graphla.backends import default_device
 from graphla.expression import Expression
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
@@ -255,7 +255,7 @@ class Matrix(ReadableMatrix, Indexed):
     ):
         nrows = expressions.dimension(nrows, "nrows")
         ncols = expressions.dimension(ncols, "ncols")
-        self._forms = empty_matrix(here(), lookup_dtype(dtype), nrows, ncols)
+        self._forms = empty_matrix(default_device(), lookup_dtype(dtype), nrows, ncols)
         self._name = name
 
     @classmethod

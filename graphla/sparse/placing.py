@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import here, streams
+from graphla.backends import default_device, streams
 from graphla.expression import Operand
 from graphla.formats import is_iso
 from graphla.operations.moving import sent
@@ -20,14 +20,14 @@ from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import is_on_card
 
 
-def found(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
+def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
     """Where what is made of these is to live, and they: those on a card as CuPy's arrays.
 
     Unless they may be `shared`, truth values are bytes 0 and 1 afterwards, whatever they were.
     """
     there = [is_on_card(x) and not isinstance(x, Operand) for x in given]
     if not any(there):
-        return here(), list(given)
+        return default_device(), list(given)
     order = streams("cuda")
     pairs = zip(given, there, strict=True)
     arrays = [_in_a_row(order.adopt(x), shared) if on_card else x for x, on_card in pairs]

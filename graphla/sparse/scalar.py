@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends import here
+from graphla.backends import default_device
 from graphla.expression import Expression, update
 from graphla.operations.entrywise import cast
 from graphla.operations.values import dtype_of, fit, is_scalar
@@ -99,7 +99,7 @@ class Scalar(ReadableScalar, Noun):
     __slots__ = ("_is_cscalar",)
 
     def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None):
-        self._forms = ScalarForms(here(), lookup_dtype(dtype))
+        self._forms = ScalarForms(default_device(), lookup_dtype(dtype))
         self._name = name
         self._is_cscalar = bool(is_cscalar)
 
@@ -119,7 +119,9 @@ class Scalar(ReadableScalar, Noun):
         if not is_scalar(value):
             raise TypeError(f"value must be a number, not {type(value).__name__}")
         wanted = dtype_of(value) if dtype is None else lookup_dtype(dtype)
-        return cls._made(ScalarForms(here(), wanted, fit(value, wanted)), is_cscalar, name)
+        return cls._made(
+            ScalarForms(default_device(), wanted, fit(value, wanted)), is_cscalar, name
+        )
 
     @classmethod
     def _made(cls, forms: ScalarForms, is_cscalar: Any, name: str | None) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphla.backends import here
+from graphla.backends import default_device
 from graphla.expression import Expression
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
@@ -176,7 +176,7 @@ class Vector(ReadableVector, Indexed):
 
     def __init__(self, dtype: Any = FP64, size: int = 0, *, name: str | None = None):
         size = expressions.dimension(size, "size")
-        self._forms = empty_vector(here(), lookup_dtype(dtype), size)
+        self._forms = empty_vector(default_device(), lookup_dtype(dtype), size)
         self._name = name
 
     @classmethod

@@ -27,7 +27,7 @@ def pattern(n: int, pairs: Any, symmetric: bool, wide: bool = False) -> Pattern:
 def _rows(n: int, pairs: np.ndarray, wide: bool) -> Csr:
     indptr = np.searchsorted(pairs[:, 0], np.arange(n + 1)).astype(np.int64 if wide else np.int32)
     indices = np.ascontiguousarray(pairs[:, 1]).astype(np.int32)
-    there = cuda.xp.ones(len(pairs), bool)
+    there = cuda.full(len(pairs), True, bool)
     return Csr(n, n, cuda.asarray(indptr), cuda.asarray(indices), there)
 
 

@@ -87,7 +87,7 @@ def to_device(storage: Any) -> Any:
         if id(x) not in moved:
             iso = is_iso(x)
             array = do.asarray(x[:1].copy() if iso else x)
-            moved[id(x)] = do.xp.broadcast_to(array, x.shape) if iso else array
+            moved[id(x)] = np.broadcast_to(array, x.shape) if iso else array
         return moved[id(x)]
 
     return type(storage)(*(move(getattr(storage, field.name)) for field in fields(storage)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import cupy
 import numpy as np
 import pytest
 from devices import fewer
@@ -19,7 +20,7 @@ from graphla.backends.tuning import using
 
 cuda: Any = backend("cuda")
 teams: Any = import_module("graphla.backends.cuda.betweenness")
-persistent: Any = import_module("graphla.backends.cuda.persistent")
+PersistentTuning: Any = import_module("graphla.backends.cuda.persistent").PersistentTuning
 BetweennessTuning: Any = teams.BetweennessTuning
 ranks: Any = import_module("graphla.backends.cuda.pagerank")
 
@@ -64,11 +65,9 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
     tuning = BetweennessTuning(
         edges=edges, few_parts=few_parts, alone_parts=alone_parts, alone_edges=alone_edges
     )
-    with using(tuning), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(persistent, "MOST_BLOCKS", blocks)
-        patch.setattr(persistent, "TICKETS", tickets)
-        with gl.config.set(device="cuda"):
-            found = sum_dependencies(there, sources, reach=True, **options)
+    launches = PersistentTuning(most_blocks=blocks, tickets=tickets)
+    with using(tuning, launches), gl.config.set(device="cuda"):
+        found = sum_dependencies(there, sources, reach=True, **options)
     for one, other in ((found.totals, expected.totals), (found.reached, expected.reached)):
         assert np.allclose(one.to("cpu").to_dense(), other.to_dense(), rtol=1e-9, atol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
@@ -91,7 +90,7 @@ def comb(length: int, leaves: int) -> gl.Matrix:
 )
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch):
+def test_one_block_of_a_team_walks_small_levels(blocks, way, alone):
     A = comb(12, 20)
     options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
     sources = np.array([5])
@@ -101,8 +100,7 @@ def test_one_block_of_a_team_walks_small_levels(blocks, way, alone, monkeypatch)
     tuning = BetweennessTuning(
         edges=1, few_parts=few_parts, alone_parts=alone_parts, alone_edges=alone_edges
     )
-    monkeypatch.setattr(persistent, "MOST_BLOCKS", blocks)
-    with using(tuning), gl.config.set(device="cuda"):
+    with using(tuning, PersistentTuning(most_blocks=blocks)), gl.config.set(device="cuda"):
         found = sum_dependencies(A.to("cuda"), sources, reach=True, **options)
     assert found.totals.to("cpu").isclose(expected.totals, rel_tol=1e-9, abs_tol=1e-12)
     assert (cuda.to_host(found.counts) == expected.counts).all()
@@ -116,7 +114,7 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
 
     def scratch(number, *sizes):
         if number > there_is_room_for:
-            raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+            raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
         return made(number, *sizes)
 
     monkeypatch.setattr(teams, "_memory", scratch)
@@ -132,18 +130,18 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most, monkeypatch):
-    monkeypatch.setattr(ranks, "MOST_BLOCKS", most)
-    for both_ways in (False, True):
-        A = drawn(7, both_ways)
-        with gl.config.set(device="cpu"):
-            expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
-        jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
-        there, favoured = A.to("cuda"), None
-        for _ in range(2):
-            found = pagerank(there, tol=1e-12, max_iter=500)
-            assert found.to("cpu").isclose(expected, rel_tol=1e-9)
-            favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-            there.optimize()
-        again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-        assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)
+def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most):
+    with using(ranks.PageRankTuning(most_blocks=most)):
+        for both_ways in (False, True):
+            A = drawn(7, both_ways)
+            with gl.config.set(device="cpu"):
+                expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
+            jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
+            there, favoured = A.to("cuda"), None
+            for _ in range(2):
+                found = pagerank(there, tol=1e-12, max_iter=500)
+                assert found.to("cpu").isclose(expected, rel_tol=1e-9)
+                favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+                there.optimize()
+            again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+            assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cupy as xp
 import numpy as np
 import pytest
 
@@ -15,7 +16,6 @@ from semirings.dtypes import INT64
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
 
 do = backend("cuda")
-xp = do.xp
 
 
 class Noun:

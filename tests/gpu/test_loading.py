@@ -59,6 +59,10 @@ template <class T> struct Work {
 template <class Op, class T> __global__ void shift(Work<T> work, int n) {
   if (int(threadIdx.x) < n) work.out[threadIdx.x] = work.is_shifted ? work.pair.sum() : T(n);
 }
+struct Names { int *pack, *type, *room; i64 layout, state, begin, memory; };
+template <class Op> __global__ void add(Names x) {
+  x.type[0] = int(x.layout + x.state + x.begin + x.memory);
+}
 template <class Op, class T> __global__ void numbers(Pair<T> pair, T *out) { out[0] = pair.sum(); }
 }
 """
@@ -171,6 +175,23 @@ def test_a_kernel_takes_structs_by_value(dtype: str):
     assert out.tolist() == [1, 15, 15]
     numbers(1, 1, pair(x, 0), out)
     assert out.tolist() == [3, 15, 15]
+
+
+def test_a_field_may_have_any_name():
+    out = cupy.zeros(1, np.int32)
+    names = Struct("shift.cu", "Names")
+    given = names(pack=out, type=out, room=None, layout=1, state=20, begin=300, memory=4000)
+    load("shift.cu", "add", NOTHING)(1, 1, given)
+    assert out.tolist() == [4321]
+
+
+def test_structs_are_packed_in_memory_of_their_own():
+    x, out = cupy.arange(2.0), cupy.zeros(1)
+    given = [pair(x, 1, shift) for shift in range(5000)]  # more than one piece of memory
+    numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
+    for shift in (0, 2047, 2048, 4999):
+        numbers(1, 1, given[shift], out)
+        assert out.tolist() == [1 + shift]
 
 
 def test_the_fields_of_a_struct_are_read_from_its_source():

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphla.backends.cuda import sort
-from graphla.backends.cuda.sort import ordered
+from graphla.backends.cuda.sort import sort_by
 from semirings import binary
 from semirings.dtypes import ALL, DataType
 
@@ -68,7 +68,7 @@ def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32
     """What `ordered` gives, on the host; without sizes, of one segment."""
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
-    found, places = ordered(cupy.asarray(values), indptr, typed)
+    found, places = sort_by(cupy.asarray(values), indptr, typed)
     assert found.dtype == values.dtype
     assert places.dtype == np.int32
     return found.get(), places.get()
@@ -190,7 +190,7 @@ def test_large_inputs_and_no_order(name):
 def test_more_entries_than_32_bits_count():
     count = (1 << 31) + 5
     values = (cupy.arange(count) & 255).astype(cupy.uint8)
-    found, places = ordered(values, None, binary.lt["UINT8"])
+    found, places = sort_by(values, None, binary.lt["UINT8"])
     assert places.dtype == np.int64
     assert bool((found[1:] >= found[:-1]).all())
     for place in (0, 1, 1 << 20, count - 1):

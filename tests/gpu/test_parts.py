@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from graphla.backends import backend
 from graphla.backends.cpu.components import label_by_search
-from graphla.backends.cuda import persistent
 from graphla.backends.cuda.components import ComponentsTuning
 from graphla.backends.cuda.cores import CoresTuning
 from graphla.backends.cuda.forest import ForestTuning
+from graphla.backends.cuda.persistent import PersistentTuning
 from graphla.backends.cuda.strong_components import StrongComponentsTuning
 from graphla.backends.tuning import using
 from graphla.formats import Csr
@@ -104,18 +104,17 @@ def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
         block=data.draw(st.sampled_from((32, 64, 256))),
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
     )
-    with using(tuning), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
-        patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
+    tickets = data.draw(st.sampled_from((0, 0xFFFFFFF0)))
+    blocks = PersistentTuning(most_blocks=data.draw(st.sampled_from((1, 3))), tickets=tickets)
+    with using(tuning, blocks):
         found = found_strong(both)
     assert found == label_by_search(both[0], "strong").tolist()
 
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 @pytest.mark.parametrize("forward", [True, False])
-def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkeypatch):
+def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward):
     """The chain begins and ends with a cycle, so no vertex is trimmed."""
-    monkeypatch.setattr(persistent, "MOST_BLOCKS", 2)
     n = 300
     order, v = np.random.default_rng(1).permutation(n), np.arange(n)
     i = np.concatenate((v, v[2:-1:3]))
@@ -124,7 +123,7 @@ def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward, monkey
     least = order.reshape(-1, 3).min(1)
     expected = np.empty(n, np.int64)
     expected[order] = np.repeat(least, 3)
-    with using(StrongComponentsTuning(64, alone)):
+    with using(StrongComponentsTuning(64, alone), PersistentTuning(most_blocks=2)):
         assert found_strong((csr(n, i, j), csr(n, j, i))) == expected.tolist()
 
 
@@ -148,9 +147,9 @@ def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
         own_edges=data.draw(st.sampled_from((0, 33, 2048))),
     )
-    with using(tuning), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(persistent, "MOST_BLOCKS", data.draw(st.sampled_from((1, 3))))
-        patch.setattr(persistent, "TICKETS", data.draw(st.sampled_from((0, 0xFFFFFFF0))))
+    tickets = data.draw(st.sampled_from((0, 0xFFFFFFF0)))
+    blocks = PersistentTuning(most_blocks=data.draw(st.sampled_from((1, 3))), tickets=tickets)
+    with using(tuning, blocks):
         found = cuda.cores(there, back)
     assert found is not None
     assert cuda.to_host(found).tolist() == cores_of(out, into)
@@ -185,14 +184,13 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
 
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
-def test_rows_of_one_entry_go_too_many_to_a_warp(alone, monkeypatch):
+def test_rows_of_one_entry_go_too_many_to_a_warp(alone):
     n = 200
-    monkeypatch.setattr(persistent, "MOST_BLOCKS", 1)
     ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
     ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))
     sun = csr(n, np.concatenate(ends), np.concatenate(ends[::-1]))
     there = to_device(sun)
     expected = np.ones(n, np.int64)
     expected[ring] = 2
-    with using(CoresTuning(block=32, alone_edges=alone)):
+    with using(CoresTuning(block=32, alone_edges=alone), PersistentTuning(most_blocks=1)):
         assert cuda.to_host(cuda.cores(there, None)).tolist() == expected.tolist()

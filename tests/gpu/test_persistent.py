@@ -14,6 +14,8 @@ from devices import has_card
 
 import graphla as gl
 from graphla.backends.cuda import persistent
+from graphla.backends.cuda.persistent import PersistentTuning
+from graphla.backends.tuning import using
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import Kernel
 from semirings.exceptions import DeviceUnavailable
@@ -94,21 +96,18 @@ def passed(kernel: Kernel, blocks: int, last: int, stop: int = -1) -> tuple[list
 
 @pytest.mark.parametrize("blocks", [2, 7])
 @pytest.mark.parametrize("tickets", [0, 2**32 - 1, 2**32 - 20])
-def test_blocks_keep_in_step_and_leave_together(
-    pass_round: Kernel, monkeypatch: pytest.MonkeyPatch, blocks: int, tickets: int
-):
-    monkeypatch.setattr(persistent, "TICKETS", tickets)
-    monkeypatch.setattr(persistent, "PATIENCE", 1 << 40)
+def test_blocks_keep_in_step_and_leave_together(pass_round: Kernel, blocks: int, tickets: int):
     for last in (1, 2, 9, 10):
-        told, values = passed(pass_round, blocks, last)
+        with using(PersistentTuning(tickets=tickets, patience=1 << 40)):
+            told, values = passed(pass_round, blocks, last)
         assert told == [persistent.FINISHED, last]
         assert (values[(last & 1) * blocks :][:blocks] == last).all()
 
 
-def test_the_wish_to_stop_is_seen(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(persistent, "PATIENCE", 0)
+def test_the_wish_to_stop_is_seen(pass_round: Kernel):
     for stop in (0, 3, 4):
-        told, values = passed(pass_round, 5, -1, stop)
+        with using(PersistentTuning(patience=0)):
+            told, values = passed(pass_round, 5, -1, stop)
         assert told[0] == persistent.STOPPED and stop < told[1] <= stop + 2
         assert (values[(told[1] & 1) * 5 :][:5] == told[1]).all()
     assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
@@ -121,9 +120,9 @@ def test_a_wish_once_seen_is_seen_again():
 
 
 def test_many_launches_answer_one_after_another(pass_round: Kernel):
-    assert [passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.LAUNCHES + 3)] == [
-        k % 5 + 1 for k in range(2 * persistent.LAUNCHES + 3)
-    ]
+    assert [
+        passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.TUNING.launches + 3)
+    ] == [k % 5 + 1 for k in range(2 * persistent.TUNING.launches + 3)]
 
 
 def test_a_grid_is_what_the_card_holds(pass_round: Kernel):
@@ -168,12 +167,12 @@ def test_a_card_that_fails_ends_the_wait(pass_round: Kernel, monkeypatch: pytest
     from simulator import machine
 
     failure = cupy.cuda.runtime.CUDARuntimeError(700)
-    monkeypatch.setattr(persistent, "CHECK", 0.0)
     monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # a word nobody writes
     monkeypatch.setattr(machine, "failure", failure)
     monkeypatch.setattr(machine, "fails_in", 1)
     try:
-        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
+        quick = using(PersistentTuning(check=0.0))
+        with quick, pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
             passed(pass_round, 3, 4)
     finally:
         machine.failure, machine.fails_in = None, 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from unittest.mock import patch
 
+import cupy
 import numpy as np
 import pytest
 from devices import fewer, has_card
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from graphla.backends import backend
 from graphla.backends.cuda import plan as planning
+from graphla.backends.cuda.plan import PlanTuning
+from graphla.backends.tuning import using
 from graphla.formats import Csr, Plan
 from graphla.stores import MatrixForms
 from semirings.dtypes import BOOL
@@ -29,7 +31,7 @@ def degrees(out: Csr, into: Csr) -> np.ndarray:
 
 def full_plan(out: Csr, into: Csr, **settings: Any) -> Plan:
     """However much memory it takes."""
-    with patch.multiple(planning, MOST=1 << 20, **settings):
+    with using(PlanTuning(most=1 << 20, **settings)):
         return cuda.plan(out, into, True, None)
 
 
@@ -98,7 +100,7 @@ def test_a_light_plan(graph):
 @given(patterns(), st.sampled_from((1, 3, 12)))
 @example(pattern(5, np.empty((0, 2), int), False), 12)
 def test_a_full_plan(graph, long):
-    plan = full_plan(*graph, LONG=long)
+    plan = full_plan(*graph, long=long)
     assert_light(plan, *graph)
     assert_relabelled(plan, *graph)
 
@@ -109,7 +111,7 @@ def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
     n, numbers = 9000, np.random.default_rng(5)
     star = np.stack([np.full(n, 77), np.arange(n)], 1)
     some = pattern(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)
-    assert_relabelled(full_plan(*some, LONG=long), *some)
+    assert_relabelled(full_plan(*some, long=long), *some)
 
 
 @given(patterns(), st.booleans())
@@ -156,7 +158,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     light = cuda.plan(*some, False, None)
 
     def refuse(*args: Any) -> Any:
-        raise cuda.xp.cuda.memory.OutOfMemoryError(1, 2, 3)
+        raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
 
     monkeypatch.setattr(planning, "_renamed", refuse)
     assert cuda.plan(*some, True, light) is light
@@ -168,14 +170,14 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
     forms: Any = MatrixForms("cuda:0", BOOL, *some)
     try:
         for full in (False, True, False):
-            cuda.xp.cuda.Stream(non_blocking=True).use()
+            cupy.cuda.Stream(non_blocking=True).use()
             if full:
                 forms.make_full_plan()
             for each in (forms, forms.T):
                 assert_light(each.plan_now(), each.csr, each.csc)
         assert_relabelled(forms.plan_now(), *some)
     finally:
-        cuda.xp.cuda.Stream.null.use()
+        cupy.cuda.Stream.null.use()
     if not has_card():
         from simulator import machine
 

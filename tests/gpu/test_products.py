@@ -438,7 +438,7 @@ def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, 
     wanted = (stretched[rows + 1] - stretched[rows]).cumsum()
     listed = cupy.asarray(rows)
     with using(matvec.MatvecTuning(part=part, parts=parts)):
-        assert matvec.reached(a, listed) == wanted[-1]
+        assert matvec.count_edges(a, listed) == wanted[-1]
         ends, total = matvec.measured.take(a, listed)
         assert ends is not None
         assert total == wanted[-1] and (ends.get() == wanted).all()

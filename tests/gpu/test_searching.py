@@ -20,8 +20,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphla.backends import backend
-from graphla.backends.cuda import bfs, persistent, plan
+from graphla.backends.cuda import bfs, persistent
 from graphla.backends.cuda.bfs import BfsTuning
+from graphla.backends.cuda.persistent import PersistentTuning
+from graphla.backends.cuda.plan import PlanTuning
 from graphla.backends.requests import FOREVER, BfsResult, Search
 from graphla.backends.tuning import using
 from graphla.compilers.cuda import Kernel
@@ -62,8 +64,7 @@ TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVA
 def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
     """The thresholds of the search, and where its tickets begin."""
     with (
-        using(BfsTuning(**constants)),
-        patch.object(persistent, "TICKETS", tickets),
+        using(BfsTuning(**constants), PersistentTuning(tickets=tickets)),
         patch.object(persistent, "_kept", persistent._Kept()),
     ):
         yield
@@ -72,7 +73,7 @@ def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
 def plan_of(graph: Pattern, tier: str) -> Plan | None:
     if tier == "none":
         return None
-    with patch.object(plan, "MOST", 1 << 20):
+    with using(PlanTuning(most=1 << 20)):
         return cuda.plan(*graph, tier == "full", None)
 
 

@@ -86,7 +86,7 @@ def test_a_vector_is_written_by_the_rule(data):
     expected = cpu.write_vector(c, t, mask, accum, replace, dtype)
     w = moved(c)
     if isinstance(w, BitmapVector) and data.draw(FLAGS):
-        w = BitmapVector(size, w.present, w.values, Counted(cuda.xp.asarray(np.int64(c.nvals))))
+        w = BitmapVector(size, w.present, w.values, Counted(cuda.asarray(np.int64(c.nvals))))
     there_t, there_mask = shared(t, mask)
     written = cuda.write_vector(w, there_t, there_mask, accum, replace, dtype, in_place=in_place)
     is_valid(brought(written))
@@ -116,11 +116,11 @@ def test_a_bitmap_is_written_under_flags(accum, replace, complement):
 @pytest.mark.parametrize("is_dense", [False, True])
 def test_a_frontier_goes_into_a_bitmap_in_place_and_nobody_waits(is_dense):
     n = 1000
-    c = BitmapVector(n, cuda.xp.zeros(n, bool), cuda.xp.zeros(n, np.int64), 0)
+    c = BitmapVector(n, cuda.full(n, False, bool), cuda.full(n, 0, np.int64), 0)
     present, values = c.present, c.values
     for step in range(1, 4):
-        indices = cuda.xp.asarray(np.arange(0, n, step, dtype=np.int32)[::-1].copy())
-        t: Any = SparseVector(n, indices, cuda.xp.full(indices.size, step, np.int64), False)
+        indices = cuda.asarray(np.arange(0, n, step, dtype=np.int32)[::-1].copy())
+        t: Any = SparseVector(n, indices, cuda.full(indices.size, step, np.int64), False)
         mask = VectorMask(n, None, t.indices, False, False)
         if is_dense:
             t = cuda.to_bitmap(t)

@@ -43,17 +43,6 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
     return gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op="first")
 
 
-@contextmanager
-def tuned(name: str, *values: int, **fields: int) -> Iterator[None]:
-    """Replace the tuning values of a module of the backend, if the arrays are on a card."""
-    if not gl.config.device.startswith("cuda"):
-        yield
-        return
-    module = import_module(f"graphla.backends.cuda.{name}")
-    with using(type(module.TUNING)(*values, **fields)):
-        yield
-
-
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
     """The same places, with one value for all."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
@@ -144,11 +133,11 @@ def products_that_keep_hubs() -> None:
         wide = gl.Matrix.from_dense(np.arange(18000.0).reshape(2, 9000))
         gl.semiring.min_plus(wide @ vectors(n=9000)[2]).new()
     if gl.config.device.startswith("cuda"):
-        from graphla.backends.cuda.matvec import edge_ends, reached
+        from graphla.backends.cuda.matvec import count_edges, edge_ends
 
         csr, sparse = A._forms.csr, u._forms.sparse()
         with settings("matvec", PART=7):
-            reached(csr, sparse.indices)
+            count_edges(csr, sparse.indices)
             edge_ends(csr, sparse.indices)
 
 
@@ -322,7 +311,7 @@ def building() -> None:
 
 def plans() -> None:
     """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
-    with settings("plan", LONG=5):
+    with settings("plan", long=5):
         matrix(entries=2 * MANY).optimize()
         gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
 
@@ -330,7 +319,7 @@ def plans() -> None:
 def closures() -> None:
     """By all blocks and by one, near before far and in rounds, with parents and without."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
             gl.closure(x, A, "min_plus", parents=parents, limit=limit)
         for lowered in ({"alone_rows": 0}, {"fused_rows": 0, "alone_rows": 4}):
@@ -341,7 +330,7 @@ def closures() -> None:
 def other_closures() -> None:
     """Values of 64 bits and of 8; products that are not lengths; a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", most_blocks=FEW_BLOCKS):
         gl.closure(x, real, "max_times", limit=2)
         gl.closure(x, real, "min_plus", mask=~vectors()[0].S, parents=True)
         gl.closure(x.dup("BOOL"), matrix("BOOL", entries=900), "lor_land")
@@ -360,16 +349,16 @@ def searches() -> None:
 
     A, few = gl.generators.kronecker(7, symmetric=True, seed=2), vectors("INT8", 128)[0]
     directed, mesh = pattern(2, entries=900), gl.generators.grid(9, 9)
-    lowered = ({}, {"ALONE_EDGES": 0, "GRID_EDGES": 0}, {"ALONE_EDGES": 9, "GRID_EDGES": 90})
+    lowered = ({}, {"alone_edges": 0, "grid_edges": 0}, {"alone_edges": 9, "grid_edges": 90})
     for constants, towards in itertools.product(lowered, ("auto", "push", "pull")):
         with (
-            settings("persistent", MOST_BLOCKS=FEW_BLOCKS),
-            settings("bfs", CLUSTER=1, **constants),
+            settings("persistent", most_blocks=FEW_BLOCKS),
+            settings("bfs", cluster=1, **constants),
             gl.direction(towards),
         ):
             algorithms.bfs(directed, [3, 4], cutoff=3)
             algorithms.bfs(A, 1, mask=~few.S)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("bfs", cluster=1):
         for given in RESULTS:
             algorithms.bfs(A, 0, **given)
         algorithms.bfs(mesh, 7)
@@ -380,10 +369,10 @@ def searches_with_plans() -> None:
     from graphla import algorithms
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("bfs", cluster=1):
         for given, B in zip(RESULTS, (A.optimize(), directed.optimize(), A), strict=True):
             algorithms.bfs(B, 0, **given)
-        with settings("bfs", CLUSTER=1, ALONE_EDGES=0, GRID_EDGES=0):
+        with settings("bfs", cluster=1, alone_edges=0, grid_edges=0):
             for towards in ("push", "pull"):
                 with gl.direction(towards):
                     algorithms.bfs(A, 0)
@@ -395,7 +384,7 @@ def searches_in_clusters() -> None:
     from graphla import algorithms
 
     mesh, A = gl.generators.grid(9, 9), gl.generators.kronecker(6, symmetric=True, seed=2)
-    with settings("persistent", MOST_BLOCKS=2), settings("bfs", CLUSTER=2):
+    with settings("persistent", most_blocks=2), settings("bfs", cluster=2):
         algorithms.bfs(mesh, 7)
         algorithms.bfs(mesh, [0, 80], cutoff=9, parents=False)
         for towards in ("push", "pull"):
@@ -417,7 +406,7 @@ def algorithms() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("bfs", CLUSTER=1):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("bfs", cluster=1):
         algorithms.bfs(A, 0)
         algorithms.connected_components(A)
         algorithms.triangle_count(A)
@@ -431,7 +420,7 @@ def centrality() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(A, 3, endpoints=True)
         algorithms.betweenness(A, sources=[0])
         algorithms.edge_betweenness(A, 3)
@@ -442,7 +431,7 @@ def centrality_by_lengths() -> None:
     from graphla import algorithms
 
     mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), settings("betweenness", edges=64):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("betweenness", edges=64):
         algorithms.betweenness(mesh, 2, weight=True)
         algorithms.edge_betweenness(mesh, 1, weight=True)
 
@@ -462,18 +451,18 @@ def parts() -> None:
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
     directed = gl.select.offdiag(matrix("FP64", entries=900)).new()
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS), tuned("components", longest=3, part=5):
+    with settings("persistent", most_blocks=FEW_BLOCKS), settings("components", longest=3, part=5):
         algorithms.connected_components(A)
         algorithms.connected_components(directed)
         for alone, own in ((0, 0), (0, 2048), (64, 40)):
-            with tuned("cores", alone_edges=alone, own_edges=own):
+            with settings("cores", alone_edges=alone, own_edges=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
     chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", most_blocks=FEW_BLOCKS):
         for alone in (0, 64):
-            with tuned("strong_components", 64, alone):
+            with settings("strong_components", block=64, alone_edges=alone):
                 algorithms.strong_components(directed)
                 algorithms.strong_components(chain)
     B = gl.binary.plus(directed | directed.T).new()
@@ -487,14 +476,15 @@ def groups() -> None:
 
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | gl.select.diag(matrix(n=A.nrows))).new()
+    classes = ("thread_entries", "lane_entries", "table_entries", "block_entries", "hub_slots")
     for rows in ((), (1, 2, 4, 8), (0, 1, 1, 32), (1, 2, 3, 4, 128)):
-        with tuned("communities", *rows):
+        with settings("communities", **dict(zip(classes, rows, strict=False))):
             for weight in (False, True):
                 algorithms.label_propagation(B.dup(), weight, max_iter=1)
                 algorithms.louvain(B.dup(), weight, max_level=1)
     algorithms.greedy_color(A)
     for wide in (2, 64):
-        with tuned("matching", wide):
+        with settings("matching", wide=wide):
             algorithms.maximal_matching(A)
             algorithms.maximal_matching(B, weight=True)
 
@@ -517,7 +507,7 @@ def many_searches() -> None:
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
-    with settings("persistent", MOST_BLOCKS=FEW_BLOCKS):
+    with settings("persistent", most_blocks=FEW_BLOCKS):
         algorithms.bfs_levels(A, np.arange(A.nrows).repeat(2))
         algorithms.bfs_levels(A, [3, 3], dtype="UINT8", cutoff=2)
 

@@ -6,6 +6,7 @@ import json
 import operator
 import subprocess
 import sys
+from enum import IntEnum
 from importlib.machinery import PathFinder
 
 import numpy as np
@@ -182,6 +183,22 @@ def test_a_stream_says_whether_it_is_done_and_raises_nothing():
 
 
 # --- devices and memory -------------------------------------------------------------------------
+
+
+class Filling(IntEnum):
+    """A value for arrays."""
+
+    ONE = 1
+
+
+def test_an_array_is_not_filled_with_an_enumeration():
+    for fill in (
+        lambda: cupy.full(3, Filling.ONE, np.int32),
+        lambda: cupy.copyto(cupy.zeros(3), Filling.ONE),
+    ):
+        with pytest.raises(TypeError, match="can_cast"):
+            fill()
+    assert cupy.full(3, int(Filling.ONE), np.int32).tolist() == [1, 1, 1]
 
 
 def test_two_devices_do_not_mix():

@@ -36,7 +36,8 @@ begun = threading.Event()
 stopped = []  # whether the loop or kernel of this attempt was, when it ended
 
 if device == "cpu":
-    from graphla.backends.cpu import bfs as searches, closure
+    from graphla.backends.cpu import bfs as searches
+    from graphla.backends.cpu import closure
     from graphla.backends.cpu.loops.bfs import REACHED
 
     def noting(load, reached):
@@ -53,8 +54,8 @@ if device == "cpu":
 
         return loaded
 
-    searches.load = noting(searches.load, lambda arrays: arrays[10][REACHED])  # of its state
-    cpu_closure.load = noting(cpu_closure.load, lambda arrays: np.count_nonzero(arrays[4]))  # present
+    searches.load = noting(searches.load, lambda arrays: arrays[12][REACHED])  # Work.state
+    closure.load = noting(closure.load, lambda arrays: np.count_nonzero(arrays[7]))  # Found.present
 else:
     from graphla.backends.cuda import persistent
 

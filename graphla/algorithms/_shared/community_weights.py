@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from graphla.graph.cached_properties import is_symmetric
+from graphla.graph.cached_properties import has_symmetric_values, is_symmetric
 from graphla.sparse import Matrix
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
@@ -21,7 +21,7 @@ def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """The values of A, or ones, FP64; and whether they are the same in both directions."""
     has_symmetric_pattern = is_symmetric(A)  # before W is made, so that W inherits the result
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    if A._forms.is_symmetric:  # the values are symmetric as well
+    if has_symmetric_values(A):  # the values are symmetric as well
         return W, True
     return W, has_symmetric_pattern and (not weight or A.isequal(A.T.new()))
 

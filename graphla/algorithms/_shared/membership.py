@@ -39,11 +39,7 @@ def rank_entries(x: Any) -> Any:
 
 def random_order(A: Matrix, seed: int) -> Vector:
     """Return the position, INT64, of each vertex of A in a random order."""
-    return Vector._of(perform("order", _random_order, A._read(), seed))
-
-
-def _random_order(a: Any, seed: int) -> Any:
-    return ordering.rank_entries(hashed_random.priorities(a, seed), are_distinct=True)
+    return Vector._of(perform("order", hashed_random.random_order, A._read(), seed))
 
 
 def number_values(x: Any) -> tuple[Any, int]:

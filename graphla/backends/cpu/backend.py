@@ -1,8 +1,8 @@
-"""The CPU: the array code on NumPy, SciPy's counting sorts, and compiled loops where they pay."""
+"""The CPU: NumPy, SciPy, and compiled loops where they pay."""
+
+# ruff: noqa: F401
 
 from __future__ import annotations
-
-import numpy as np
 
 from graphla.backends.cpu.apply import apply, apply_bound, apply_index, cast
 from graphla.backends.cpu.assign import one_entry, set_element, write_matrix, write_vector
@@ -31,80 +31,16 @@ from graphla.backends.cpu.forest import forest
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matching import match
-from graphla.backends.cpu.matvec import costs, filled, longest, reached
+from graphla.backends.cpu.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cpu.multi_source_bfs import multi_source_bfs
 from graphla.backends.cpu.pagerank import pagerank
 from graphla.backends.cpu.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cpu.reduce import reduce, reduce_rows
 from graphla.backends.cpu.select import keep, select
-from graphla.backends.cpu.sort import ordered
+from graphla.backends.cpu.sort import sort_by
 from graphla.backends.cpu.spgemm import mxm
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import pull
 from graphla.backends.cpu.strong_components import strong_components
 from graphla.backends.cpu.symmetry import find_symmetry
 from graphla.backends.cpu.transpose import transpose
-
-__all__ = [
-    "MERGE_PRICE",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "arange",
-    "asarray",
-    "bfs",
-    "build_matrix",
-    "build_vector",
-    "cast",
-    "closure",
-    "color",
-    "combine",
-    "components",
-    "cores",
-    "costs",
-    "dependencies",
-    "element",
-    "extract_matrix",
-    "extract_vector",
-    "filled",
-    "find",
-    "find_symmetry",
-    "forest",
-    "full",
-    "intersection",
-    "keep",
-    "kronecker",
-    "longest",
-    "match",
-    "move_communities",
-    "multi_source_bfs",
-    "mxm",
-    "one_entry",
-    "ordered",
-    "owns",
-    "pagerank",
-    "plan",
-    "price_of_plan",
-    "propagate_labels",
-    "pull",
-    "push",
-    "reached",
-    "reduce",
-    "reduce_rows",
-    "row_of_entry",
-    "select",
-    "set_element",
-    "sort",
-    "strong_components",
-    "to_bitmap",
-    "to_host",
-    "to_sparse",
-    "transpose",
-    "transpose_plan",
-    "union",
-    "write_matrix",
-    "write_vector",
-    "xp",
-]
-
-xp = np  # until nothing asks for it

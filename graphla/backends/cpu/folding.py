@@ -39,11 +39,12 @@ def fold_by_output(
 ) -> SparseVector | BitmapVector:
     """w(o) = the fold of the values whose output is o. Outputs come in any order."""
     dtype = monoid.type.np_type
-    values = cast_values(values, dtype)
+    if values.dtype != dtype:
+        values = cast_values(values, dtype)
     terms = outputs.size
     if terms < 2:
         return SparseVector(size, outputs, values)
-    alone = _needs_presence_alone(monoid, values)
+    alone = values.strides[0] == 0 and (monoid.is_any or monoid.is_idempotent)
     if terms * (MANY if alone or monoid.is_any else SCATTER) >= size and scatters(monoid):
         present = np.zeros(size, bool)
         present[outputs] = True
@@ -52,7 +53,7 @@ def fold_by_output(
         else:
             folded = np.full(size, 0 if monoid.is_any else monoid.identity, dtype)
             scatter(folded, outputs, values, monoid)
-        return BitmapVector(size, present, folded, int(present.sum()))
+        return BitmapVector(size, present, folded, int(np.count_nonzero(present)))
     if alone:
         keys = np.sort(outputs)
         first = _first_of_runs(keys)

@@ -18,7 +18,7 @@ costs = Costs(
 """Measured by benchmarks/direction.py."""
 
 
-def reached(a: Csr, rows: Array) -> int:
+def count_edges(a: Csr, rows: Array) -> int:
     """How many entries the given rows of a hold."""
     indptr = a.indptr
     if rows.size <= 8:
@@ -26,11 +26,11 @@ def reached(a: Csr, rows: Array) -> int:
     return int(np.add.reduce(indptr[rows + 1] - indptr[rows], dtype=np.int64))
 
 
-def filled(a: Csr) -> int:
+def nonempty_rows(a: Csr) -> int:
     """Any row may have entries: counting those that do would cost as much as a product."""
     return a.nrows
 
 
-def longest(a: Csr) -> int:
+def longest_row(a: Csr) -> int:
     """A row may hold as many entries as there are: counting what u reaches costs nothing here."""
     return a.nvals

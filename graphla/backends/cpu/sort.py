@@ -22,7 +22,7 @@ from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 
-def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
+def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
     """The values in the order of op, of all or of each segment, and where each was."""
     sign = _plain_order(op)
     if sign and indptr is None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphla.backends.cpu import terms
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.folding import fold_by_output, fold_parts
 from graphla.backends.cpu.layout import ranges
 from graphla.backends.cpu.masks import allowed, presence
 from graphla.backends.cpu.operands import Parts, allowed_by, between, spread
 from graphla.backends.cpu.spmv import PRESENCE, holding, may_be_constant, only_value, operands
-from graphla.backends.cpu.terms import chunk_size, chunks, multiply_side
+from graphla.backends.cpu.terms import chunks, multiply_side
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
@@ -59,13 +60,13 @@ def _push_numpy(
     size, monoid = columns.ncols, semiring.monoid
     starts = columns.indptr[u.indices]
     counts = columns.indptr[u.indices + 1] - starts
-    total = int(counts.sum())
-    if mask is not None and total * current(TUNING).lookups >= size:
+    total = int(np.add.reduce(counts, dtype=np.int64))
+    if mask is not None and mask.present is None and total * current(TUNING).lookups >= size:
         mask = VectorMask(size, presence(mask), None, mask.complement)
-    if total <= chunk_size():
+    if total <= current(terms.TUNING).chunk:
         whole = slice(None)
-        terms = _scatter_terms(columns, u, semiring, side, mask, whole, starts, counts)
-        return fold_by_output(*terms, size, monoid)
+        made = _scatter_terms(columns, u, semiring, side, mask, whole, starts, counts)
+        return fold_by_output(*made, size, monoid)
     made = [
         _scatter_terms(columns, u, semiring, side, mask, part, starts[part], counts[part])
         for part in chunks(counts)
@@ -84,11 +85,15 @@ def _scatter_terms(
     counts: Array,
 ) -> tuple[Array, Array]:
     """The outputs that a part of u's entries reaches, as the mask lets them, and their terms."""
-    places = ranges(starts, counts, int(counts.sum()))
+    places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None
     if mask is not None:
-        kept = allowed(mask, outputs)
+        present = mask.present
+        if present is None:
+            kept = allowed(mask, outputs)
+        else:
+            kept = ~present[outputs] if mask.complement else present[outputs]
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:

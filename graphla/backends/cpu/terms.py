@@ -50,17 +50,19 @@ def multiply(
     if not op.is_positional:
         left, right = _values(op, x, "x"), _values(op, y, "y")
         return _of_size(cast_values(op.numpy(left, right), dtype), size)
-    uses = _uses(op)
-    inner = k().astype(np.int64) if "jx" in uses or "iy" in uses else np.int64(0)
+    uses, zero = _uses(op), np.int64(0)
+    inner = k().astype(np.int64) if "jx" in uses or "iy" in uses else zero
     result = op.numpy(
-        _values(op, x, "x"),
-        i().astype(np.int64) if "ix" in uses else np.int64(0),
+        _values(op, x, "x") if "x" in uses else op.type.np_type.type(0),
+        i().astype(np.int64) if "ix" in uses else zero,
         inner,
-        _values(op, y, "y"),
+        _values(op, y, "y") if "y" in uses else op.type2.np_type.type(0),
         inner,
         j().astype(np.int64) if "jy" in uses else np.int64(0),
     )
-    return _of_size(cast_values(result, dtype), size)
+    if getattr(result, "dtype", None) != dtype:
+        result = cast_values(result, dtype)
+    return result if result.shape == (size,) else _of_size(result, size)
 
 
 def combine(

@@ -29,17 +29,27 @@ DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   if (sum != 0) atomicAdd((u64 *)counter, u64(sum));
 }
 
+/// The entries of a sparse T.
+template <class T> struct Listed {
+  const i32 *places;
+  const T *values;
+  i64 step;  // from one value to the next; 0 if all are equal
+  i64 count;
+};
+
 /// C(i) = accum(C(i), T(i)) for the entries i of T that the mask lets through; C loses nothing.
 template <class Op, class T, int MASK>
-__global__ void scatter_entries(typename Op::Z *values, bool *present, const i32 *places, const T *t_values,
-                                i64 t_step, i64 count, const bool *flags, const i32 *list, i64 listed,
-                                bool complement, i64 *counter, const i64 *before, i64 known) {
+__global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T> given,
+                                const bool *flags, const i32 *list, i64 listed, bool complement,
+                                i64 *counter, const i64 *before, i64 known) {
+  const i32 *__restrict__ places = given.places;
+  const T *__restrict__ t_values = given.values;
   i64 added = 0;
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+  for (i64 k = thread_in_grid(); k < given.count; k += threads_in_grid()) {
     const i32 i = places[k];
     if (MASK != MASK_NONE && is_said<MASK>(flags, list, listed, i) == complement) continue;
     const bool was = present == nullptr || present[i];
-    const T t = t_values[k * t_step];
+    const T t = t_values[k * given.step];
     values[i] = Op::ACCUMULATES && was ? Op::accumulate(values[i], t, i, 0) : convert<typename Op::Z>(t);
     if (!was) {
       present[i] = true;
@@ -91,15 +101,24 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
   }
 }
 
+/// A vector by index: `present` is null if it has an entry at every index.
+template <class Stored> struct Dense {
+  const Stored *values;
+  i64 step;  // from one value to the next; 0 if all are equal
+  const bool *present;
+};
+
 /// The whole rule. Where C is kept, `stays` says: everywhere (0), where the mask lets through (1),
 /// or where it does not (2). `present` is null where no index can lack an entry.
 ///
 /// A warp takes 256 indices at a time: flags eight to a lane, then values 32 at a time, if any of
 /// them is to be written. In place (values = c_values) the others stay as they are.
 template <class Op, class C, class T>
-__global__ void write_indices(const C *c_values, i64 c_step, const bool *c_present, const T *t_values, i64 t_step,
-                              const bool *t_present, const bool *flags, bool complement, int stays,
+__global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement, int stays,
                               typename Op::Z *values, bool *present, i64 size, i64 *counter) {
+  const C *c_values = c.values;
+  const T *t_values = t_in.values;
+  const bool *c_present = c.present;
   const bool is_copy = (const void *)values != (const void *)c_values;
   const i64 first_tile = thread_in_grid() / WARP, tiles = (size + 8 * WARP - 1) / (8 * WARP);
   i64 counted = 0;
@@ -107,7 +126,7 @@ __global__ void write_indices(const C *c_values, i64 c_step, const bool *c_prese
     const i64 base = tile * 8 * WARP, mine = base + 8 * lane();
     const u64 inside = flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
     const u64 was = load_flags(c_present, mine, size);
-    const u64 writes = load_flags(t_present, mine, size) & inside;
+    const u64 writes = load_flags(t_in.present, mine, size) & inside;
     const u64 is = writes | (was & (stays == 0 ? EIGHT : stays == 1 ? inside : ~inside));
     if (present != nullptr) {
       if (mine < size && (present != c_present || is != was)) store_flags(present, mine, size, is);
@@ -119,10 +138,10 @@ __global__ void write_indices(const C *c_values, i64 c_step, const bool *c_prese
       const bool puts = shuffle(writes, whose) >> bit & 1, had = shuffle(was, whose) >> bit & 1;
       const i64 i = base + part * WARP + lane();
       if (puts) {
-        const T t = t_values[i * t_step];
-        values[i] = Op::ACCUMULATES && had ? Op::accumulate(c_values[i * c_step], t, i, 0) : convert<typename Op::Z>(t);
+        const T t = t_values[i * t_in.step];
+        values[i] = Op::ACCUMULATES && had ? Op::accumulate(c_values[i * c.step], t, i, 0) : convert<typename Op::Z>(t);
       } else if (is_copy && i < size) {
-        values[i] = had ? convert<typename Op::Z>(c_values[i * c_step]) : typename Op::Z(0);
+        values[i] = had ? convert<typename Op::Z>(c_values[i * c.step]) : typename Op::Z(0);
       }
     }
   }

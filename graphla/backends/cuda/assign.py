@@ -18,6 +18,7 @@ from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, size, til
 from graphla.backends.cuda.select import keep
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct
 from graphla.formats import (
     AnyVector,
     Array,
@@ -37,6 +38,8 @@ from semirings.operators import TypedBinaryOp
 NO_MASK, FLAGS, LIST = 0, 1, 2  # as MaskKind in assign.cu
 ANYWHERE, INSIDE, OUTSIDE = np.int32(0), np.int32(1), np.int32(2)  # where C stays: write_indices
 ZERO = np.int64(0)
+
+DENSE, LISTED = Struct("assign.cu", "Dense"), Struct("assign.cu", "Listed")
 
 
 def write_vector(
@@ -262,8 +265,9 @@ def _scatter_into(
         kernel(
             blocks(t.nvals),
             BLOCK,
-            *(values, NULL if present is None else present, t.indices),
-            *(t.values, _step(t.values), size(t.nvals), *lookup),
+            *(values, NULL if present is None else present),
+            LISTED(places=t.indices, values=t.values, step=_step(t.values), count=t.nvals),
+            *lookup,
             *(np.bool_(mask is not None and mask.complement), *sums),
         )
     if present is None:
@@ -319,8 +323,8 @@ def _write_indices(
     kernel(
         _words(c.size),
         BLOCK,
-        *(c.values, _step(c.values), there),
-        *(t.values, _step(t.values), t.present if isinstance(t, BitmapVector) else NULL),
+        _dense(c),
+        _dense(t),
         NULL if mask is None else presence(mask),
         *(np.bool_(mask is not None and mask.complement), stays),
         *(values, present, size(c.size), count),
@@ -328,6 +332,11 @@ def _write_indices(
     if is_full:
         return FullVector(c.size, values)
     return BitmapVector(c.size, present, values, Counted(count))
+
+
+def _dense(v: DenseVector) -> Any:
+    present = v.present if isinstance(v, BitmapVector) else None
+    return DENSE(values=v.values, step=_step(v.values), present=present)
 
 
 def _words(indices: int) -> int:
@@ -345,9 +354,9 @@ def _before(count: Any) -> tuple[Any, np.int64]:
     return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
 
 
-def _step(values: Array) -> np.int64:
+def _step(values: Array) -> int:
     """From one value to the next: 0 where one stands for all."""
-    return np.int64(0 if is_iso(values) else 1)
+    return 0 if is_iso(values) else 1
 
 
 def _own(values: Array, dtype: np.dtype[Any]) -> Array:

@@ -1,8 +1,8 @@
-"""The GPU: CuPy's arrays, sorts and scans, and our own kernels (`graphla/kernels/*.cu`)."""
+"""The GPU: kernels of our own, and the sorts and scans of CuPy."""
+
+# ruff: noqa: F401
 
 from __future__ import annotations
-
-import cupy as xp
 
 from graphla.backends.cuda.apply import apply, apply_bound, apply_index, cast
 from graphla.backends.cuda.assign import one_entry, set_element, write_matrix, write_vector
@@ -29,81 +29,19 @@ from graphla.backends.cuda.ewise import intersection, merge, union
 from graphla.backends.cuda.ewise_dense import combine
 from graphla.backends.cuda.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cuda.forest import forest
+from graphla.backends.cuda.kronecker import kronecker
 from graphla.backends.cuda.launch import rows_of as row_of_entry
 from graphla.backends.cuda.matching import match
-from graphla.backends.cuda.matvec import costs, filled, longest, reached
+from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cuda.multi_source_bfs import multi_source_bfs
 from graphla.backends.cuda.pagerank import pagerank
 from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
-from graphla.backends.cuda.sort import ordered
-from graphla.backends.cuda.spgemm import kronecker, mxm
+from graphla.backends.cuda.sort import sort_by
+from graphla.backends.cuda.spgemm import mxm
 from graphla.backends.cuda.spmspv import push
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.strong_components import strong_components
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
-
-__all__ = [
-    "MERGE_PRICE",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "arange",
-    "asarray",
-    "bfs",
-    "build_matrix",
-    "build_vector",
-    "cast",
-    "closure",
-    "color",
-    "combine",
-    "components",
-    "cores",
-    "costs",
-    "dependencies",
-    "element",
-    "extract_matrix",
-    "extract_vector",
-    "filled",
-    "find",
-    "find_symmetry",
-    "forest",
-    "full",
-    "intersection",
-    "keep",
-    "kronecker",
-    "longest",
-    "match",
-    "merge",
-    "move_communities",
-    "multi_source_bfs",
-    "mxm",
-    "one_entry",
-    "ordered",
-    "owns",
-    "pagerank",
-    "plan",
-    "price_of_plan",
-    "propagate_labels",
-    "pull",
-    "push",
-    "reached",
-    "reduce",
-    "reduce_rows",
-    "row_of_entry",
-    "select",
-    "set_element",
-    "sort",
-    "strong_components",
-    "to_bitmap",
-    "to_host",
-    "to_sparse",
-    "transpose",
-    "transpose_plan",
-    "union",
-    "write_matrix",
-    "write_vector",
-    "xp",
-]

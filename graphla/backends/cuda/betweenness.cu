@@ -614,7 +614,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 /// All sources; by lengths there is one source, with its distances.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
-brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<Offset> network, Sources sources,
+brandes(Launch launch, Network<Offset> network, Sources sources,
         Memory memory, Limits limits, Sums sums) {
   typedef SmallLevel<Offset> Small;
   SHARED(u32, alone, 3);
@@ -624,8 +624,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<
   SHARED(double, small_sigma, Small::ROOM);
   SHARED(u32, scratch, WARP + 1);
   const Small small{small_vertex, small_end, small_begin, small_sigma, scratch};
-  Grid grid(control);
-  grid.begin(tickets);
+  Grid grid(launch);
   Team team(memory.words, memory.team_size);
   const i64 vertices = network.vertices, mine = i64(team.number) * vertices;
   u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
@@ -635,9 +634,9 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<
   u64 *stops = memory.level_ends + i64(team.number) * (vertices + 2);
   Course<Offset, TOLD, SUMMED> course{network, small, limits, sums, memory.team_size, team, paths, queued, alone,
                                       stops};
-  StopFlag flag(host, patience);
+  StopFlag flag(launch);
   for (;;) {
-    const u64 turn = course.next_turn(control, flag, sources.count);
+    const u64 turn = course.next_turn(launch.control, flag, sources.count);
     if (turn >= u64(sources.count)) break;
     const i32 given = sources.sources[turn];
     course.source = sources.renumbered ? sources.renumbered[given] : given;
@@ -653,7 +652,7 @@ brandes(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Network<
     team.meet();
   }
   if (is_last_block(grid) && threadIdx.x == 0) {
-    tell_host(host, launch, HOST_STATUS, load_relaxed(&control[IS_STOPPED]) ? STOPPED : FINISHED);
+    tell_host(launch, HOST_STATUS, load_relaxed(&launch.control[IS_STOPPED]) ? STOPPED : FINISHED);
   }
 }
 

@@ -118,7 +118,16 @@ def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Stru
         alone_edges=tuning.alone_edges,
     )
     persistent.run(
-        kernel, teams * blocks, tuning.block, network, sources, memory, limits, sums, results=0
+        kernel,
+        teams * blocks,
+        tuning.block,
+        network,
+        sources,
+        memory,
+        limits,
+        sums,
+        results=0,
+        as_struct=True,
     )
 
 

@@ -11,6 +11,7 @@
 //   rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more in 16.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
+#include "collectives.cuh"
 #include "persistent.cuh"
 
 namespace graphla {
@@ -92,20 +93,6 @@ DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
 }
 
 DEVICE bool bit_of(const u32 *map, i32 v) { return load_stale(&map[u32(v) / WARP]) >> (v & 31) & 1; }
-
-/// The sum of x over the warp, to all lanes.
-DEVICE u32 warp_sum(u32 x) {
-#if defined(GRAPHLA_SIMULATOR) || __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(ALL_LANES, x);
-#else
-  for (int delta = 1; delta < WARP; delta *= 2) x += __shfl_xor_sync(ALL_LANES, x, delta);
-  return x;
-#endif
-}
-DEVICE u64 warp_sum(u64 x) {
-  for (int delta = 1; delta < WARP; delta *= 2) x += __shfl_xor_sync(ALL_LANES, x, delta);
-  return x;
-}
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
@@ -371,19 +358,6 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     keep<K>(won, v);
   }
 
-  /// The first place of first..last - 1 whose slot is greater than `slot`, or last; by a warp.
-  DEVICE u32 place_after(u32 first, u32 last, u32 slot) const {
-    while (first < last) {
-      const u32 step = (last - first + WARP - 1) / WARP;
-      const u64 probe = u64(first) + u64(lane() + 1) * step - 1;
-      const u32 passed = __ballot_sync(ALL_LANES, probe < last && queue_slot[probe] <= slot);
-      first += u32(__popc(passed)) * step;
-      last = u32(least(u64(first) + step - 1, u64(last)));
-      if (step == 1) return first;
-    }
-    return first;
-  }
-
   /// Follows the edges out of the entries first..last - 1 of the queue, which hold its units
   /// `units_first` to `units_last`.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
@@ -397,7 +371,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     const u32 begin_unit = units_first + u32(ahead);
     Slot edge = slot_of(begin_unit);
     const Slot end = slot_of(begin_unit + least(share, most - u32(ahead))), last = slot_of(units_last);
-    u32 at = place_after(first_entry, last_entry, begin_unit) - 1;
+    u32 at = warp_partition_point(first_entry, last_entry, [&](u32 k) { return queue_slot[k] <= begin_unit; }) - 1;
     while (edge < end) {
       // A lane an entry; the last lane tells where the entry before it ends.
       const u32 entry = at + u32(lane());

@@ -237,23 +237,23 @@ template <class T> struct Results {
 };
 
 /// Tells the host how the closure ended.
-template <class Work> DEVICE void report(const Course<Work> &course, u64 *host, u32 launch) {
-  const u64 *control = course.work.lists.control;
+template <class Work> DEVICE void report(const Course<Work> &course, const Launch &launch) {
+  const u64 *control = launch.control;
   const auto word = [&](int w) { return u32(load_relaxed(&control[w])); };
   const u32 status = word(W_FULL) ? FAULT : course.is_stopped ? STOPPED : FINISHED;
-  tell_host(host, launch, HOST_STATUS, status);
-  tell_host(host, launch, HOST_RESULTS, word(W_REACHED));
-  tell_host(host, launch, HOST_RESULTS + 1, course.rounds_told);
-  tell_host(host, launch, HOST_RESULTS + 2, course.turns_told);
-  tell_host(host, launch, HOST_RESULTS + 3, course.work.lists.step);
-  tell_host(host, launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
-  tell_host(host, launch, HOST_RESULTS + 5, u32(course.is_settled));
-  tell_host(host, launch, HOST_RESULTS + 6, word(W_ORPHANS));
+  tell_host(launch, HOST_STATUS, status);
+  tell_host(launch, HOST_RESULTS, word(W_REACHED));
+  tell_host(launch, HOST_RESULTS + 1, course.rounds_told);
+  tell_host(launch, HOST_RESULTS + 2, course.turns_told);
+  tell_host(launch, HOST_RESULTS + 3, course.work.lists.step);
+  tell_host(launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
+  tell_host(launch, HOST_RESULTS + 5, u32(course.is_settled));
+  tell_host(launch, HOST_RESULTS + 6, word(W_ORPHANS));
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
 __global__ void __launch_bounds__(BLOCK, 1)
-close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Csr<Offset, A> graph, Mask mask,
+close_over(Launch launch, Csr<Offset, A> graph, Mask mask,
            Starts<T> x, State state, Waiting<typename Bits<sizeof(Offset)>::type> waiting, Plan plan,
            Results<T> results) {
   typedef Closing<Op, Offset, A, KEPT_A, HOW, PARENTS, MASKED> Work;
@@ -270,16 +270,15 @@ close_over(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Csr<O
   const i32 *__restrict__ indices = graph.indices;
   const int mine = 2 * WARP * warp_in_block();
   const Held<Key> held{held_ids, held_rows, held_counts, gathered_ids + mine, gathered_keys + mine};
-  Work work{{indptr, waiting, control, held, plan.limits.held}, indices, Values<typename Op::A, A, KEPT_A>(graph.values),
+  Work work{{indptr, waiting, launch.control, held, plan.limits.held}, indices, Values<typename Op::A, A, KEPT_A>(graph.values),
             mask.flags, mask.complement, Cells(state.cells, state.codes), (Key *)state.before, state.parents,
             plan.limits};
-  Grid grid(control);
-  grid.begin(tickets);
-  Course<Work> course{work, grid, host, patience, plan.records, plan.delta, plan.turns, totals, leads};
+  Grid grid(launch);
+  Course<Work> course{work, grid, launch.host, launch.patience, plan.records, plan.delta, plan.turns, totals, leads};
   course.begin(x);
   course.run(x);
   work.write_out(results.values, results.present);
-  if (is_last_block(grid) && threadIdx.x == 0) report(course, host, launch);
+  if (is_last_block(grid) && threadIdx.x == 0) report(course, launch);
 }
 
 }  // namespace graphla

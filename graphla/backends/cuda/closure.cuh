@@ -264,16 +264,9 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// The last of `count` ascending keys that is not above `key`; the first never is. By a warp.
+  /// The last of `count` ascending keys that is at most `key`; the first key is. All lanes call.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
-    u32 begin = 0, end = count;  // the last is one of begin..end - 1
-    while (end - begin > 1) {
-      const u32 stride = (end - begin + WARP - 1) / WARP, at = begin + u32(lane()) * stride;
-      const bool is_before = at < end && load_relaxed(&keys[at]) <= key;
-      begin += (u32(__popc(__ballot_sync(ALL_LANES, is_before))) - 1) * stride;
-      end = least(begin + stride, end);
-    }
-    return begin;
+    return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) - 1;
   }
 
   // --- steps -----------------------------------------------------------------------------------
@@ -377,8 +370,7 @@ struct Closing {
   }
   /// What the threads have looked at, for the records.
   DEVICE void tell_edges() {
-    for (int d = WARP / 2; d > 0; d /= 2) counted += shuffle_down(counted, d);
-    if (lane() == 0 && counted) atomicAdd(&lists.control[W_EDGES], u64(counted));
+    warp_add(&lists.control[W_EDGES], counted);
     counted = 0;
   }
   /// The values, which are present, and how many; what no tree reached is its own parent.
@@ -396,8 +388,7 @@ struct Closing {
         }
       }
     }
-    for (int d = WARP / 2; d > 0; d /= 2) reached += shuffle_down(reached, d);
-    if (lane() == 0 && reached) atomicAdd(&lists.control[W_REACHED], u64(reached));
+    warp_add(&lists.control[W_REACHED], reached);
   }
 };
 

@@ -15,14 +15,6 @@ namespace graphla {
 /// Codes only grow while improvements race: a near place outdoes a far one.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
-/// A place in a list for each lane that `wants` one, by one atomic; whole warps call.
-template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
-  const u32 wanting = __ballot_sync(ALL_LANES, wants);
-  Counter first = 0;
-  if (lane() == 0 && wanting) first = atomicAdd(counter, Counter(__popc(wanting)));
-  return shuffle(first, 0) + Counter(__popc(wanting & ((1u << lane()) - 1)));
-}
-
 template <int BYTES> struct Bits { typedef u32 type; };
 template <> struct Bits<8> { typedef u64 type; };
 

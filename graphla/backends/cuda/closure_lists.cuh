@@ -225,7 +225,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   /// Lists v in the far list of the first turn.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
-    const u64 place = claim_by_warp(far_count(t), wants);
+    const u64 place = claim(far_count(t), wants);
     if (wants) put_far(i64(place), v, t);
     note_best(keys, u32(wants), t);
   }
@@ -233,7 +233,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   DEVICE void give_back(u32 count) {
     for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
       const u32 e = base + lane();
-      const u64 place = claim_by_warp(near_count(step + 1), e < count);
+      const u64 place = claim(near_count(step + 1), e < count);
       if (e >= count) continue;
       store_relaxed(&waiting.near_list[((step + 1) & 1) * waiting.n + i64(place)], held.ids[(round & 1) * HELD + e]);
     }

@@ -25,12 +25,9 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
     Row row(all, step, k);
     i32 label[ROOM];
     Sum weight[ROOM], own = 0;
+    row.load_labels(row.begin, 1, label);
 #pragma unroll
-    for (int e = 0; e < ROOM; ++e) {
-      const bool is_there = row.begin + e < row.end;
-      label[e] = is_there ? row.label(row.begin + e) : NOBODY;
-      weight[e] = is_there ? row.weight(row.begin + e) : Sum(0);
-    }
+    for (int e = 0; e < ROOM; ++e) weight[e] = row.begin + e < row.end ? row.weight(row.begin + e) : Sum(0);
 #pragma unroll
     for (int e = 0; e < ROOM; ++e) {
       Sum sum = 0;
@@ -52,9 +49,10 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     const i64 p = row.begin + lane();
-    const bool is_there = p < row.end;
-    const i32 label = is_there ? row.label(p) : NOBODY;
-    const Sum weight = is_there ? row.weight(p) : Sum(0);
+    i32 labels[1];
+    row.load_labels(p, WARP, labels);
+    const i32 label = labels[0];
+    const Sum weight = p < row.end ? row.weight(p) : Sum(0);
     if (!row.may_move) {
       if (label == row.own) linked += row.weighed(weight);
       if (lane() == 0) row.settle(Sum(0));
@@ -96,7 +94,7 @@ __global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Launched
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked += row.weighed(row.own_part(row.begin, WARP));
+      linked += row.weighed(row.template own_part<16>(row.begin, WARP));  // measured: 8 take longer
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -129,7 +127,7 @@ __global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Launched<
   for (i64 k = blockIdx.x; k < all.count; k += gridDim.x) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked += row.weighed(row.own_part(row.begin + warp_in_block() * WARP, threads));
+      linked += row.weighed(row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
       if (thread == 0) row.settle(Sum(0));
       continue;
     }
@@ -209,7 +207,7 @@ __global__ void __launch_bounds__(Layout::hub_block) sum_parts(Launched<Offset> 
     row.end = least(row.end, row.begin + Layout::part);
     const i64 first = row.begin + warp_in_block() * WARP;
     if (!row.may_move) {
-      const Sum sum = warp_sum(row.own_part(first, Layout::hub_block));
+      const Sum sum = warp_sum(row.template own_part<AT_ONCE>(first, Layout::hub_block));
       if (lane() == 0 && sum != Sum(0)) atomicAdd((Sum *)hubs.own + r, sum);
       continue;
     }

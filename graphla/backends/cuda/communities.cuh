@@ -12,7 +12,7 @@ namespace graphla {
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
-constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed
+constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
 
 /// What GAINING reads and adds up. gain(c) = the weight that links v to c, less `factor` times
 /// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is `out`
@@ -105,10 +105,18 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       stay = may_move ? -1e300 : 1e300;
     }
   }
-  /// The label of entry p, or NOBODY if the entry does not count.
-  DEVICE i32 label(i64 p) const {
-    const i32 j = all.links.indices[p];
-    return RULE == GAINING && j == v ? NOBODY : all.labels[j];
+  /// Loads the labels of entries `first`, `first` + `stride`, ...; NOBODY if an entry does not count. All
+  /// loads are in flight at once.
+  template <int N> DEVICE void load_labels(i64 first, i64 stride, i32 (&labels)[N]) const {
+    const i32 *__restrict__ indices = all.links.indices, *__restrict__ label_of = all.labels;
+    i32 neighbors[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) neighbors[n] = first + n * stride < end ? indices[first + n * stride] : NOBODY;
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const i32 j = neighbors[n];
+      labels[n] = j == NOBODY || (RULE == GAINING && j == v) ? NOBODY : label_of[j];
+    }
   }
   DEVICE Sum weight(i64 p) const {
     if constexpr (COUNTS) return 1;
@@ -119,16 +127,15 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// Return this lane's part of the weight that links v to its own community, from the entries `first`
+  /// With N loads in flight, return this lane's part of the weight that links v to its own community, from the entries `first`
   /// + lane, `first` + lane + `stride`, ... of the row.
-  DEVICE Sum own_part(i64 first, i64 stride) const {
+  template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
-    for (i64 base = first + lane(); base < end; base += AT_ONCE * stride) {
-      i32 labels[AT_ONCE];
+    for (i64 base = first + lane(); base < end; base += N * stride) {
+      i32 labels[N];
+      load_labels(base, stride, labels);
 #pragma unroll
-      for (int n = 0; n < AT_ONCE; ++n) labels[n] = base + n * stride < end ? label(base + n * stride) : NOBODY;
-#pragma unroll
-      for (int n = 0; n < AT_ONCE; ++n) {
+      for (int n = 0; n < N; ++n) {
         if (labels[n] == own) sum += weight(base + n * stride);
       }
     }
@@ -234,10 +241,10 @@ template <class Row, class Sum> DEVICE void tabulate(const Row &row, Table<Sum> 
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {
     i32 labels[AT_ONCE];
     Sum weights[AT_ONCE];
+    row.load_labels(base + lane(), step, labels);
 #pragma unroll
     for (int n = 0; n < AT_ONCE; ++n) {
       const i64 p = base + n * step + lane();
-      labels[n] = p < row.end ? row.label(p) : NOBODY;
       weights[n] = p < row.end ? row.weight(p) : Sum(0);
     }
 #pragma unroll

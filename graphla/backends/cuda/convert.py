@@ -36,7 +36,9 @@ def to_host(array: Array) -> np.ndarray:
 
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array of `size` times one value."""
-    return xp.full(size, value, dtype)
+    array = xp.ndarray(size, dtype)
+    array.fill(value)  # xp.full takes twice the time
+    return array
 
 
 def arange(size: int, dtype: Any) -> Array:

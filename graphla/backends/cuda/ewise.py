@@ -32,12 +32,15 @@ from graphla.backends.cuda.select import WORD, room_for_flags, scan_and_count
 from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Struct
 from graphla.formats import Array, Csr, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 
 FILL_RIGHT, FILL_LEFT = 1, 2  # as in ewise_union.cu
+
+BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
 
 TILE, MOVES = 4096, 2  # as in ewise_union.cu
 
@@ -69,7 +72,7 @@ def merge(
         return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
     like_a, like_b = a, b
     a, b = _alike(a, b)
-    *notes, ends = _walk(a, b)
+    pair, notes, ends = _walk(a, b)
     both = scan_and_count(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
@@ -79,17 +82,14 @@ def merge(
     fill = (0 if right is None else FILL_RIGHT) | (0 if left is None else FILL_LEFT)
     x, x_stored, x_kept = read(a.values)
     y, y_stored, y_kept = read(b.values)
-    a_indptr, nrows, a_indices, where, offset = places(a)
-    b_indptr, _, b_indices, _, _ = places(b)
+    _, nrows, _, where, offset = places(a)
     spec = (cuda_ops.accumulating, op, dtype)
     new_offset = offset if rows is NULL else rows.dtype
     how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
     load("ewise_union.cu", "merge_entries", spec, *how)(
         blocks(max(-(-(a.nvals + b.nvals) // MOVES), int(nrows) + 1)),
         BLOCK,
-        *(a_indptr, a_indices, x, size(a.nvals)),
-        *(b_indptr, b_indices, y, size(b.nvals)),
-        *(nrows, *notes, ends),
+        *(pair, notes, x, y),
         *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
@@ -139,19 +139,22 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """The notes of ewise_union.cu on each word of the merged items and each tile; then counts."""
+    """Both operands and notes on their merge, as ewise_union.cu takes them; counts of each tile."""
     words = (a.nvals + b.nvals) // WORD + 1
-    notes, cut = xp.empty(3 * words, np.uint32), -(-words * WORD // TILE)
+    of_a = xp.empty(3 * words, np.uint32)
+    cut = -(-words * WORD // TILE)
     starts, ends = xp.empty(cut, np.int64), xp.empty(cut, np.int64)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
-    load("ewise_union.cu", "walk_path", NOTHING, where, offset)(
-        blocks(cut * BLOCK),
-        BLOCK,
-        *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
-        *(nrows, notes, size(words), starts, ends),
+    pair = BOTH(
+        **{"a_indptr": a_indptr, "a_indices": a_indices, "a_count": a.nvals},
+        **{"b_indptr": b_indptr, "b_indices": b_indices, "b_count": b.nvals},
+        nrows=int(nrows),
     )
-    return notes, size(words), starts, ends
+    notes = NOTES(of_a=of_a, words=words, starts=starts, ends=ends)
+    kernel = load("ewise_union.cu", "walk_path", NOTHING, where, offset)
+    kernel(blocks(cut * BLOCK), BLOCK, pair, notes)
+    return pair, notes, ends
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:

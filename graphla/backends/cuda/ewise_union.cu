@@ -24,24 +24,25 @@ constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
 /// that are dropped; how many of either are before it in its tile. Of each tile: the entries of a
 /// before it, and how many items are dropped up to its end.
 struct Notes {
-  u32 *of_a, *dropped, *within;
+  u32 *of_a;  // of_a, dropped and within, one after the other: 3 * words
+  i64 words;
   i64 *starts, *ends;
 
-  DEVICE Notes(u32 *words_of, i64 words, i64 *starts, i64 *ends)
-      : of_a(words_of), dropped(words_of + words), within(words_of + 2 * words), starts(starts), ends(ends) {}
+  DEVICE u32 *dropped() const { return of_a + words; }
+  DEVICE u32 *within() const { return of_a + 2 * words; }
 
   DEVICE bool is_of_a(i64 d) const { return (of_a[d / WARP] >> (d % WARP)) & 1; }
-  DEVICE bool is_dropped(i64 d) const { return (dropped[d / WARP] >> (d % WARP)) & 1; }
+  DEVICE bool is_dropped(i64 d) const { return (dropped()[d / WARP] >> (d % WARP)) & 1; }
   /// How many items before d are a's.
   DEVICE i64 a_before(i64 d) const {
     const u32 here = of_a[d / WARP] & ~(~0u << (d % WARP));
-    return starts[d / MERGE_TILE] + (within[d / WARP] & 0xffff) + __popc(here);
+    return starts[d / MERGE_TILE] + (within()[d / WARP] & 0xffff) + __popc(here);
   }
   /// Where item d is in the result; d may be the number of items.
   DEVICE i64 place(i64 d) const {
-    const u32 here = dropped[d / WARP] & ~(~0u << (d % WARP));
+    const u32 here = dropped()[d / WARP] & ~(~0u << (d % WARP));
     const i64 tile = d / MERGE_TILE;
-    return d - (tile ? ends[tile - 1] : 0) - (within[d / WARP] >> 16) - __popc(here);
+    return d - (tile ? ends[tile - 1] : 0) - (within()[d / WARP] >> 16) - __popc(here);
   }
 };
 
@@ -52,11 +53,11 @@ struct Cut {
 
 /// Both operands: matrices, or vectors as one row.
 template <int WHERE, class Offset> struct Both {
-  const Offset *__restrict__ a_indptr;
-  const i32 *__restrict__ a_indices;
+  const Offset *a_indptr;
+  const i32 *a_indices;
   i64 a_count;
-  const Offset *__restrict__ b_indptr;
-  const i32 *__restrict__ b_indices;
+  const Offset *b_indptr;
+  const i32 *b_indices;
   i64 b_count, nrows;
 
   /// The item with which row i begins.
@@ -83,6 +84,29 @@ template <int WHERE, class Offset> struct Both {
     return Cut{row, a_begin + i, b_begin + within - i};
   }
 
+  /// The cuts before and after the tile that begins at an item; every thread of the block calls.
+  DEVICE void block_cuts(i64 begin, Cut *cuts) const {
+    __syncthreads();  // all threads have read the last tile
+    const int warp = warp_in_block();
+    if (warp < 2) {
+      const Cut cut = warp_cut(warp ? least(begin + MERGE_TILE, a_count + b_count) : begin);
+      if (lane() == 0) cuts[warp] = cut;
+    }
+    __syncthreads();
+  }
+
+  /// Loads the indices between two cuts, a's and then b's, from index(1) on. index(0) is the index
+  /// of a before them, if it is of the same row. Every thread of the block calls.
+  template <class Index> DEVICE void block_load(const Cut &from, const Cut &to, Index index) const {
+    const i32 *__restrict__ of_a = a_indices + from.a, *__restrict__ of_b = b_indices + from.b;
+    const int a_items = int(to.a - from.a), items = a_items + int(to.b - from.b);
+    for (int n = threadIdx.x; n < items; n += blockDim.x)
+      index(1 + n) = u32(n < a_items ? of_a[n] : of_b[n - a_items]);
+    if (threadIdx.x != 0) return;
+    const i64 row_begin = WHERE == BY_ROWS ? i64(a_indptr[from.row]) : 0;
+    index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
+  }
+
   /// Where row i begins between two cuts: entries of a, and above them of b, from the first cut on.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
     const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
@@ -91,43 +115,51 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
+/// Writes the words of a tile, each by the threads of its ITEMS: flags of items of a, flags of
+/// dropped ones, and how many of either are before. Returns how many the tile drops; every thread
+/// of the block calls.
+DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start, int *scratch) {
+  int all = 0;
+  const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
+  constexpr int GROUP = WARP / ITEMS;  // threads that make a word
+  const int shift = int(threadIdx.x) % GROUP * ITEMS;
+  mine <<= shift, equals <<= shift;
+#pragma unroll
+  for (int delta = 1; delta < GROUP; delta *= 2) {
+    mine |= __shfl_xor_sync(ALL_LANES, mine, delta);
+    equals |= __shfl_xor_sync(ALL_LANES, equals, delta);
+  }
+  const i64 word = (begin + i64(threadIdx.x) * ITEMS) / WARP;
+  if (shift == 0 && word < notes.words) {
+    notes.of_a[word] = mine, notes.dropped()[word] = equals;
+    notes.within()[word] = start | before << 16;
+  }
+  return all;
+}
+
 /// Takes notes; `ends` become sums by a scan.
 template <class Op, int WHERE, class Offset>
 __global__ void __launch_bounds__(MERGE_THREADS, 7)
-walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offset *b_indptr,
-          const i32 *b_indices, i64 b_count, i64 nrows, u32 *words_of, i64 words, i64 *starts, i64 *ends) {
+walk_path(Both<WHERE, Offset> both, Notes notes) {
   constexpr int MOST = MERGE_TILE + 1;
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
-  const Notes notes(words_of, words, starts, ends);
   // The index of a before the tile, if it is of the same row; those of the tile of a; those of b. In
   // vectors they are padded, so that threads ITEMS places apart do not meet in one bank.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
-  const i64 total = a_count + b_count;
-  for (i64 begin = i64(blockIdx.x) * MERGE_TILE; begin < words * WARP; begin += i64(gridDim.x) * MERGE_TILE) {
-    __syncthreads();  // whoever read the last tile is done
-    const int warp = warp_in_block();
-    if (warp < 2) {
-      const Cut cut = both.warp_cut(warp ? least(begin + MERGE_TILE, total) : begin);
-      if (lane() == 0) cuts[warp] = cut;
-    }
-    __syncthreads();
+  const i64 stride = i64(gridDim.x) * MERGE_TILE;
+  for (i64 begin = i64(blockIdx.x) * MERGE_TILE; begin < notes.words * WARP; begin += stride) {
+    both.block_cuts(begin, cuts);
     const Cut from = cuts[0], to = cuts[1];
     const int of_b = 1 + int(to.a - from.a), items = of_b - 1 + int(to.b - from.b);
-    for (int n = threadIdx.x; n < items; n += blockDim.x)
-      index(1 + n) = u32(1 + n < of_b ? a_indices[from.a + n] : b_indices[from.b + n + 1 - of_b]);
+    both.block_load(from, to, index);
     const i64 rows = WHERE == BY_ROWS ? to.row - from.row + 1 : 0;
     const bool keeps = rows <= PARTS;
     if (WHERE == BY_ROWS && keeps)
       for (int n = threadIdx.x; n <= rows; n += blockDim.x) kept[n] = both.part(from, to, from.row + n);
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
-    if (threadIdx.x == 0) {
-      const i64 row_begin = WHERE == BY_ROWS ? i64(a_indptr[from.row]) : 0;
-      index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
-    }
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
     // The row of item d of the tile, from row n of it on; what the tile has of that row.
@@ -173,21 +205,7 @@ walk_path(const Offset *a_indptr, const i32 *a_indices, i64 a_count, const Offse
         y = j < b_end ? index(of_b + j) : NO_INDEX;
       }
     }
-    int all = 0;
-    const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-    constexpr int GROUP = WARP / ITEMS;  // threads that make a word
-    const int shift = int(threadIdx.x) % GROUP * ITEMS;
-    mine <<= shift, equals <<= shift;
-#pragma unroll
-    for (int delta = 1; delta < GROUP; delta *= 2) {
-      mine |= __shfl_xor_sync(ALL_LANES, mine, delta);
-      equals |= __shfl_xor_sync(ALL_LANES, equals, delta);
-    }
-    const i64 word = (begin + i64(threadIdx.x) * ITEMS) / WARP;
-    if (shift == 0 && word < words) {
-      notes.of_a[word] = mine, notes.dropped[word] = equals;
-      notes.within[word] = start | before << 16;
-    }
+    const int all = block_write(notes, begin, mine, equals, start, scratch);
     if (threadIdx.x == 0) {
       notes.starts[begin / MERGE_TILE] = from.a;
       notes.ends[begin / MERGE_TILE] = all;
@@ -212,17 +230,14 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
 
 /// The union, by the notes. `new_indices` is null where the pattern is known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset, class NewOffset>
-__global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, const A *a_values, i64 a_count,
-                              const Offset *b_indptr, const i32 *b_indices, const B *b_values, i64 b_count,
-                              i64 nrows, u32 *words_of, i64 words, i64 *starts, i64 *ends,
+__global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values, const B *b_values,
                               typename Op::X left, typename Op::Y right,
                               NewOffset *__restrict__ new_indptr, i32 *__restrict__ new_indices,
                               typename Op::Z *__restrict__ z) {
-  const Both<WHERE, Offset> both{a_indptr, a_indices, a_count, b_indptr, b_indices, b_count, nrows};
+  const i32 *__restrict__ a_indices = both.a_indices, *__restrict__ b_indices = both.b_indices;
   const Values<A, A, KEPT_A> a(a_values);
   const Values<B, B, KEPT_B> b(b_values);
-  const Notes notes(words_of, words, starts, ends);
-  const i64 total = a_count + b_count, tile = i64(blockDim.x) * MOVES;
+  const i64 nrows = both.nrows, total = both.a_count + both.b_count, tile = i64(blockDim.x) * MOVES;
   for (i64 begin = blockIdx.x * tile; begin < total; begin += gridDim.x * tile) {
     A x[MOVES];
     B y[MOVES];
@@ -239,8 +254,8 @@ __global__ void merge_entries(const Offset *a_indptr, const i32 *a_indices, cons
         place[step] = notes.place(d);
         has_x[step] = notes.is_of_a(d);
         has_y[step] = has_x[step] ? notes.is_dropped(d + 1) : !notes.is_dropped(d);
-        if (has_x[step]) index[step] = both.a_indices[p], x[step] = a[p];
-        else if (has_y[step]) index[step] = both.b_indices[q];
+        if (has_x[step]) index[step] = a_indices[p], x[step] = a[p];
+        else if (has_y[step]) index[step] = b_indices[q];
         if (has_y[step]) y[step] = b[q];
       }
     }

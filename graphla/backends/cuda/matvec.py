@@ -119,12 +119,12 @@ def nothing(n: int, dtype: np.dtype[Any]) -> SparseVector:
     return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
 
 
-def longest(a: Csr) -> int:
+def longest_row(a: Csr) -> int:
     """The entries of the row with the most of them."""
     return remember(a, "row facts", lambda: _row_facts(a))[0]
 
 
-def filled(a: Csr) -> int:
+def nonempty_rows(a: Csr) -> int:
     """How many rows have entries."""
     return remember(a, "row facts", lambda: _row_facts(a))[1]
 
@@ -173,7 +173,7 @@ class Measured(local):
 measured = Measured()
 
 
-def reached(a: Csr, rows: Array) -> int:
+def count_edges(a: Csr, rows: Array) -> int:
     """How many entries the given rows hold: one launch, whose answer the host looks for."""
     if not rows.size:
         return 0

@@ -112,7 +112,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
         if (notes && (fresh || (opens && now.seen))) note_level(words, v, now.seen, fresh, level);
       }
       const u32 complete = __ballot_sync(ALL_LANES, ((now.seen | fresh) & wanted) == wanted);
-      const u64 had = reduce_or(fresh);
+      const u64 had = warp_fold(fresh, [](u64 a, u64 b) { return a | b; });
       if (lane() == 0) {
         if (opened & complete) words.open[group] = opened & ~complete;
         words.touched[group] = 0;
@@ -350,7 +350,7 @@ template <class Offset> struct Course {
 /// rows and by columns, and for all vertices; its counts are words of `control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
-search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Graph<Offset> graph, Words words,
+search_many(Launch launch, Graph<Offset> graph, Words words,
             Searches searches, Queues queues, Results<Level> results, Records records) {
   SHARED(u32, left, 2 * MANY_BLOCK);
   SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
@@ -363,17 +363,16 @@ search_many(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience, Grap
   const int warp = warp_in_block();
   const Shared shared{left + 2 * WARP * warp, held + Pushers::ROOM * warp, block_vertices, block_edges, unreached,
                       sums, votes, due};
-  Grid grid(control);
-  grid.begin(tickets);
+  Grid grid(launch);
   const u64 wanted = searches.count < SEARCHES ? (u64(1) << searches.count) - 1 : ~u64(0);
-  Course<Offset> course{graph, words, searches, queues, shared, control, results.tallies, StopFlag(host, patience),
+  Course<Offset> course{graph, words, searches, queues, shared, launch.control, results.tallies, StopFlag(launch),
                         records, grid, wanted};
   course.run();
   if (course.status == FINISHED && results.levels) write_levels(words, graph.vertices, searches, course.depth, results);
   course.write_totals(results.totals);
   if (is_last_block(grid) && threadIdx.x == 0) {
-    tell_host(host, launch, HOST_STATUS, course.status);
-    tell_host(host, launch, HOST_RESULTS, u32(course.depth));
+    tell_host(launch, HOST_STATUS, course.status);
+    tell_host(launch, HOST_RESULTS, u32(course.depth));
   }
 }
 

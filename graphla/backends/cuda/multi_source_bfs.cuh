@@ -80,11 +80,6 @@ DEVICE void add_bits(u64 *at, u64 bits) {
 #endif
 }
 
-template <class T> DEVICE T reduce_or(T x) {
-  for (int delta = WARP / 2; delta; delta /= 2) x |= __shfl_xor_sync(ALL_LANES, x, delta);
-  return x;
-}
-
 /// Transposes a 32 x 32 matrix of bits: lane i passes row i and gets column i.
 DEVICE u32 transposed(u32 x) {
   u32 keep = 0x0000ffffu;

@@ -112,7 +112,7 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
     for (int j = 0; j < UNROLL; ++j) {
       if (u[j] >= 0) found |= words.seen[u[j]];
     }
-    found = reduce_or(found & missing);
+    found = warp_fold(found & missing, [](u64 a, u64 b) { return a | b; });
   }
   if (lane() == 0 && found) add_next(words, v, found);
 }

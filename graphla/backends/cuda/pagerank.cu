@@ -30,14 +30,15 @@ struct Sums {
   double change, dangling;
 };
 
-/// Vertex v has arrived[v] if present[v]. `before` has the sums of the `blocks` blocks of the round
-/// before; `sums` gets those of this round.
+/// Vertex v has arrived[v] if present[v]. `sums_before` has the `Sums` of each of the `blocks` blocks of
+/// the round before; `sums` gets those of this round.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
 settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,
-             const Sums *__restrict__ before, i32 blocks, Sums *sums) {
+             const double *__restrict__ sums_before, i32 blocks, double *sums) {
   SHARED(double, scratch, WARP + 1);
   const T *__restrict__ share = walk.share, *__restrict__ jump = walk.jump, *__restrict__ fall = walk.fall;
+  const Sums *const before = (const Sums *)sums_before;
   double fallen = 0;
   if constexpr (TURN == IN_ROUND) {
     for (i32 k = i32(threadIdx.x); k < blocks; k += i32(blockDim.x)) fallen += before[k].dangling;
@@ -59,7 +60,7 @@ settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict
   }
   change = block_sum(change, scratch);
   dangling = block_sum(dangling, scratch);
-  if (threadIdx.x == 0) sums[blockIdx.x] = {change, dangling};
+  if (threadIdx.x == 0) ((Sums *)sums)[blockIdx.x] = {change, dangling};
 }
 
 }  // namespace graphla

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from threading import local
 from typing import Any
@@ -18,6 +19,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launch import card
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import Kernel
 from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import Array
@@ -29,26 +31,24 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 
 NOT_READY = 600  # cudaErrorNotReady
 
-TICKETS = 0
-"""Where the counter of tickets begins: a number below 2^32, at which it wraps around."""
-
-PATIENCE = 1 << 19
-"""Ticks of the card's clock, a third of a millisecond, between two looks at the host's word."""
-
 CONTROL = 64
-"""Words of a launch's own counters, tickets among them: all zero at first."""
+"""Words of a launch's own counters, including its tickets: all are zero at first."""
 
-MOST_BLOCKS = 1 << 16
-"""Blocks of a grid at most, however many the card holds."""
 
-LAUNCHES = 128
-"""Launches whose counters are zeroed at a time."""
+@dataclass(frozen=True)
+class PersistentTuning:
+    """How launches wait, and how large they are."""
 
-SPIN = 300e-6
-"""Seconds for which the host looks without a pause; then it sleeps, NAP seconds at a time."""
-NAP = 20e-6
-CHECK = 1e-3
-"""Seconds between two questions whether the card has failed."""
+    tickets: int = 0  # where the counter of tickets begins; it wraps around at 2^32
+    patience: int = 1 << 19  # clock ticks (a third of a ms) between two looks at the host's word
+    most_blocks: int = 1 << 16  # in a grid, however many the card holds
+    launches: int = 128  # whose counters are zeroed at a time
+    spin: float = 300e-6  # seconds for which the host looks without a pause;
+    nap: float = 20e-6  # then it sleeps this long between two looks
+    check: float = 1e-3  # seconds between two questions whether the card has failed
+
+
+TUNING = PersistentTuning()
 
 
 class _Words:
@@ -69,11 +69,13 @@ class _Words:
     def control(self) -> np.uint64:
         """Where zeroed words of the card's memory lie, for one launch."""
         if not self.left:
-            self.zeros, self.left = xp.zeros((LAUNCHES, CONTROL), xp.uint64), LAUNCHES
+            self.left = current(TUNING).launches
+            self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
             self.first = self.zeros.data.ptr
         self.left -= 1
-        if TICKETS:
-            self.zeros[self.left, 0] = TICKETS << 32
+        tickets = current(TUNING).tickets
+        if tickets:
+            self.zeros[self.left, 0] = tickets << 32
         return np.uint64(self.first + 8 * CONTROL * self.left)  # a slice would cost more
 
 
@@ -101,7 +103,7 @@ def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: i
             f"{kernel.what} needs all its blocks on the card at a time (a cooperative launch), "
             f"and this card {why}: {block} threads with {shared:,} bytes of shared memory each"
         )
-    blocks = min(min(fit, each) * card().multiprocessors, MOST_BLOCKS)
+    blocks = min(min(fit, each) * card().multiprocessors, current(TUNING).most_blocks)
     return max(blocks // cluster, 1) * cluster
 
 
@@ -134,15 +136,20 @@ def run(
     launch = next(kept.launches) & 0xFFFFFFFF or next(kept.launches) & 0xFFFFFFFF
     view, told = kept.view, range(STATUS, RESULTS + results)
     view[STOP] = 0
-    control = kept.control()
+    control, tuning = kept.control(), current(TUNING)
     head: tuple[Any, ...]
     if as_struct:
         packed = LAUNCH(
-            control=control, host=kept.pointer, patience=PATIENCE, tickets=TICKETS, number=launch
+            control=control,
+            host=kept.pointer,
+            patience=tuning.patience,
+            tickets=tuning.tickets,
+            number=launch,
         )
         head = (packed,)
     else:
-        head = (control, np.uint32(TICKETS), kept.pointer, np.uint32(launch), np.int64(PATIENCE))
+        head = (control, np.uint32(tuning.tickets), kept.pointer, np.uint32(launch))
+        head = (*head, np.int64(tuning.patience))
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
@@ -196,15 +203,15 @@ def _launch_clusters(
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
     """Until all words bear the number of the launch."""
     begin = time.perf_counter()
-    asked = begin
+    asked, tuning = begin, current(TUNING)
     for k in told:
         while view[k] >> 32 != launch:
             now = time.perf_counter()
-            if now - asked > CHECK:
+            if now - asked > tuning.check:
                 asked = now
                 _check(stream, view, told, launch)
-            if now - begin > SPIN:
-                time.sleep(NAP)
+            if now - begin > tuning.spin:
+                time.sleep(tuning.nap)
 
 
 def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:

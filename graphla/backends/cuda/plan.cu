@@ -14,7 +14,8 @@
 
 namespace graphla {
 
-constexpr int CLASSES = 32, CLASS_BITS = 5;
+enum PlanShape { CLASSES = 32 };  // of degrees
+constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero

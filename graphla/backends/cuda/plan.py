@@ -8,6 +8,7 @@ Waits: once for where the classes of degree end (full), once until the plan is m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 from time import perf_counter
 from traceback import clear_frames
@@ -19,25 +20,34 @@ import numpy as np
 from graphla.backends.cuda.convert import CHUNK, LANES, add_up_sizes, chunks
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, size, to_numbers
 from graphla.backends.cuda.select import add_up
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, Csr, Plan, Relabelled
 
-CLASSES = 32
-"""Bit lengths of a degree."""
-LONG = 12
-"""Rows of vertices with a degree of more bits are taken by whole blocks."""
-WIDE_BLOCK = 1024
-START, PER_VERTEX, PER_ENTRY = 1.8e-4, 6.5e-10, 1e-11
-"""Seconds of a full plan, measured on an H200 (docs/decisions/010-plans.md)."""
-MOST = 1.5
-"""What plans may take, in bytes of the forms that they are made of."""
+CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
+
+
+@dataclass(frozen=True)
+class PlanTuning:
+    """Costs and limits of plans, measured on an H200 (docs/decisions/010-plans.md)."""
+
+    start: float = 1.8e-4  # seconds of a full plan: any,
+    per_vertex: float = 6.5e-10  # of a vertex,
+    per_entry: float = 1e-11  # and of an entry
+    most: float = 1.5  # bytes that plans may take, in bytes of the forms that they are made of
+    long: int = 12  # whole blocks take the rows of vertices whose degree has more bits
+    wide_block: int = 1024  # threads of these blocks
+
+
+TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """The plan of a matrix by rows and by columns (one object where it is symmetric).
+    """Return the plan of a matrix by rows and by columns (one object if it is symmetric).
 
-    The light tier is taken from `before`, if that is there. Instead of a full plan that would take
-    more than its share of memory, or more than there is, a light one comes back.
+    A full plan takes over the light tier of `before`, if given. A light plan is returned instead of
+    a full one that would exceed its share of memory, or the memory of the device.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or price_of_plan(out, into) == inf:
@@ -50,22 +60,23 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def price_of_plan(out: Csr, into: Csr) -> float:
-    """About how many seconds a full plan takes; infinite where it would pass `MOST`.
+    """Return about how many seconds a full plan takes; infinite if it exceeds `PlanTuning.most`.
 
-    That is where vertices have 7 edges or less in the mean (5 each way in a directed graph): meshes
-    and roads, which gain nothing by it.
+    It does if vertices have at most 7 edges on average (5 each way in a directed graph): meshes and
+    roads, which gain nothing by a full plan.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
     held = numbers + n // 8 + forms * (pattern + 2 * first)  # both ways, for the transpose
-    if not entries or held > MOST * forms * pattern:
+    if not entries or held > current(TUNING).most * forms * pattern:
         return inf
-    return START + PER_VERTEX * n + forms * PER_ENTRY * entries
+    tuning = current(TUNING)
+    return tuning.start + tuning.per_vertex * n + forms * tuning.per_entry * entries
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """The plan of the transpose: the same, but for what is first. `out`, `into` are that one's."""
+    """Return the plan of the transpose, whose forms are `out` and `into`: only `first` differs."""
     if out is into:
         return plan
     start = perf_counter()
@@ -151,11 +162,13 @@ def _renamed(
     """The rows in the new order, their entries renamed, ascending; `sizes` becomes the indptr."""
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)
-    long, active = ends[CLASSES - 1 - LONG], ends[-1]
+    tuning = current(TUNING)
+    long, active = ends[CLASSES - 1 - tuning.long], ends[-1]
     operands = a.indptr, a.indices, *names, sizes
     if long:
-        kernel, grid = kernels["relabel_long_rows"], blocks(long * WIDE_BLOCK, WIDE_BLOCK)
-        kernel(grid, WIDE_BLOCK, *operands, size(long), indices)
+        wide = tuning.wide_block
+        kernel, grid = kernels["relabel_long_rows"], blocks(long * wide, wide)
+        kernel(grid, wide, *operands, size(long), indices)
     if active > long:
         grid = blocks((active - long) * LANES)
         kernels["relabel_rows"](grid, BLOCK, *operands, size(long), size(active), indices)

@@ -30,7 +30,7 @@ SLACK = 8
 """Of a tile of a matrix the part is kept for ends of rows, which would be cut otherwise."""
 
 
-def ordered(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
+def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
     """values in order within each segment (None: all are one), and the place (int32 below 2^31
     entries, else int64) that each had among all entries.
     """

@@ -37,7 +37,7 @@ from graphla.backends.cuda.matvec import (
     few_blocks,
     flags_of,
     lets_none,
-    longest,
+    longest_row,
     measured,
     nothing,
     plan_of,
@@ -182,7 +182,7 @@ class _Edges:
         self.columns, self.u, self.plan, self.mask = columns, u, plan, mask
         self.n, self.tuning = columns.ncols, tuning
         nvals, entries = columns.indices.size, u.indices.size
-        self.longest = longest(columns) if nvals > tuning.small else nvals
+        self.longest = longest_row(columns) if nvals > tuning.small else nvals
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
         self.room = min(self.most, self.n)

@@ -8,6 +8,7 @@ Waits: under a short list of outputs of a huge vector, for its entries.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -24,7 +25,7 @@ from graphla.backends.cuda.matvec import (
     few_blocks_for,
     flags_of,
     lets_none,
-    longest,
+    longest_row,
     measured,
     nothing,
     plan_of,
@@ -122,7 +123,7 @@ def _pull_rows(
 ) -> SparseVector | BitmapVector:
     """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
     tuning = current(TUNING)
-    wants = _Wanted(rows.nrows, mask)
+    wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
     length = wants.outputs if wants.by_place else rows.nrows
     make = xp.zeros if wants.kind == Kind.MASK_LIST and not wants.by_place else xp.empty
@@ -159,7 +160,7 @@ def _pull_rows(
         long = tuning.middle
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
-    if rows.nvals > long and longest(rows) > long:
+    if rows.nvals > long and longest_row(rows) > long:
         # If there is a queue, the kernel puts rows of middle length into it too.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
@@ -205,6 +206,12 @@ class _Wanted:
             complement=flags is not None and mask is not None and mask.complement,
             by_place=self.by_place,
         )
+
+
+@lru_cache
+def _all_rows(n: int) -> _Wanted:
+    """Return what is wanted without a mask: packed once for each size."""
+    return _Wanted(n, None)
 
 
 class _Room:

@@ -190,7 +190,7 @@ def sent(array: Any) -> Any:
 # --- cards --------------------------------------------------------------------------------------
 
 
-def placed(device: str) -> str:
+def resolve_device(device: str) -> str:
     """ "cuda:1", for that or, with the card 1 current, for "cuda"."""
     number = device.partition(":")[2]
     return _name(int(number) if number else runtime.getDevice())
@@ -215,7 +215,7 @@ def _name(number: int) -> str:
 @cache
 def number_of(device: str) -> int:
     """Of "cuda:1", 1."""
-    return int(placed(device).partition(":")[2])
+    return int(resolve_device(device).partition(":")[2])
 
 
 def enter(device: str) -> int | None:

@@ -100,6 +100,8 @@ class _Count:
     __slots__ = ("value",)
     array = None  # no device holds the count
 
+    array = None  # as in Counted: nothing is left on the device
+
     def __int__(self) -> int:
         return self.value
 

@@ -181,6 +181,7 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> ndarray:
         given = signature.bind(*args, **kwargs).arguments
+        refuse_subclass(given.get("fill_value"))
         numbers = [each for key, each in given.items() if key not in ("a", "fill_value")]
         if any(isinstance(each, ndarray) for each in numbers):
             raise TypeError(f"{name}: an array of the device is no number")
@@ -189,6 +190,13 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def refuse_subclass(value: Any) -> None:
+    """Refuse an `IntEnum` and the like as CuPy's `copyto` does, which asks for the exact type."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
+    if is_number and type(value) not in (bool, int, float):
+        raise TypeError("can_cast() does not support Python ints, floats, and complex")
 
 
 class ufunc:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .arrays import allocate, ndarray, on_device, unwrap, wrap
 from .cuda import stream as streams
-from .functions import created, lifted
+from .functions import created, lifted, refuse_subclass
 
 _host_searchsorted = lifted["searchsorted"]
 
@@ -150,6 +150,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = None) -> ndarray:
 
 
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+    refuse_subclass(src)
     lifted["copyto"](dst, src, casting, True if where is None else where)
 
 

@@ -3,11 +3,21 @@
 A vector comes as rows that are stretches of it, so that each may be a part of the loop.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import IS_VECTOR, combine, left_alone, right_alone
 
 ONE = np.uint64(1)
+
+
+class Rows(NamedTuple):
+    """A matrix by rows, or a vector as rows that are stretches of it."""
+
+    indptr: Any
+    indices: Any
+    values: Any
 
 
 def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop):
@@ -24,22 +34,10 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
         out_counts[i] = count
 
 
-def intersect(
-    a_indptr,
-    a_indices,
-    a_values,
-    b_indptr,
-    b_indices,
-    b_values,
-    indptr,
-    out_indices,
-    out_values,
-    a_step,
-    b_step,
-    start,
-    stop,
-):
+def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step, start, stop):
     """Rows start..stop of the intersection, each from indptr[i] on."""
+    a_indptr, a_indices, a_values = a
+    b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
     for row in range(np.uint64(start), np.uint64(stop)):
         t = np.uint64(indptr[row])
@@ -57,26 +55,14 @@ def intersect(
 
 
 def unite(
-    a_indptr,
-    a_indices,
-    a_values,
-    b_indptr,
-    b_indices,
-    b_values,
-    left,
-    right,
-    indptr,
-    out_indices,
-    out_values,
-    a_step,
-    b_step,
-    start,
-    stop,
+    a: Rows, b: Rows, left, right, indptr, out_indices, out_values, a_step, b_step, start, stop
 ):
     """Rows start..stop of the union, each from indptr[i] on.
 
     left[0] and right[0] stand for the entries that the left or the right operand lacks.
     """
+    a_indptr, a_indices, a_values = a
+    b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
     for row in range(np.uint64(start), np.uint64(stop)):
         t = np.uint64(indptr[row])

@@ -4,6 +4,8 @@ Bit o of `bits` says that o is in the set; bit w of `summary`, that word w of `b
 list a set costs its size and one look at each word of the summary: one for 4096 indices.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 ZERO = np.uint64(0)
@@ -46,13 +48,17 @@ def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
                 t += ONE
 
 
+class Pattern(NamedTuple):
+    """A matrix by rows, without its values."""
+
+    indptr: Any
+    indices: Any
+
+
 def reach(
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    mask_indptr,
-    mask_indices,
+    a: Pattern,
+    b: Pattern,
+    mask: Pattern,
     kept_bits,
     kept_summary,
     out_columns,
@@ -67,6 +73,9 @@ def reach(
     They go to `out_columns` one row after the other, their numbers to `out_counts`; returns the
     number of all.
     """
+    a_indptr, a_indices = a
+    b_indptr, b_indices = b
+    mask_indptr, mask_indices = mask
     t = ZERO
     for i in range(np.uint64(start), np.uint64(stop)):
         before = t

@@ -4,6 +4,8 @@ Both ways fold the products of an entry in order of k. `saxpy` goes along the ro
 of A names; `dot` along the rows of B's transpose that a row of P names.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import (
@@ -19,13 +21,17 @@ ONE = np.uint64(1)
 OUTSIDE, ALLOWED, REACHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
+class Rows(NamedTuple):
+    """A matrix by rows."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
 def saxpy(
-    a_indptr,
-    a_indices,
-    a_values,
-    b_indptr,
-    b_indices,
-    b_values,
+    a: Rows,
+    b: Rows,
     p_indptr,
     p_indices,
     kept_states,
@@ -38,6 +44,8 @@ def saxpy(
     stop,
 ):
     """Rows start..stop: which entries of P have a value, and it; how many do."""
+    a_indptr, a_indices, a_values = a
+    b_indptr, b_indices, b_values = b
     count = 0
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -71,12 +79,8 @@ def saxpy(
 
 
 def dot(
-    a_indptr,
-    a_indices,
-    a_values,
-    bt_indptr,
-    bt_indices,
-    bt_values,
+    a: Rows,
+    bt: Rows,
     p_indptr,
     p_indices,
     kept_places,
@@ -88,6 +92,8 @@ def dot(
     stop,
 ):
     """Rows start..stop, as `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
+    a_indptr, a_indices, a_values = a
+    bt_indptr, bt_indices, bt_values = bt
     count = 0
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
     for i in range(np.uint64(start), np.uint64(stop)):

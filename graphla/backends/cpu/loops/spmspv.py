@@ -5,6 +5,8 @@ before anything is multiplied. A call covers the outputs first..last alone, so t
 disjoint ranges may run at once; rows are sorted, and a range is found in them by bisection.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import HAS_TERMINAL, IS_ANY, TERMINAL, add, term
@@ -12,6 +14,29 @@ from graphla.backends.cpu.loops.placeholder_ops import HAS_TERMINAL, IS_ANY, TER
 ONE = np.uint64(1)
 SIX = np.uint64(6)
 LOW = np.uint64(63)
+
+
+class Rows(NamedTuple):
+    """A matrix by rows."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
+class Sparse(NamedTuple):
+    """The entries of a vector."""
+
+    indices: Any
+    values: Any
+
+
+class Reached(NamedTuple):
+    """A set of outputs as a two-level bit map (`loops/marks`), and a value for each of them."""
+
+    bits: Any
+    summary: Any
+    values: Any
 
 
 def bisect(indices, begin, end, least):
@@ -26,15 +51,10 @@ def bisect(indices, begin, end, least):
 
 
 def push_sparse(
-    indptr,
-    indices,
-    values,
-    u_indices,
-    u_values,
+    a: Rows,
+    u: Sparse,
     mask,
-    kept_bits,
-    kept_summary,
-    kept_values,
+    kept: Reached,
     step,
     u_step,
     mask_step,
@@ -49,6 +69,9 @@ def push_sparse(
     The set, of `loops/marks`, is that of the o for which kept_values[o] counts. With a limit above
     zero, nothing is done if u has more edges: then it returns minus their number.
     """
+    indptr, indices, values = a
+    u_indices, u_values = u
+    kept_bits, kept_summary, kept_values = kept
     if limit > 0:
         edges = 0
         for t in range(np.uint64(u_indices.size)):
@@ -87,11 +110,8 @@ def push_sparse(
 
 
 def push_bitmap(
-    indptr,
-    indices,
-    values,
-    u_indices,
-    u_values,
+    a: Rows,
+    u: Sparse,
     mask,
     out_present,
     out_values,
@@ -104,6 +124,8 @@ def push_bitmap(
     last,
 ):
     """Outputs first..last straight into a bitmap, empty before: how many there are."""
+    indptr, indices, values = a
+    u_indices, u_values = u
     count = 0
     step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
     for t in range(np.uint64(u_indices.size)):

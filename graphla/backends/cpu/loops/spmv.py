@@ -4,6 +4,8 @@ w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o: a row that the mask 
 touched. Values are folded in order of k.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import (
@@ -18,6 +20,30 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 
 ONE = np.uint64(1)
 BLOCK = 512
+
+
+class Rows(NamedTuple):
+    """A matrix by rows."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
+class Firsts(NamedTuple):
+    """A matrix by rows, and the column of the first entry of each row, or -1."""
+
+    indptr: Any
+    indices: Any
+    firsts: Any
+    values: Any
+
+
+class Dense(NamedTuple):
+    """A vector by index; `present` is not read if it is full."""
+
+    present: Any
+    values: Any
 
 
 def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
@@ -36,11 +62,8 @@ def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
 
 
 def pull(
-    indptr,
-    indices,
-    values,
-    u_present,
-    u_values,
+    a: Rows,
+    u: Dense,
     mask,
     out_present,
     out_values,
@@ -52,6 +75,8 @@ def pull(
     stop,
 ):
     """Outputs start..stop into a bitmap; how many there are."""
+    indptr, indices, values = a
+    u_present, u_values = u
     count = 0
     step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
     for o in range(np.uint64(start), np.uint64(stop)):
@@ -66,12 +91,8 @@ def pull(
 
 
 def pull_any(
-    indptr,
-    indices,
-    firsts,
-    values,
-    u_present,
-    u_values,
+    a: Firsts,
+    u: Dense,
     mask,
     out_present,
     out_values,
@@ -88,6 +109,8 @@ def pull_any(
     a block wait for memory together. firsts[o] is the column of the first entry of row o, or -1:
     they lie side by side, as the rows do not.
     """
+    indptr, indices, firsts, values = a
+    u_present, u_values = u
     count = 0
     step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
     outputs = np.empty(BLOCK + 1, np.int64)
@@ -126,21 +149,10 @@ def find_firsts(indptr, indices, out_firsts, start, stop):
         out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1
 
 
-def pull_listed(
-    indptr,
-    indices,
-    values,
-    u_present,
-    u_values,
-    outputs,
-    out_present,
-    out_values,
-    step,
-    u_step,
-    start,
-    stop,
-):
+def pull_listed(a: Rows, u: Dense, outputs, out_present, out_values, step, u_step, start, stop):
     """Outputs outputs[start:stop] alone, into the same places of `out`; how many there are."""
+    indptr, indices, values = a
+    u_present, u_values = u
     count = 0
     step, u_step = np.uint64(step), np.uint64(u_step)
     for t in range(np.uint64(start), np.uint64(stop)):

@@ -1,0 +1,58 @@
+"""The way of one statement through the code, counted in Python calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import graphla as gl
+import semirings
+from graphla import Matrix, Vector, replace
+from graphla.semiring import any_secondi
+
+MOST = 60
+"""Python calls of a masked product, on the CPU and on CUDA."""
+
+FOLDERS = tuple(str(Path(str(package.__file__)).parent) for package in (gl, semirings))
+"""Where our functions are. Generated ones have no file, or one that is named after us."""
+
+
+def count_calls(statement: Any) -> int:
+    """Return how many of our Python functions a statement calls."""
+    count = 0
+
+    def see(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        file = frame.f_code.co_filename
+        is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
+        caller = frame.f_back  # a compiled loop has none
+        by_simulator = caller is not None and "simulator" in caller.f_code.co_filename
+        count += event == "call" and is_ours and not by_simulator
+
+    sys.setprofile(see)
+    try:
+        statement()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_masked_product_takes_at_most_60_python_calls(loops):
+    n, rng = 1000, np.random.default_rng(1)
+    columns = np.concatenate([rng.choice(n, 8, replace=False) for _ in range(n)])
+    A = Matrix.from_coo(np.repeat(np.arange(n), 8), columns, 1 + columns, nrows=n, ncols=n)
+    chosen = rng.choice(n, 50, replace=False)
+    f = Vector.from_coo(chosen, chosen, size=n)
+    w, p = Vector(int, n), Vector(int, n)
+    p << f
+    p[:300] << 1  # from here on it is held as a bitmap
+
+    def statement() -> None:
+        w(~p.S, replace) << any_secondi(f @ A)
+
+    for _ in range(3):
+        statement()
+    assert 20 < count_calls(statement) <= MOST
