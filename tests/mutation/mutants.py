@@ -239,7 +239,7 @@ def _traversal() -> list[Mutant]:
             cycles,
             "found.append(cycle[::-1])",
             "found.append(cycle)",
-            closures + " tests/algorithms/test_shortest_path.py",
+            "tests/algorithms/test_shortest_path.py -k cycle",
         ),
         Mutant(
             "rows: two starts in a row pass for one",
@@ -373,10 +373,10 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "betweenness",
-            "vertices as far away as the end are nearer",
+            "edges off the shortest paths count",
             "swapped comparison",
-            "nearer = select.valueeq(binary.lt(begin & end).new(), True).new()",
-            "nearer = select.valueeq(binary.le(begin & end).new(), True).new()",
+            "tight = select.valueeq(binary.eq(S & end).new(), True).new()",
+            "tight = select.valueeq(binary.ge(S & end).new(), True).new()",
         ),
         one(
             "pagerank",

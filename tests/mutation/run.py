@@ -174,9 +174,11 @@ def table(results: dict[str, dict[str, str]]) -> str:
     counts = Counter(result["killed by"] for _, result in known)
     by_test = counts[TEST] + counts[WHOLE]
     by_full = by_test + counts[FULL]
+    endless = sum(result["test"] == ENDLESS for _, result in known)
     lines = [
         f"{len(known)} mutants; `make test` kills {by_test}, `make test-full` {by_full}"
-        + (f" ({by_test / by_full:.1%} of those)." if by_full else "."),
+        + (f" ({by_test / by_full:.1%} of those)." if by_full else ".")
+        + f" Of these, {endless} count as killed because their tests had no end.",
         "",
         "| mutant | fault | killed by | test |",
         "|---|---|---|---|",
