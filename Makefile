@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint lint-cuda format bench clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -69,16 +69,13 @@ release-check:
 resources: $(VENV)/test.stamp
 	$(BIN)/python tests/gpu/campaign.py
 
+CUDA_SOURCES := $(wildcard graphla/backends/cuda/*.cu* graphla/ladder/*.cu*)
+
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
-
-# The layout of the CUDA sources, .clang-format.
-CUDA_SOURCES := $(wildcard graphla/backends/cuda/*.cu* graphla/ladder/*.cu*)
-
-lint-cuda: $(VENV)/dev.stamp
 	$(BIN)/clang-format --dry-run --Werror $(CUDA_SOURCES)
 
 format: $(VENV)/dev.stamp

@@ -83,7 +83,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":
         values = True  # once for all, as the generators hold it
-    symmetric = A._forms.is_symmetric
+    symmetric = A._store.is_symmetric
     took: list[float] = []
     found = None
     for call in range(1 + CALLS):

@@ -31,7 +31,7 @@ from graphla.formats import Csr
 from graphla.ladder import edge_tuned
 from graphla.ladder.edge_centric import EdgeCentric
 from graphla.ladder.rung import Rung
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 SOURCES, SEED = 32, 1
 NEVER = 1 << 60
@@ -39,20 +39,20 @@ NEVER = 1 << 60
 
 def sources(A: Matrix) -> list[int]:
     """Vertices with an edge, by a fixed seed."""
-    degrees = np.diff(cupy.asnumpy(A._forms.csr.indptr))
+    degrees = np.diff(cupy.asnumpy(A._store.csr.indptr))
     return np.random.default_rng(SEED).choice(np.flatnonzero(degrees), SOURCES).tolist()
 
 
-def by_rows_alone(a: MatrixForms) -> MatrixForms:
+def by_rows_alone(a: MatrixStore) -> MatrixStore:
     """The same graph, as if it were not known to be symmetric."""
     r = a.csr
-    return MatrixForms(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
+    return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
 
 class Words(edge_tuned.EdgeTuned):
     """Levels of 32 bits from the first."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.narrow = cupy.empty(self.n, cupy.int32)
         self._keep(self.narrow)
@@ -64,7 +64,7 @@ class Words(edge_tuned.EdgeTuned):
 def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any) -> Any:
     """What makes the rung with other constants than its own."""
 
-    def make(a: MatrixForms) -> Rung:
+    def make(a: MatrixStore) -> Rung:
         with ExitStack() as stack:
             for name, value in constants.items():
                 stack.enter_context(patch.object(edge_tuned, name, value))
@@ -73,7 +73,7 @@ def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **consta
     return make
 
 
-IDEAS: dict[str, Callable[[MatrixForms], Rung]] = {
+IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
     "edge-centric": EdgeCentric,
     "one word of 64 bits, batches": tuned(Words, False, LEAST=NEVER),
     "+ levels in bytes": tuned(halved=False, LEAST=NEVER),
@@ -113,13 +113,13 @@ def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -
 
 def counted(A: Matrix, starts: list[int]) -> list[int]:
     """Undirected edges of the component of each."""
-    degrees, rung = cupy.diff(A._forms.csr.indptr), EdgeCentric(A._forms)
+    degrees, rung = cupy.diff(A._store.csr.indptr), EdgeCentric(A._store)
     return [int(degrees[levels(rung, s) >= 0].sum(dtype=cupy.int64)) // 2 for s in starts]
 
 
 def paths(A: Matrix, starts: list[int]) -> None:
     """Shortest paths by the list of edges, beside near ones first; weights 1 to 255."""
-    rows, columns = rows_of(A._forms.csr), A._forms.csr.indices
+    rows, columns = rows_of(A._store.csr), A._store.csr.indices
     least, most = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
     weights = (least.astype(cupy.int64) * 7919 + most * 104729) % 255 + 1
     B = Matrix.from_coo(rows, columns, weights, nrows=A.nrows, ncols=A.nrows, symmetric=True)
@@ -149,12 +149,12 @@ def main() -> None:
         starts = sources(A)
         edges = counted(A, starts)
         print(f"kron, scale {scale}: {A.nrows} vertices, {A.nvals} entries")
-        row("edge-tuned", edge_tuned.EdgeTuned(A._forms), A, starts, edges)
+        row("edge-tuned", edge_tuned.EdgeTuned(A._store), A, starts, edges)
         if scale not in (16, 20, 22):
             continue
-        expected = levels(EdgeCentric(A._forms), starts[0])
+        expected = levels(EdgeCentric(A._store), starts[0])
         for name, make in IDEAS.items():
-            rung = make(A._forms)
+            rung = make(A._store)
             assert bool((levels(rung, starts[0]) == expected).all()), name
             row(name, rung, A, starts, edges)
         if scale == 20:

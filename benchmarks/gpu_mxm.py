@@ -105,7 +105,7 @@ def square(name: str, A: Matrix) -> None:
     work = int(degrees[indices].sum())
     sums, places = expected(F, values)
     C = semiring.plus_times(F @ F).new()
-    assert verified(*csr_arrays(C), C._forms.csr.values, sums, places), "the square is wrong"
+    assert verified(*csr_arrays(C), C._store.csr.values, sums, places), "the square is wrong"
     calls = {
         "plus_times FP32": lambda _: semiring.plus_times(F @ F).new(),
         "min_plus FP32": lambda _: semiring.min_plus(F @ F).new(),

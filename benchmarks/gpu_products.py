@@ -30,7 +30,7 @@ from graphla.algorithms import bfs
 
 def csr_arrays(A: Matrix) -> tuple[Any, Any]:
     """The indptr and indices of A, as they lie on the device."""
-    csr = A._forms.csr
+    csr = A._store.csr
     return csr.indptr, csr.indices
 
 

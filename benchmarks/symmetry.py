@@ -41,7 +41,7 @@ def synchronize(device: str) -> None:
 
 def held(A: gl.Matrix) -> int:
     """Return the bytes of the forms of a matrix and of its plan, each array counted once."""
-    forms = A._forms
+    forms = A._store
     present = [forms.csr] if forms.has_csr else []
     present += [forms.csc] if forms.has_csc else []
     arrays = {id(x): x for form in present for x in (form.indptr, form.indices)}
@@ -113,8 +113,8 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
 def passes(A: gl.Matrix) -> None:
     """Print the time of the pass alone."""
     device, do = A.device, backend(A.device)
-    indices = A._forms.csr.indices
-    rows = do.row_of_entry(A._forms.csr)
+    indices = A._store.csr.indices
+    rows = do.row_of_entry(A._store.csr)
     mirrored = np.minimum(rows, indices) % 1000 + np.maximum(rows, indices) % 1000
     print("\nThe pass alone, milliseconds (median of 5); the transposition for comparison")
     cases = {
@@ -126,19 +126,19 @@ def passes(A: gl.Matrix) -> None:
     keep = do.full(A.nvals, True, bool)
     keep[-1] = False
     cases["equal values, last entry removed"] = gl.Matrix._of(
-        type(A._forms)(device, A.dtype, do.keep(A._forms.csr, keep))
+        type(A._store)(device, A.dtype, do.keep(A._store.csr, keep))
     )
     cases["equal values, upper triangle"] = gl.select.triu(A).new()
-    shifted = do.keep(A._forms.csr, do.arange(A.nvals, np.int64) % 3 != 0)
+    shifted = do.keep(A._store.csr, do.arange(A.nvals, np.int64) % 3 != 0)
     cases["equal values, two thirds of them"] = gl.Matrix._of(
-        type(A._forms)(device, A.dtype, shifted)
+        type(A._store)(device, A.dtype, shifted)
     )
     for name, B in cases.items():
-        csr = B._forms.csr
+        csr = B._store.csr
         do.find_symmetry(csr)
         runs = [timed(lambda csr=csr: do.find_symmetry(csr), device) for _ in range(5)]
         print(f"  {name:<36}{median(t for t, _ in runs):9.3f}   {tuple(runs[0][1])}")
-    took, _ = timed(lambda: do.transpose(A._forms.csr), device)
+    took, _ = timed(lambda: do.transpose(A._store.csr), device)
     print(f"  {'transposition':<36}{took:9.3f}")
 
 

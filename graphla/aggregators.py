@@ -19,7 +19,7 @@ from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.indexing import as_row
 from graphla.operations.operation import Operation
 from graphla.operations.reductions import values_of
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings import monoid
 from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
@@ -157,14 +157,14 @@ class TypedAggregator:
         """The reduction of x: to a scalar, or of each row or column of a Matrix."""
         return _reduce(self, x, rowwise, columnwise)
 
-    def rows(self, a: MatrixForms) -> VectorForms:
+    def rows(self, a: MatrixStore) -> VectorStore:
         """w(i) = f(A(i, :))."""
         rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
         with np.errstate(all="ignore"):
             values = self.op._compute(rows).astype(self.return_type.np_type, copy=False)
         indices = rows.occupied.astype(np.int32)
         w = SparseVector(a.nrows, indices, as_contiguous(values))
-        return VectorForms(a.device, self.return_type, w)
+        return VectorStore(a.device, self.return_type, w)
 
     def __repr__(self) -> str:
         return f"agg.{self.name}[{self.type}]"
@@ -185,34 +185,34 @@ def _reduce(op: Aggregator | TypedAggregator, x: Any, rowwise: bool, columnwise:
     raise TypeError(f"{op!r} reduces a Matrix or a Vector, not {type(x).__name__}")
 
 
-def _rowwise(a: MatrixForms, op: TypedAggregator) -> VectorForms:
+def _rowwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
     """w(i) = f(A(i, :))."""
     return op.rows(a)
 
 
-def _columnwise(a: MatrixForms, op: TypedAggregator) -> VectorForms:
+def _columnwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
     """w(j) = f(A(:, j))."""
     return op.rows(a.T)
 
 
-def _scalar(a: MatrixForms | VectorForms, op: TypedAggregator) -> ScalarForms:
+def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
     """s = f(all entries); of none, nothing."""
-    if isinstance(a, VectorForms):
+    if isinstance(a, VectorStore):
         row = as_row(a)
     else:
-        values = values_of(MatrixForms(a.device, a.dtype, a.csr))
-        row = MatrixForms(a.device, a.dtype, _one_row(a.device, values))
+        values = values_of(MatrixStore(a.device, a.dtype, a.csr))
+        row = MatrixStore(a.device, a.dtype, _one_row(a.device, values))
     do, results = backend(a.device), op.rows(row).sparse().values
     value = do.to_host(results[:1])[0] if results.size else None
-    return ScalarForms(a.device, op.return_type, value)
+    return ScalarStore(a.device, op.return_type, value)
 
 
 def _scalar_or_identity(
-    a: MatrixForms | VectorForms, op: TypedAggregator, identity: Any
-) -> ScalarForms:
+    a: MatrixStore | VectorStore, op: TypedAggregator, identity: Any
+) -> ScalarStore:
     """s = f(all entries), or the identity if there are no entries."""
     s = _scalar(a, op)
-    return s if s.value is not None else ScalarForms(s.device, s.dtype, identity)
+    return s if s.value is not None else ScalarStore(s.device, s.dtype, identity)
 
 
 def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
@@ -238,7 +238,7 @@ def _joined(finalize: Any, count: int) -> Callable[..., Any]:
 
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
     """Return an operand: the vector with these values at all indices."""
-    forms = VectorForms(device, dtype, FullVector(values.size, values))
+    forms = VectorStore(device, dtype, FullVector(values.size, values))
     return expression(_given, (forms,), (values.size,), dtype)
 
 

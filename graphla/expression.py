@@ -31,7 +31,7 @@ from graphla.operations.operation import (
 from graphla.operations.values import as_type, fit, is_on_card, is_scalar
 from graphla.operations.write import write
 from graphla.settings import config, recorders
-from graphla.stores import ScalarForms, VectorForms
+from graphla.stores import ScalarStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, DuplicateEntry
 
@@ -56,14 +56,14 @@ replace = Replace()
 class Operand:
     """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
 
-    __slots__ = ("__weakref__", "_forms")
+    __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
-    _forms: Any  # of a noun; None in an expression that is not computed
+    _store: Any  # of a noun; None in an expression that is not computed
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
     def _read(self) -> Any:
         """The forms; frozen, so whoever holds them sees no later change."""
-        return self._forms
+        return self._store
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ class Expression(Operand):
         self._shape = shape
         self._dtype = dtype
         self._region = region
-        self._forms: Any = None
+        self._store: Any = None
         self._device = device_of(args) if device is None else device
 
     @property
@@ -181,7 +181,7 @@ class Expression(Operand):
             return self.noun(*args, name=name)
 
     def _read(self) -> Any:
-        forms = self._forms
+        forms = self._store
         if forms is None:
             if not config.autocompute:
                 raise TypeError(
@@ -193,16 +193,16 @@ class Expression(Operand):
 
     def _compute(self) -> Any:
         """Return the forms, computed at the first call, even if `config.autocompute` is False."""
-        forms = self._forms
+        forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation
-            forms = self._forms = run(operation, self._args, self._device)  # pyright: ignore[reportArgumentType]
+            forms = self._store = run(operation, self._args, self._device)  # pyright: ignore[reportArgumentType]
             self._args = ()
         return forms
 
     @property
     def _is_computed(self) -> bool:
-        return self._forms is not None
+        return self._store is not None
 
     def _described(self) -> str:
         """What it will be: `VectorExpression of size 3, INT64: mxv, not yet computed`."""
@@ -238,7 +238,7 @@ class Expression(Operand):
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
             )
         target, axes = self._region
-        self._args, self._forms = (), None  # so that the target may be written in place
+        self._args, self._store = (), None  # so that the target may be written in place
         self._operation = _gone
         assign(target, axes, x, None, None, False)
 
@@ -371,9 +371,9 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         return
     pending: Any = x  # if it is an expression
     if ndim:
-        forms: Any = x._forms
+        forms: Any = x._store
         shape = pending._shape if forms is None else forms.shape
-        if shape != target._forms.shape:
+        if shape != target._store.shape:
             raise DimensionMismatch(
                 f"the output has {describe(target.shape)}, but the expression has {describe(shape)}"
             )
@@ -381,12 +381,12 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
             pending._resolve()
         device = pending._device if forms is None else forms.device
         del forms  # see below
-        if device != target._forms.device:
+        if device != target._store.device:
             refuse_mixed(target.device, device, "the output and the expression")
     # First, as x may be the parent of its mask, which this computes.
-    parent = () if mask is None else (mask.parent._forms or mask.parent._read(),)
+    parent = () if mask is None else (mask.parent._store or mask.parent._read(),)
     for is_last_try in (False, True):
-        t, lowered, device = x._forms, None, target._forms.device
+        t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
@@ -395,7 +395,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
                 # these are written, so that they may be overwritten in place.
                 del operands
                 if mask is not None:
-                    lowered = mask._read(target._forms.shape, device)
+                    lowered = mask._read(target._store.shape, device)
                 honours_mask = lowered is None
                 if operation is not None:
                     compute = operation.record if recorders() else operation.compute
@@ -404,7 +404,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
                     else:
                         t = compute(*pending._args)
                     if lowered is None or not operation.honours_mask:
-                        pending._forms, pending._args = t, ()
+                        pending._store, pending._args = t, ()
                 parent = ()
                 running.writes(target, t)
                 write[ndim](target, t, lowered, accum, replace, honours_mask)
@@ -425,7 +425,7 @@ def assign(
     submask: bool = False,
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
-    shape, device, sizes = target._forms.shape, target._forms.device, target._forms.shape
+    shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):
         axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
         pairs = zip(axes, shape, strict=True)
@@ -455,7 +455,7 @@ def assign(
         running.writes(target)
         how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
     if start is not None:
-        note("assign", (value, accum), target._forms.nvals, perf_counter() - start)
+        note("assign", (value, accum), target._store.nvals, perf_counter() - start)
 
 
 def _assign_scalar(
@@ -507,7 +507,7 @@ def _assign_matrix(
     if isinstance(i, int) and isinstance(j, int) and mask is None and accum is None:
         assignment.set_matrix_element(target, i, j, value.value)
         return
-    if isinstance(value, VectorForms):
+    if isinstance(value, VectorStore):
         row = assignment.indexing.as_row(value)
         value = row if isinstance(i, int) else row.T
     rows, columns = (np.asarray([k]) if isinstance(k, int) else k for k in axes)
@@ -522,14 +522,14 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
     """The forms of what is assigned to a region of these sizes: as large, or a scalar."""
     dtype = target.dtype
     if is_scalar(x):
-        return ScalarForms(target.device, dtype, fit(x, dtype))
+        return ScalarStore(target.device, dtype, fit(x, dtype))
     if x is nothing:
-        return ScalarForms(target.device, dtype)
+        return ScalarStore(target.device, dtype)
     if isinstance(x, Operand):
         read = x._compute if isinstance(x, Expression) else x._read
         if x.ndim == 0:
             value = read().value
-            return ScalarForms(
+            return ScalarStore(
                 target.device, dtype, None if value is None else as_type(value, dtype)
             )
     elif sizes and (isinstance(x, (list, tuple, range, np.ndarray)) or is_on_card(x)):

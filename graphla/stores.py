@@ -46,7 +46,7 @@ HUGE = 1 << 27
 """A size from which nothing as long is made for the sake of a few entries."""
 
 
-class VectorForms:
+class VectorStore:
     """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
 
     __slots__ = (
@@ -79,7 +79,7 @@ class VectorForms:
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
-    def empty(cls, device: str, dtype: DataType, size: int) -> VectorForms:
+    def empty(cls, device: str, dtype: DataType, size: int) -> VectorStore:
         """No entries."""
         do = backend(device)
         none = SparseVector(size, do.full(0, 0, np.int32), do.full(0, 0, dtype.np_type))
@@ -265,14 +265,14 @@ class VectorForms:
         if stamps:
             self.stamps = streams(self.device).joined(self.stamps, stamps)
 
-    def successor(self, storage: AnyVector) -> VectorForms:
+    def successor(self, storage: AnyVector) -> VectorStore:
         """The forms of a vector that was these and now holds `storage`."""
-        forms = VectorForms(self.device, self.dtype, storage)
+        forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
 
 
-class MatrixForms:
+class MatrixStore:
     """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
 
     The two are one object if the matrix is known to be symmetric. If only its pattern is known to
@@ -297,7 +297,7 @@ class MatrixForms:
         self.nvals = (csr or csc).indices.size  # pyright: ignore[reportOptionalMemberAccess]
 
     @classmethod
-    def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
+    def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:
         """No entries."""
         do = backend(device)
         indptr, indices = do.full(nrows + 1, 0, np.int32), do.full(0, 0, np.int32)
@@ -402,9 +402,9 @@ class MatrixForms:
         return self._pair.owed
 
     @property
-    def T(self) -> MatrixForms:
+    def T(self) -> MatrixStore:
         """The transpose: the same forms, swapped; what either makes, both have."""
-        forms = object.__new__(MatrixForms)
+        forms = object.__new__(MatrixStore)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
         forms.nvals = self.nvals
@@ -485,7 +485,7 @@ class MatrixForms:
         return MatrixMask(pattern, complement)
 
 
-class ScalarForms:
+class ScalarStore:
     """One value, or none."""
 
     __slots__ = ("device", "dtype", "value")
@@ -636,7 +636,7 @@ def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
 class Owner(Protocol):
     """A noun that holds vector forms under this name."""
 
-    _forms: VectorForms
+    _store: VectorStore
 
 
 def take(owner: Owner) -> BitmapVector | FullVector | None:
@@ -655,9 +655,9 @@ def take(owner: Owner) -> BitmapVector | FullVector | None:
     they have forgotten their sparse form and count their entries anew if asked, so that a write
     which stops midway leaves a vector as consistent as a NumPy array half assigned to.
     """
-    if not owner._forms.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
+    if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
-    forms = owner._forms
+    forms = owner._store
     if forms._full is not None:
         return forms._full
     storage = forms.bitmap()
@@ -672,13 +672,13 @@ def _is_alone(owner: Owner) -> bool:
 
 def _is_of_other_streams(owner: Owner) -> bool:
     """Whether some of the forms were made on another stream: their memory is in its order."""
-    device = owner._forms.device
-    return device != "cpu" and bool(streams(device).foreign((owner._forms,)))
+    device = owner._store.device
+    return device != "cpu" and bool(streams(device).foreign((owner._store,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
     """References to the forms of owner, to their dense storage, and to each of its arrays."""
-    forms = owner._forms
+    forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
     if isinstance(storage, FullVector):
@@ -696,21 +696,21 @@ def _references_when_alone(kinds: int) -> tuple[int, ...]:
 
 
 class _Lone:
-    def __init__(self, forms: VectorForms) -> None:
-        self._forms = forms
+    def __init__(self, forms: VectorStore) -> None:
+        self._store = forms
 
 
-def _lone_full() -> VectorForms:
-    return VectorForms("cpu", BOOL, FullVector(1, np.zeros(1, bool)))
+def _lone_full() -> VectorStore:
+    return VectorStore("cpu", BOOL, FullVector(1, np.zeros(1, bool)))
 
 
-def _lone_bitmap() -> VectorForms:
-    return VectorForms("cpu", BOOL, BitmapVector(1, np.zeros(1, bool), np.zeros(1, bool), 0))
+def _lone_bitmap() -> VectorStore:
+    return VectorStore("cpu", BOOL, BitmapVector(1, np.zeros(1, bool), np.zeros(1, bool), 0))
 
 
 def _owns_arrays(owner: Owner) -> bool:
     """Whether the dense arrays own memory that may be written."""
-    forms = owner._forms
+    forms = owner._store
     storage, owns = forms._full or forms._bitmap, backend(forms.device).owns
     if isinstance(storage, FullVector):
         return owns(storage.values)

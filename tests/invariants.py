@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.backends import backend
 from graphla.formats import AnyVector, BitmapVector, Csr, SparseVector
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 
 LEAST_WIDE = 1 << 31
 
@@ -19,17 +19,17 @@ LEAST_WIDE = 1 << 31
 def verify(noun: Any) -> None:
     """Assert that each form the noun holds is well formed, and that its forms agree."""
     forms = noun._read()
-    if isinstance(forms, MatrixForms):
+    if isinstance(forms, MatrixStore):
         _verify_matrix(forms)
-    elif isinstance(forms, VectorForms):
+    elif isinstance(forms, VectorStore):
         _verify_vector(forms)
     else:
-        assert isinstance(forms, ScalarForms)
+        assert isinstance(forms, ScalarStore)
         value, dtype = forms.value, forms.dtype.np_type
         assert value is None or value.dtype == dtype, f"the value is {value.dtype}, not {dtype}"
 
 
-def _verify_matrix(forms: MatrixForms) -> None:
+def _verify_matrix(forms: MatrixStore) -> None:
     dtype, do = forms.dtype.np_type, backend(forms.device)
     csr = _host_csr(do, forms.csr, dtype) if forms.has_csr else None
     csc = _host_csr(do, forms.csc, dtype) if forms.has_csc else None
@@ -61,7 +61,7 @@ def _host_csr(do: Any, csr: Csr, dtype: Any) -> Csr:
     return Csr(csr.nrows, csr.ncols, indptr, indices, values)
 
 
-def _verify_vector(forms: VectorForms) -> None:
+def _verify_vector(forms: VectorStore) -> None:
     dtype, do = forms.dtype.np_type, backend(forms.device)
     held = [v for v in (forms._full, forms._bitmap, forms._sparse) if v is not None]
     assert held, "the vector holds no form"

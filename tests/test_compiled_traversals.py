@@ -456,7 +456,7 @@ def test_apart_is_a_plain_call_where_no_interrupt_comes() -> None:
 def test_a_closure_is_interrupted_and_the_next_search_works() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
-    out = A._forms.csr
+    out = A._store.csr
 
     def endless() -> None:
         weights = np.random.default_rng(1).random(out.nvals)

@@ -19,7 +19,7 @@ def test_a_dataset_has_the_counts_of_its_table(name):
     about, A = datasets.info(name), datasets.load(name)
     assert A.shape == (about.vertices, about.vertices)
     assert A.nvals == (about.edges if about.directed else 2 * about.edges)
-    assert A._forms.is_symmetric is not about.directed
+    assert A._store.is_symmetric is not about.directed
     assert (A.dtype != "BOOL") is about.weighted
     assert about.licence
     assert about.source

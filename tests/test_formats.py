@@ -53,7 +53,7 @@ def test_a_dimacs_graph_of_edges_has_each_edge_both_ways(table: Table, kind, is_
     A = by_lines(gio.read_dimacs, ["c graph", f"p {kind} {n} 999", *lines])
     assert A.dtype == "BOOL" and A.shape == (n, n)
     assert A.to_dict() == dict.fromkeys(table.entries, True)
-    assert A._forms.is_symmetric
+    assert A._store.is_symmetric
 
 
 def test_dimacs_takes_real_lengths_and_joins_arcs_listed_twice():
@@ -123,7 +123,7 @@ def test_a_metis_graph_has_each_edge_both_ways_with_its_weight(file, block):
     else:
         assert A.dtype == "BOOL" and A.shape == table.shape
         assert A.to_dict() == dict.fromkeys(table.entries, True)
-    assert A._forms.is_symmetric
+    assert A._store.is_symmetric
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_file_of_networkx_has_its_nodes_for_labels_and_its_edges(G, format):
     expected = {(u, v): d.get("weight", 1) for u, v, d in G.to_directed().edges(data=True)}
     assert {(labels[i], labels[j]): w for (i, j), w in A.to_dict().items()} == expected
     assert A.nrows == len(G)
-    assert A._forms.is_symmetric or G.is_directed()
+    assert A._store.is_symmetric or G.is_directed()
     file.seek(0)
     found = gl.Graph.read(file, format=format)
     assert found.labels == tuple(labels) or not found.has_names

@@ -18,7 +18,7 @@ from graphla.formats import (
     is_iso,
     remember,
 )
-from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
 from semirings.dtypes import BOOL, INT64
 
 needs_counts = pytest.mark.skipif(
@@ -31,16 +31,16 @@ class Noun:
     """Holds forms as a vector does."""
 
     def __init__(self, forms):
-        self._forms = forms
+        self._store = forms
 
 
 def bitmap_noun():
     present = np.array([True, False, True, False])
-    return Noun(VectorForms("cpu", INT64, BitmapVector(4, present, np.arange(4), 2)))
+    return Noun(VectorStore("cpu", INT64, BitmapVector(4, present, np.arange(4), 2)))
 
 
 def full_noun():
-    return Noun(VectorForms("cpu", INT64, FullVector(4, np.arange(4))))
+    return Noun(VectorStore("cpu", INT64, FullVector(4, np.arange(4))))
 
 
 def sparse(size, indices, values, is_sorted=True):
@@ -51,7 +51,7 @@ def sparse(size, indices, values, is_sorted=True):
 
 
 def test_a_form_is_made_once():
-    v = VectorForms("cpu", INT64, sparse(4, [3, 1], [30, 10], False))
+    v = VectorStore("cpu", INT64, sparse(4, [3, 1], [30, 10], False))
     assert v.sparse(sorted=False).indices.tolist() == [3, 1]
     assert v.sparse().indices.tolist() == [1, 3]
     assert v.sparse() is v.sparse(sorted=False)
@@ -61,7 +61,7 @@ def test_a_form_is_made_once():
 
 
 def test_a_vector_with_every_entry_is_full_alone():
-    v = VectorForms("cpu", INT64, sparse(3, [2, 0, 1], [2, 0, 1], False))
+    v = VectorStore("cpu", INT64, sparse(3, [2, 0, 1], [2, 0, 1], False))
     full = v.dense()
     assert isinstance(full, FullVector)
     assert full.values.tolist() == [0, 1, 2]
@@ -73,10 +73,10 @@ def test_a_vector_with_every_entry_is_full_alone():
 
 @pytest.mark.parametrize("size", [0, 3])
 def test_empty_vectors(size):
-    v = VectorForms.empty("cpu", INT64, size)
+    v = VectorStore.empty("cpu", INT64, size)
     assert (v.size, v.nvals, v.bitmap().nvals) == (size, 0, 0)
     assert (v.full() is None) == (size > 0)
-    mask = VectorForms.empty("cpu", INT64, size).mask(True, False)
+    mask = VectorStore.empty("cpu", INT64, size).mask(True, False)
     assert mask is not None
     assert mask.nvals == 0
 
@@ -94,9 +94,9 @@ def test_masks_say_where(how, structural, complement, values, iso):
     v = SparseVector(size, np.array(indices, np.int32), values)
     if how == "unsorted":
         v = SparseVector(size, v.indices[::-1], v.values[::-1], False)
-    forms = VectorForms("cpu", INT64, v)
+    forms = VectorStore("cpu", INT64, v)
     if how in ("full", "bitmap"):
-        forms = VectorForms("cpu", INT64, forms.dense())
+        forms = VectorStore("cpu", INT64, forms.dense())
     elif how == "both":
         forms.bitmap()
     mask = forms.mask(structural, complement)
@@ -125,7 +125,7 @@ def csr():
 
 
 def test_a_matrix_and_its_transpose_share_what_either_makes():
-    A = MatrixForms("cpu", INT64, csr())
+    A = MatrixStore("cpu", INT64, csr())
     B = A.T
     assert (B.nrows, B.ncols, B.nvals) == (3, 2, 2)
     assert B.csc is A.csr
@@ -139,28 +139,28 @@ def test_a_matrix_and_its_transpose_share_what_either_makes():
 
 def test_a_symmetric_matrix_holds_one_form():
     a = Csr(1, 1, np.array([0, 1], np.int32), np.array([0], np.int32), np.array([1]))
-    A = MatrixForms("cpu", INT64, a, a)
+    A = MatrixStore("cpu", INT64, a, a)
     assert A.is_symmetric
     assert A.T.csr is a
 
 
 def test_a_matrix_mask_of_values_drops_the_false():
-    A = MatrixForms("cpu", INT64, csr())
+    A = MatrixStore("cpu", INT64, csr())
     assert A.mask(True, False).pattern is A.csr
     assert A.mask(False, True).pattern.indices.tolist() == [0]
     assert A.mask(False, True).complement
 
 
 def test_empty_matrix_and_scalar():
-    A = MatrixForms.empty("cpu", INT64, 0, 3)
+    A = MatrixStore.empty("cpu", INT64, 0, 3)
     assert (A.nrows, A.ncols, A.nvals, A.csc.nrows) == (0, 3, 0, 3)
-    assert ScalarForms("cpu", BOOL).nvals == 0
-    assert ScalarForms("cpu", BOOL, np.False_).nvals == 1
+    assert ScalarStore("cpu", BOOL).nvals == 0
+    assert ScalarStore("cpu", BOOL, np.False_).nvals == 1
 
 
 def test_threads_make_a_form_once():
     a = backend("cpu").transpose(csr())
-    A = MatrixForms("cpu", INT64, None, a)
+    A = MatrixStore("cpu", INT64, None, a)
     start, made = threading.Barrier(4), []
 
     def ask():
@@ -190,29 +190,29 @@ def test_a_vector_nobody_else_sees_is_taken(make):
 @needs_counts
 def test_it_is_taken_again_after_its_other_forms_were_used():
     noun = bitmap_noun()
-    noun._forms.sparse()
-    noun._forms.mask(True, True)
-    noun._forms.mask(False, False)
+    noun._store.sparse()
+    noun._store.mask(True, True)
+    noun._store.mask(False, False)
     assert take(noun) is not None
-    assert not noun._forms.has_sparse
+    assert not noun._store.has_sparse
     noun = full_noun()
-    noun._forms.sparse()
-    noun._forms.bitmap()
+    noun._store.sparse()
+    noun._store.bitmap()
     assert take(noun) is not None
 
 
 def through_a_mask(noun):
-    return noun._forms.mask(True, False)
+    return noun._store.mask(True, False)
 
 
 def through_a_value_mask_of_bools(noun):
-    noun._forms = VectorForms("cpu", BOOL, FullVector(4, np.ones(4, bool)))
-    return noun._forms.mask(False, False)
+    noun._store = VectorStore("cpu", BOOL, FullVector(4, np.ones(4, bool)))
+    return noun._store.mask(False, False)
 
 
 def through_a_generator(noun):
     def holding():
-        forms = noun._forms
+        forms = noun._store
         yield
         yield forms
 
@@ -222,17 +222,17 @@ def through_a_generator(noun):
 
 
 seen_by = {
-    "a second noun": lambda noun: Noun(noun._forms),
-    "an expression": lambda noun: (noun._forms,),
-    "a kept storage": lambda noun: noun._forms.at_hand,
-    "an exported array": lambda noun: noun._forms.at_hand.values,
-    "a view": lambda noun: noun._forms.at_hand.values[1:],
-    "a view of a view": lambda noun: noun._forms.at_hand.values[1:][1:].reshape(1, 2),
-    "another dtype's view": lambda noun: noun._forms.at_hand.values.view(np.uint8),
-    "a buffer": lambda noun: memoryview(noun._forms.at_hand.values),
-    "an iterator": lambda noun: iter(noun._forms.at_hand.values),
+    "a second noun": lambda noun: Noun(noun._store),
+    "an expression": lambda noun: (noun._store,),
+    "a kept storage": lambda noun: noun._store.at_hand,
+    "an exported array": lambda noun: noun._store.at_hand.values,
+    "a view": lambda noun: noun._store.at_hand.values[1:],
+    "a view of a view": lambda noun: noun._store.at_hand.values[1:][1:].reshape(1, 2),
+    "another dtype's view": lambda noun: noun._store.at_hand.values.view(np.uint8),
+    "a buffer": lambda noun: memoryview(noun._store.at_hand.values),
+    "an iterator": lambda noun: iter(noun._store.at_hand.values),
     "a suspended generator": through_a_generator,
-    "a closure": lambda noun: (lambda forms: lambda: forms)(noun._forms),
+    "a closure": lambda noun: (lambda forms: lambda: forms)(noun._store),
 }
 
 
@@ -247,14 +247,14 @@ def test_a_vector_that_someone_sees_is_not_taken(make, who):
 
 def test_a_bitmap_that_a_mask_sees_is_not_taken():
     noun = bitmap_noun()
-    mask = noun._forms.mask(True, True)
+    mask = noun._store.mask(True, True)
     assert isinstance(mask, VectorMask)
     assert take(noun) is None
 
 
 def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
     given = np.arange(4)
-    noun = Noun(VectorForms("cpu", INT64, FullVector(4, given)))
+    noun = Noun(VectorStore("cpu", INT64, FullVector(4, given)))
     assert take(noun) is None
 
 
@@ -265,12 +265,12 @@ def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
 )
 def test_an_array_without_memory_of_its_own_is_not_taken(values):
     storage = FullVector(4, values.view())
-    assert take(Noun(VectorForms("cpu", INT64, storage))) is None
+    assert take(Noun(VectorStore("cpu", INT64, storage))) is None
 
 
 def test_a_read_only_array_is_not_taken():
     noun = full_noun()
-    noun._forms.at_hand.values.flags.writeable = False
+    noun._store.at_hand.values.flags.writeable = False
     assert take(noun) is None
 
 
@@ -278,7 +278,7 @@ def test_a_vector_that_another_thread_reads_is_not_taken():
     noun, reading, done = bitmap_noun(), threading.Event(), threading.Event()
 
     def read():
-        values = noun._forms.at_hand.values
+        values = noun._store.at_hand.values
         reading.set()
         done.wait()
         del values
@@ -292,29 +292,29 @@ def test_a_vector_that_another_thread_reads_is_not_taken():
 
 
 def test_a_sparse_vector_is_not_taken():
-    assert take(Noun(VectorForms("cpu", INT64, sparse(4, [1], [2])))) is None
+    assert take(Noun(VectorStore("cpu", INT64, sparse(4, [1], [2])))) is None
 
 
 @needs_counts
 def test_a_write_that_stops_midway_leaves_a_consistent_vector():
     noun = bitmap_noun()
-    noun._forms.sparse()
+    noun._store.sparse()
     taken = take(noun)
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True
     # Here an interrupt strikes, and the noun is never given its new forms.
-    assert noun._forms.nvals == 3
-    assert noun._forms.sparse().indices.tolist() == [0, 1, 2]
-    assert noun._forms.at_hand.nvals == 3
+    assert noun._store.nvals == 3
+    assert noun._store.sparse().indices.tolist() == [0, 1, 2]
+    assert noun._store.at_hand.nvals == 3
 
 
 def test_merging_pays_for_going_dense():
     size = 1000
-    noun = Noun(VectorForms.empty("cpu", INT64, size))
+    noun = Noun(VectorStore.empty("cpu", INT64, size))
     do, went_dense = backend("cpu"), None
     for i in range(size):
-        base = noun._forms.base_for_write(1)
+        base = noun._store.base_for_write(1)
         if isinstance(base, BitmapVector):
             went_dense = i
             break
@@ -322,19 +322,19 @@ def test_merging_pays_for_going_dense():
         written = do.write_vector(
             base, t, VectorMask(size, None, t.indices, False), None, False, int
         )
-        noun._forms = noun._forms.successor(written)
+        noun._store = noun._store.successor(written)
     assert went_dense is not None
     assert 10 < went_dense < 50
 
 
 def test_a_huge_empty_vector_stays_sparse():
-    v = VectorForms.empty("cpu", INT64, (1 << 31) - 1)
+    v = VectorStore.empty("cpu", INT64, (1 << 31) - 1)
     assert isinstance(v.base_for_write(1 << 31), SparseVector)
 
 
 def test_iso_values_survive_forms():
     values = np.broadcast_to(np.array([7]), 2)
-    v = VectorForms("cpu", INT64, SparseVector(4, np.array([3, 1], np.int32), values, False))
+    v = VectorStore("cpu", INT64, SparseVector(4, np.array([3, 1], np.int32), values, False))
     assert is_iso(v.sparse().values)
     assert is_iso(v.bitmap().values)
 

@@ -44,7 +44,7 @@ def test_fixed_graphs_are_those_of_networkx(name, n):
     assert A.shape == (n, n)
     assert A.dtype == "BOOL"
     assert places(A) == set(G.to_directed().edges)
-    assert A._forms.is_symmetric
+    assert A._store.is_symmetric
     half = ours(n, symmetric=False)
     assert places(half) | {(j, i) for i, j in places(half)} == places(A)
     assert 2 * half.nvals == A.nvals
@@ -59,7 +59,7 @@ def test_a_caterpillar_is_a_path_of_networkx_with_leaves(spine, leaves):
     A = made.caterpillar(spine, leaves)
     assert A.shape == (spine * (1 + leaves),) * 2
     assert places(A) == set(G.to_directed().edges)
-    assert A._forms.is_symmetric
+    assert A._store.is_symmetric
     half = made.caterpillar(spine, leaves, symmetric=False)
     assert places(half) == set(G.edges)
     assert not spine or nx.is_tree(G)
@@ -163,7 +163,7 @@ def test_kronecker_graphs_have_the_size_and_skew_of_graph500():
     assert A.shape == (n, n)
     assert A.dtype == "BOOL"
     assert is_one_value(A)
-    assert A._forms.is_symmetric
+    assert A._store.is_symmetric
     assert {(j, i) for i, j in places(A)} == places(A)
     assert all(i != j for i, j in places(A))
     assert 0.7 * 16 * n < A.nvals / 2 <= 16 * n
@@ -192,7 +192,7 @@ def test_an_asymmetric_kronecker_graph_has_the_skew_of_each_side():
     out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
     assert out.max() > 5 * into.max()
     assert (out == 0).sum() > 2 * (into == 0).sum()
-    assert not A._forms.is_symmetric
+    assert not A._store.is_symmetric
     G = nx.DiGraph(list(places(A)))
     assert nx.overall_reciprocity(G) < 0.1
 

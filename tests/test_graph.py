@@ -229,7 +229,7 @@ def test_the_header_of_a_file_decides_on_directions(tmp_path):
 def test_symmetry_is_found_once_for_all_who_ask_the_same_matrix():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     algorithms.triangle_count(A)
-    assert A._forms.is_symmetric and A.T.new()._forms.is_symmetric
+    assert A._store.is_symmetric and A.T.new()._store.is_symmetric
 
 
 # --- labels in, labels out ------------------------------------------------------------------------

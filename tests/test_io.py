@@ -710,7 +710,7 @@ def test_unweighted_graphs_stay_one_value_and_symmetric(tmp_path):
         B = gio.read(tmp_path / name)
         exactly(B, A)
         assert is_iso(B)
-        assert B._forms.is_symmetric
+        assert B._store.is_symmetric
 
 
 def test_a_symmetry_that_the_entries_lack_is_not_believed():
@@ -867,7 +867,7 @@ def test_every_graph_at_hand_is_read(path: Path):
     assert A.shape == (n, n)
     assert A.nvals == (m if directed else 2 * m)
     assert A.dtype == ("INT32" if weighted else "BOOL")
-    assert A._forms.is_symmetric is not directed
+    assert A._store.is_symmetric is not directed
 
 
 # --- by extension, and pickle -------------------------------------------------------------------

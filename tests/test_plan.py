@@ -40,7 +40,7 @@ def has_full_plans():
 
 
 def both_forms(A):
-    return A._forms.csr, A._forms.csc
+    return A._store.csr, A._store.csc
 
 
 # --- when it is made ------------------------------------------------------------------------------
@@ -56,26 +56,26 @@ def test_without_traversals_there_is_no_plan():
 def test_the_first_traversal_makes_a_light_one_once():
     A = matrix()
     both_forms(A)
-    plan = A._forms.plan_now()
+    plan = A._store.plan_now()
     assert plan is not None and not plan.is_full
-    assert A._forms.plan_now() is plan
+    assert A._store.plan_now() is plan
     assert (A.plan.tier, A.plan.nbytes, A.plan.seconds) == ("light", plan.nbytes, plan.seconds)
     assert "light plan" in repr(A.plan)
 
 
 def test_while_a_form_is_missing_there_is_none_and_none_is_made():
     A = matrix()
-    assert A._forms.plan_now() is None
-    assert not A._forms.has_csc
+    assert A._store.plan_now() is None
+    assert not A._store.has_csc
 
 
 def test_optimize_makes_the_missing_form_and_gives_the_matrix():
     A = matrix()
     assert A.optimize() is A
-    assert A._forms.has_csc
+    assert A._store.has_csc
     assert A.plan.tier == ("full" if has_full_plans() else "light")
-    plan = A._forms.plan_now()
-    assert A.optimize()._forms.plan_now() is plan
+    plan = A._store.plan_now()
+    assert A.optimize()._store.plan_now() is plan
 
 
 def test_only_a_square_matrix_has_a_plan():
@@ -86,7 +86,7 @@ def test_only_a_square_matrix_has_a_plan():
 @pytest.mark.parametrize("n", [0, 1, 40])
 def test_in_the_plan_of_a_matrix_without_entries_all_vertices_are_idle(n):
     A = gl.Matrix("INT8", n, n).optimize()
-    bits = np.unpackbits(host(A, A._forms.plan_now().idle).view("u1"))
+    bits = np.unpackbits(host(A, A._store.plan_now().idle).view("u1"))
     assert bits.all()
 
 
@@ -100,8 +100,8 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
     out, into = both_forms(A)
     if full:
         A.optimize()
-    ours, theirs = A._forms.plan_now(), A._forms.T.plan_now()
-    assert A._forms.T.plan_now() is theirs
+    ours, theirs = A._store.plan_now(), A._store.T.plan_now()
+    assert A._store.T.plan_now() is theirs
     assert host(A, ours.idle).tolist() == host(A, theirs.idle).tolist()
     for plan, rows in ((ours, into), (theirs, out)):
         indptr, indices = host(A, rows.indptr), host(A, rows.indices)
@@ -118,7 +118,7 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
 @pytest.mark.parametrize("full", [False, True])
 def test_a_symmetric_matrix_has_one_plan(full, transposed):
     A = matrix(symmetric=True)
-    forms = A._forms.T if transposed else A._forms
+    forms = A._store.T if transposed else A._store
     if full:
         forms.make_full_plan()
     plan = forms.plan_now()
@@ -146,8 +146,8 @@ def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
 
 def spend(A, seconds, times=1):
     for _ in range(times):
-        A._forms.plan_now()
-        A._forms.spend(seconds)
+        A._store.plan_now()
+        A._store.spend(seconds)
 
 
 def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatch):
@@ -171,17 +171,17 @@ def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: inf)
     spend(A, 1e9, 3)
-    assert not A._forms.plan_now().is_full
+    assert not A._store.plan_now().is_full
 
 
 def test_traversals_of_the_transpose_pay_as_well(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
-    for forms in (A._forms, A._forms.T, A._forms):
+    for forms in (A._store, A._store.T, A._store):
         forms.plan_now()
         forms.spend(0.5)
-    assert A._forms.T.plan_now().is_full == has_full_plans()
+    assert A._store.T.plan_now().is_full == has_full_plans()
 
 
 def plan_of(seconds, full):
@@ -223,16 +223,16 @@ def test_when_a_plan_pays_is_told_from_what_traversals_took():
 def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
     A, B = matrix().optimize(), matrix(seed=1)
     both_forms(B)
-    B._forms.plan_now()
+    B._store.plan_now()
     monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
     spend(A, 2.0, 3)
     assert drop_full_plans(A.device)
     assert not drop_full_plans(A.device)
-    assert A._forms.plan_now().relabelled is None
+    assert A._store.plan_now().relabelled is None
     assert A.plan.break_even is None
     assert B.plan.tier == "light"
     spend(A, 2.0, 2)
-    assert A._forms.plan_now().relabelled is not None
+    assert A._store.plan_now().relabelled is not None
 
 
 class Short:
@@ -255,11 +255,11 @@ class Short:
 def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(start):
     A, B = matrix().optimize(), matrix(seed=1)
     short = Short(A.device, 1)
-    args = ("try", short, B._forms) if start is perform else (Operation("try", short), (B._forms,))
-    assert start(*args) is B._forms
+    args = ("try", short, B._store) if start is perform else (Operation("try", short), (B._store,))
+    assert start(*args) is B._store
     assert short.asked == 2
     assert A.plan is None
-    assert A._forms.plan_now().relabelled is None
+    assert A._store.plan_now().relabelled is None
 
 
 @on_cuda
@@ -267,10 +267,10 @@ def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
     A = matrix().optimize()
     short = Short(A.device, 9)
     with pytest.raises(OutOfMemory, match="its operands are as they were"):
-        perform("try", short, A._forms)
+        perform("try", short, A._store)
     assert short.asked == 2
     with pytest.raises(OutOfMemory):
-        perform("try", short, A._forms)
+        perform("try", short, A._store)
     assert short.asked == 3
 
 

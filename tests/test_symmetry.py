@@ -61,7 +61,7 @@ few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
 
 def held(A: gl.Matrix) -> int:
     """Return the bytes of the forms, with each array counted once, and of the plan."""
-    forms = [form for form in (A._forms.csr, A._forms.csc) if form is not None]
+    forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
     return sum(each.values()) + (A.plan.nbytes if A.plan else 0)
@@ -91,12 +91,12 @@ def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> t
 def test_symmetry_is_what_the_dictionary_says(table, how):
     A = matrix(table, how)
     expected = oracle(table)
-    assert tuple(backend(A.device).find_symmetry(A._forms.csr)) == expected
+    assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
     if how != "both":  # that one is declared symmetric where its values are equal
-        assert not A._forms.is_symmetric
-        assert A._forms.find_symmetry() == expected[0]
-        assert A._forms.is_symmetric == expected[1]
-    assert A._forms.find_symmetry() == A._forms.T.find_symmetry() == expected[0]
+        assert not A._store.is_symmetric
+        assert A._store.find_symmetry() == expected[0]
+        assert A._store.is_symmetric == expected[1]
+    assert A._store.find_symmetry() == A._store.T.find_symmetry() == expected[0]
 
 
 @pytest.fixture
@@ -115,12 +115,12 @@ def test_one_entry_among_thousands_decides(seed, change):
     expected = change == "nothing"
     for values in (True, weights, weights.astype(np.float32), (weights % 2).astype(np.int8)):
         A = gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n)
-        found = backend(A.device).find_symmetry(A._forms.csr)
+        found = backend(A.device).find_symmetry(A._store.csr)
         assert tuple(found) == (expected, expected)
     if expected:
         weights[np.flatnonzero(i != j)[seed]] += 1
         A = gl.Matrix.from_coo(i, j, weights, nrows=n, ncols=n)
-        assert tuple(backend(A.device).find_symmetry(A._forms.csr)) == (True, False)
+        assert tuple(backend(A.device).find_symmetry(A._store.csr)) == (True, False)
 
 
 def test_rows_without_entries_at_both_ends_and_a_single_row():
@@ -135,13 +135,13 @@ def test_rows_without_entries_at_both_ends_and_a_single_row():
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_a_matrix_without_entries_is_symmetric(n):
     A = gl.Matrix("FP32", n, n)
-    assert A._forms.find_symmetry() and A._forms.is_symmetric
+    assert A._store.find_symmetry() and A._store.is_symmetric
 
 
 def test_a_rectangular_matrix_is_never_compared(monkeypatch):
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=3)
     monkeypatch.setattr(backend(A.device), "find_symmetry", None)
-    assert not A._forms.find_symmetry()
+    assert not A._store.find_symmetry()
 
 
 # --- when it is found -----------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_the_first_traversal_looks_and_all_others_know(name, is_symmetric, monke
     assert not asked
     TRAVERSALS[name](A)
     assert len(asked) == 1
-    assert A._forms.is_symmetric == is_symmetric
+    assert A._store.is_symmetric == is_symmetric
     for traversal in TRAVERSALS.values():
         traversal(A)
         traversal(A.T.new())
@@ -183,11 +183,11 @@ def test_the_first_traversal_looks_and_all_others_know(name, is_symmetric, monke
 
 def test_a_changed_matrix_is_looked_at_anew():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 0, 2], 1, nrows=3, ncols=3)
-    assert A._forms.find_symmetry()
+    assert A._store.find_symmetry()
     A[0, 2] = 1
-    assert not A._forms.is_symmetric and not A._forms.find_symmetry()
+    assert not A._store.is_symmetric and not A._store.find_symmetry()
     A[2, 0] = 1
-    assert A._forms.find_symmetry()
+    assert A._store.find_symmetry()
 
 
 # --- what it saves --------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_colu
     def made(**options: Any) -> gl.Matrix:
         A = gl.Matrix.from_coo(i, j, values, nrows=60, ncols=60, **options)
         if has_columns:
-            assert A._forms.csc is not None
+            assert A._store.csc is not None
         gl.algorithms.bfs(A, 0)
         return A.optimize() if full else A
 
@@ -211,7 +211,7 @@ def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_colu
     assert held(found) == held(declared)
     assert found.plan is not None and declared.plan is not None
     assert found.plan.tier == declared.plan.tier
-    assert found._forms.csr is found._forms.csc
+    assert found._store.csr is found._store.csc
 
 
 @pytest.mark.parametrize("has_columns", [False, True])
@@ -219,12 +219,12 @@ def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
     i, j = random_matrix(60, 500, 3)
     A = gl.Matrix.from_coo(i, j, i, nrows=60, ncols=60)
     if has_columns:
-        assert A._forms.csc is not None
+        assert A._store.csc is not None
     gl.algorithms.bfs(A, 0)
-    assert A._forms.has_csc == has_columns and A.plan is not None
-    csr, csc = A._forms.csr, A._forms.csc
+    assert A._store.has_csc == has_columns and A.plan is not None
+    csr, csc = A._store.csr, A._store.csc
     assert csr.indptr is csc.indptr and csr.indices is csc.indices
-    assert not A._forms.is_symmetric
+    assert not A._store.is_symmetric
     same(A, Table((60, 60), np.dtype(np.int64), {(x, y): x for x, y in zip(i, j, strict=True)}))
 
 
@@ -236,8 +236,8 @@ def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
 def test_results_are_the_same_before_and_after(table, how, data):
     A, B = matrix(table, how), matrix(table, how)
     if data.draw(st.booleans()):
-        assert B._forms.csc is not None
-    B._forms.find_symmetry()
+        assert B._store.csc is not None
+    B._store.find_symmetry()
     for name in ("plus_times", "any_secondi", "min_first", "plus_minus"):
         ring = getattr(gl.semiring, name)
         if A.dtype not in ring.types:
@@ -285,7 +285,7 @@ def test_searches_find_the_same_before_and_after(table, how, data):
 def test_writing_into_a_matrix_leaves_its_transpose_alone(table, data):
     n = table.shape[0]
     A = matrix(table)
-    A._forms.find_symmetry()
+    A._store.find_symmetry()
     B, C = A.T.new(), A.dup()
     place = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
     entries = dict(table.entries)
@@ -303,12 +303,12 @@ def test_writing_into_a_matrix_leaves_its_transpose_alone(table, data):
 @given(squares)
 def test_a_moved_or_pickled_matrix_shares_what_the_first_did(table):
     A = matrix(table)
-    A._forms.find_symmetry()
-    shares = A._forms.csr.indices is A._forms.csc.indices
+    A._store.find_symmetry()
+    shares = A._store.csr.indices is A._store.csc.indices
     for B in (A.to("cpu"), pickle.loads(pickle.dumps(A)), A.dup()):
-        assert not shares or B._forms.csr.indices is B._forms.csc.indices
-        assert tuple(backend(B.device).find_symmetry(B._forms.csr)) == oracle(table)
-        assert B._forms.is_symmetric in (False, oracle(table)[1])
+        assert not shares or B._store.csr.indices is B._store.csc.indices
+        assert tuple(backend(B.device).find_symmetry(B._store.csr)) == oracle(table)
+        assert B._store.is_symmetric in (False, oracle(table)[1])
         same(B, table)
 
 

@@ -82,7 +82,7 @@ def graph(A: Matrix) -> list[tuple[str, str]]:
 
 def _is_symmetric(A: Matrix) -> bool:
     """Return whether A equals its transpose, including the values."""
-    return is_symmetric(A) and A._forms.is_symmetric
+    return is_symmetric(A) and A._store.is_symmetric
 
 
 def _spread(values: np.ndarray) -> str:

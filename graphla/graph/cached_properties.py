@@ -17,7 +17,7 @@ from graphla.formats import is_iso
 from graphla.operations.operation import perform
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings import binary, unary
 
 _BYTES_PER_ROW = 16
@@ -26,42 +26,42 @@ _BYTES_PER_ROW = 16
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether each edge i -> j has its j -> i, whatever their weights."""
-    if A.device == "cpu" and A.nvals < A.nrows and not A._forms.is_symmetric:
+    if A.device == "cpu" and A.nvals < A.nrows and not A._store.is_symmetric:
         what = f"the comparison of {A.nrows:,} rows with the columns"
         memory.require(_BYTES_PER_ROW * A.nrows, what)
-    return perform("symmetric", MatrixForms.find_symmetry, A._forms)
+    return perform("symmetric", MatrixStore.find_symmetry, A._store)
 
 
 def has_symmetric_values(A: Matrix) -> bool:
     """Return whether A is already known to have the values, too, of its transpose."""
-    return A._forms.is_symmetric
+    return A._store.is_symmetric
 
 
 def extent(A: Matrix) -> tuple[Any, Any]:
     """Return the least and the greatest weight of A, which has at least one edge."""
-    return perform("extent", MatrixForms.extent, A._forms, A.dtype)
+    return perform("extent", MatrixStore.extent, A._store, A.dtype)
 
 
 def values_differ(A: Matrix) -> bool:
     """Return whether weights may distinguish edges: False if all have one finite value above 0."""
-    if not is_iso(_values(A._forms)):
+    if not is_iso(_values(A._store)):
         return True
-    return not 0 < float(perform("weights", _first_value, A._forms)) < math.inf
+    return not 0 < float(perform("weights", _first_value, A._store)) < math.inf
 
 
 def are_multiples(A: Matrix, unit: float) -> bool:
     """Return whether each weight of A is a multiple of `unit`, which is a function of A."""
-    return A._forms.fact("multiples", lambda: perform("multiples", _are_multiples, A._forms, unit))
+    return A._store.fact("multiples", lambda: perform("multiples", _are_multiples, A._store, unit))
 
 
 def degrees(A: Matrix) -> Vector:
     """d(i) = the number of entries in row i, INT64, for every vertex."""
-    return Vector._of(A._forms.fact("degrees", lambda: _degrees(A)))
+    return Vector._of(A._store.fact("degrees", lambda: _degrees(A)))
 
 
 def loops(A: Matrix) -> Vector:
     """l(i) = 1, INT64, for every vertex with an edge i -> i."""
-    return Vector._of(A._forms.fact("loops", lambda: unary.one["INT64"](A.diag()).new()._forms))
+    return Vector._of(A._store.fact("loops", lambda: unary.one["INT64"](A.diag()).new()._store))
 
 
 def self_loops(A: Matrix) -> int:
@@ -71,31 +71,31 @@ def self_loops(A: Matrix) -> int:
 
 def both_ways(A: Matrix) -> Matrix:
     """A min Aᵀ, over the edges of either: held as its own transpose, and equal values once."""
-    given = A._forms
+    given = A._store
     with config.set(device=A.device):
-        forms = binary.min(A | A.T).new()._forms
+        forms = binary.min(A | A.T).new()._store
         both, values = forms.csr, _values(given)
         if is_iso(values):
             both = replace(both, values=np.broadcast_to(values[:1], both.nvals))
-        mirrored = MatrixForms(A.device, forms.dtype, both, both)
+        mirrored = MatrixStore(A.device, forms.dtype, both, both)
         mirrored.owe_to(forms.stamps)
         return Matrix._of(mirrored)
 
 
-def _are_multiples(forms: MatrixForms, unit: float) -> bool:
+def _are_multiples(forms: MatrixStore, unit: float) -> bool:
     values = _values(forms)
     values = values[:1] if is_iso(values) else values
     return bool((values.astype(np.float64) % unit == 0).all())
 
 
-def _first_value(forms: MatrixForms) -> Any:
+def _first_value(forms: MatrixStore) -> Any:
     return backend(forms.device).to_host(_values(forms)[:1])[0]
 
 
-def _values(forms: MatrixForms) -> Any:
+def _values(forms: MatrixStore) -> Any:
     return (forms.csr if forms.has_csr else forms.csc).values
 
 
 def _degrees(A: Matrix) -> Any:
     with config.set(device=A.device):
-        return Vector.from_dense(np.diff(A.to_csr(copy=False)[0]), dtype="INT64")._forms
+        return Vector.from_dense(np.diff(A.to_csr(copy=False)[0]), dtype="INT64")._store

@@ -55,7 +55,7 @@ class _Labelled(Indexed):
 
     @classmethod
     def _labelled(cls, noun: Any, values: Labels | None, axes: tuple[Labels, ...]) -> Any:
-        labelled = cls._of(noun._forms, noun._name)
+        labelled = cls._of(noun._store, noun._name)
         labelled.value_labels, labelled.axis_labels = values, axes
         return labelled
 

@@ -17,7 +17,7 @@ from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.vector import ReadableVector
-from graphla.stores import VectorForms
+from graphla.stores import VectorStore
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DeviceMismatch, DomainMismatch, DuplicateEntry, InvalidValue
 
@@ -95,7 +95,7 @@ def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
 def _cupyx(forms: Any, format: str, copy: bool) -> Any:
     from cupyx.scipy import sparse
 
-    if isinstance(forms, VectorForms):
+    if isinstance(forms, VectorStore):
         forms = as_row(forms)
     a = forms.csc if format == "csc" else forms.csr
     arrays = [x.copy() if copy or is_iso(x) else x for x in (a.values, a.indices, a.indptr)]

@@ -16,7 +16,7 @@ from graphla.backends.cuda.launch import BLOCK, blocks
 from graphla.compilers.cuda import Kernel
 from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 STRIP = 256
 """Levels whose counters are zeroed at a time."""
@@ -53,7 +53,7 @@ class Counters:
 class CardRung(Rung):
     """A rung whose levels are on a card, and whose kernels count in `each` words a level."""
 
-    def __init__(self, a: MatrixForms, each: int = 1, dtype: Any = xp.int32) -> None:
+    def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
         self.counters = Counters(each)
         self.levels = xp.empty(self.n, dtype)

@@ -16,13 +16,13 @@ import numpy as np
 
 from graphla.ladder.rung import Rung, Search
 from graphla.operations.accelerate.searches import search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class Closure(Rung):
     """With the full plan, so that searches do not differ by what those before have paid."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         a.make_full_plan()
 

@@ -35,7 +35,7 @@ from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
@@ -88,7 +88,7 @@ class Contest:
         if not A.nvals:
             raise InvalidValue("A has no edge, but speed is edges per second")
         self.sources = drawn(
-            self._rows_alone(), perform("ladder", self._weigh, A._forms), how_many, seed
+            self._rows_alone(), perform("ladder", self._weigh, A._store), how_many, seed
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
@@ -160,11 +160,11 @@ class Contest:
             list(self._slow),
         )
 
-    def _weigh(self, _: MatrixForms) -> np.ndarray:
+    def _weigh(self, _: MatrixStore) -> np.ndarray:
         """Ends of edges at each vertex, two to an edge; the out-degrees, for the host."""
-        out = degrees(self._A)._forms.dense().values
+        out = degrees(self._A)._store.dense().values
         self._out = out
-        self._ends = out + loops(self._A)._forms.bitmap().present if self._symmetric else 2 * out
+        self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
         return backend(self._A.device).to_host(out)
 
     def _prepared(self, name: str, limit: float) -> Prepared:
@@ -175,12 +175,12 @@ class Contest:
         return ready
 
     def _rows_alone(self) -> Matrix:
-        def alone(forms: MatrixForms) -> MatrixForms:
+        def alone(forms: MatrixStore) -> MatrixStore:
             rows, true = forms.csr, backend(forms.device).full(1, True, bool)
             rows = replace(rows, values=repeat_value(true, rows.nvals))
-            return MatrixForms(forms.device, BOOL, rows, rows if self._symmetric else None)
+            return MatrixStore(forms.device, BOOL, rows, rows if self._symmetric else None)
 
-        return Matrix._of(perform("ladder", alone, self._A._forms))
+        return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
         """A search from each source, or from as many as the limit allows, but one at least."""
@@ -199,10 +199,10 @@ class Contest:
         search = ready.search(source, within)
         ready.wait()
         seconds = time.perf_counter() - begin
-        perform("ladder", self._check, self._A._forms, ready.strategy.name, k, search)
+        perform("ladder", self._check, self._A._store, ready.strategy.name, k, search)
         return seconds, replace(search, levels=search.levels[:0], present=None)
 
-    def _check(self, _: MatrixForms, name: str, k: int, search: Search) -> None:
+    def _check(self, _: MatrixStore, name: str, k: int, search: Search) -> None:
         """Hold what was found to what the first strategy found; or keep it, as the first."""
         do = backend(self._A.device)
         reached, levels = do.asarray(search.reached()), do.asarray(search.levels)

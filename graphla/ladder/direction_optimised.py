@@ -8,7 +8,7 @@ import numpy as np
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
 """Of the rule: its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the longest row
@@ -23,7 +23,7 @@ class DirectionOptimised(CardRung):
     An undirected graph has one form for both.
     """
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=3)
         self.rows, self.columns = a.csr, a.csc
         offset = self.rows.indptr.dtype

@@ -6,7 +6,8 @@
 // Races    two threads may label one vertex at a time, both with the same depth (an idempotent
 //          store). A level read from a cache may be what it was when the kernel began: then a
 //          vertex is labelled twice, and no vertex of the last level is missed.
-// Wins     on few levels, whatever the degrees: every thread has one edge, so that no lane waits for
+// Wins     on few levels, whatever the degrees: every thread has one edge, so that no lane waits
+// for
 //          a hub, and edges are read side by side. Deep graphs pay all m edges for each level.
 // Source   Y. Jia, V. Lu, J. Hoberock, M. Garland, J. C. Hart, Edge v. Node Parallelism for Graph
 //          Centrality Metrics, GPU Computing Gems, Jade edition, 2011; W. Hwu, D. Kirk, I. El Hajj,

@@ -8,13 +8,13 @@ from graphla.backends.cuda.launch import rows_of
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class EdgeCentric(CardRung):
     """f⟨¬p⟩ = f A, edge by edge, with a dense frontier."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.sources, self.targets = rows_of(a.csr), a.csr.indices
         self.kernel = load("edge_centric.cu", "edge_centric", NOTHING)

@@ -1,16 +1,18 @@
 // Shortest paths from one source, edge by edge: each sees whether it makes its target nearer.
 //
-// Algebra  d = d min (d min.+ A) until nothing goes down: Bellman-Ford, as an SpMV over blocked COO.
-// Layout   that of edge_tuned.cu, with a weight beside each edge. A distance takes four or eight
+// Algebra  d = d min (d min.+ A) until nothing goes down: Bellman-Ford, as an SpMV over blocked
+// COO. Layout   that of edge_tuned.cu, with a weight beside each edge. A distance takes four or
+// eight
 //          bytes where a level takes one; the greatest value stands where there is none yet.
 // A round  reads every edge, its weight, and the distances of both ends; at least (8 m + 4 n) bytes
 //          in 32 bits. What goes down in a round may be read in the same round.
 // Races    distances go down by atomic minimum. One read from a cache may be what it was when the
 //          kernel began, thus too great: whoever lowered it has told that a round follows, and the
 //          last round lowers nothing, so that it has read all as they are.
-// Limits   a sum below the least value, and an edge that leads to a vertex by too great a sum alone,
-//          are told: both are errors. Negative weights may be; a cycle of them would go on for ever,
-//          so the host looks for one as rounds go on.
+// Limits   a sum below the least value, and an edge that leads to a vertex by too great a sum
+// alone,
+//          are told: both are errors. Negative weights may be; a cycle of them would go on for
+//          ever, so the host looks for one as rounds go on.
 // Wins     on broad graphs of few rounds; near ones before far ones (graphla.algorithms.sssp) wins
 //          elsewhere.
 // Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.
@@ -63,9 +65,8 @@ template <class Distance> struct Distances {
 /// One round; told says whether something IMPROVED, a sum SANK too low, a vertex was LOST.
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
-                           const u64 *__restrict__ corners,
-                           const Distance *__restrict__ weights, i64 chunks, Distance *distances,
-                           i64 *told) {
+                           const u64 *__restrict__ corners, const Distance *__restrict__ weights,
+                           i64 chunks, Distance *distances, i64 *told) {
   const Distances<Distance> all{distances, told};
   bool improved = false;
   const Run run(chunks);

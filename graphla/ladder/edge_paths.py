@@ -13,7 +13,7 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array
 from graphla.ladder.card import Counters
 from graphla.ladder.edges import lay_out
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 SIDE = 14
 """Vertices of a block of distances, as a power of two."""
@@ -24,7 +24,7 @@ LEAST = 16
 class EdgePaths:
     """d = d min (d min.+ A), edge by edge, round by round."""
 
-    def __init__(self, a: MatrixForms, dtype: np.dtype[Any], none: Any) -> None:
+    def __init__(self, a: MatrixStore, dtype: np.dtype[Any], none: Any) -> None:
         self.edges = lay_out(a, SIDE, LEAST, dtype, loops=True)
         self.distances: Array = xp.empty(a.nrows, dtype)
         self._none = none

@@ -12,7 +12,7 @@ from graphla.formats import Array
 from graphla.ladder.card import CardRung
 from graphla.ladder.edges import lay_out
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 LAST = 254
 """The greatest level in a byte."""
@@ -25,7 +25,7 @@ LEAST = 16
 class EdgeTuned(CardRung):
     """f⟨¬p⟩ = f A, edge by edge, in blocks."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, dtype=xp.uint8)
         self.edges = lay_out(a, SIDE, LEAST)
         self.narrow, self.wide = self.levels, None

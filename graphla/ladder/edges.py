@@ -14,7 +14,7 @@ import numpy as np
 from graphla.backends.cuda.launch import card, rows_of
 from graphla.compilers.cuda import Kernel
 from graphla.formats import Array
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 WARP = 32
 CHUNK = 1024
@@ -63,7 +63,7 @@ class Edges:
 
 
 def lay_out(
-    a: MatrixForms, side: int, least: float, weights: Any = None, loops: bool = False
+    a: MatrixStore, side: int, least: float, weights: Any = None, loops: bool = False
 ) -> Edges:
     """Each edge once, in squares of 2^side vertices (side <= 16: an end takes half a word), or by
     rows where a chunk would be of fewer than `least` edges on average.

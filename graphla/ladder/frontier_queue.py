@@ -9,7 +9,7 @@ from cupy.cuda import runtime
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class FrontierQueue(CardRung):
@@ -18,7 +18,7 @@ class FrontierQueue(CardRung):
     The host reads how long the next list is, and launches as many threads.
     """
 
-    def __init__(self, a: MatrixForms, each: int = 1) -> None:
+    def __init__(self, a: MatrixStore, each: int = 1) -> None:
         super().__init__(a, each)
         self.rows = a.csr
         self.frontier = xp.empty(self.n, xp.int32)

@@ -1,18 +1,24 @@
-// Hierarchical queue: a queue for each group of lanes, merged into the block's, merged into the global.
+// Hierarchical queue: a queue for each group of lanes, merged into the block's, merged into the
+// global.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV by rows of A, as in the frontier queue; how
+// Algebra  f<!p> = f A over the boolean semiring: SpMSpV by rows of A, as in the frontier queue;
+// how
 //          the entries of the result are gathered is all that differs.
-// A level  reads and writes what a privatised queue does; the threads of a block share not one counter
+// A level  reads and writes what a privatised queue does; the threads of a block share not one
+// counter
 //          but GROUPS of them. Neighbouring lanes find vertices at one time, so a thread's group is
 //          its index modulo GROUPS: those that would meet at a counter are spread over all.
-// Races    as in the frontier queue: one thread of all that find a vertex gets it by compare and swap.
-// Limits   each stage has its overflow. What does not fit a group's ROOM goes to the block's queue at
-//          once; what does not fit the block's BLOCK_ROOM, then or when groups are merged into it, to
-//          the global queue, which has n places: no vertex is claimed twice.
-// Wins     where atomics in shared memory are slow, or many lanes of a warp find something at a time.
-//          A card that adds the lanes of a warp up before it goes to shared memory has less to gain,
-//          and pays for the further merge.
-// Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC 2010,
+// Races    as in the frontier queue: one thread of all that find a vertex gets it by compare and
+// swap. Limits   each stage has its overflow. What does not fit a group's ROOM goes to the block's
+// queue at
+//          once; what does not fit the block's BLOCK_ROOM, then or when groups are merged into it,
+//          to the global queue, which has n places: no vertex is claimed twice.
+// Wins     where atomics in shared memory are slow, or many lanes of a warp find something at a
+// time.
+//          A card that adds the lanes of a warp up before it goes to shared memory has less to
+//          gain, and pays for the further merge.
+// Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
+// 2010,
 //          section 4 (warp, block and grid level queues).
 #include "device.cuh"
 
@@ -20,13 +26,15 @@ namespace graphla {
 
 /// Level `depth` from the list `frontier` of level depth - 1: its vertices, and how many.
 template <class Op, class Offset, int GROUPS, int ROOM, int BLOCK_ROOM>
-__global__ void hierarchical_queue(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
-                                   const i32 *__restrict__ frontier, i64 count, i32 depth, i32 *levels,
-                                   i32 *next, u64 *next_count) {
+__global__ void hierarchical_queue(const Offset *__restrict__ indptr,
+                                   const i32 *__restrict__ indices,
+                                   const i32 *__restrict__ frontier, i64 count, i32 depth,
+                                   i32 *levels, i32 *next, u64 *next_count) {
   SHARED(i32, groups, GROUPS * ROOM);
   SHARED(i32, queue, BLOCK_ROOM);
-  SHARED(u32, asked, GROUPS + 1);  // places, of each group and then of the block, those beyond room too
-  SHARED(u64, first, 1);           // of the block's range in the global queue
+  SHARED(u32, asked,
+         GROUPS + 1);     // places, of each group and then of the block, those beyond room too
+  SHARED(u64, first, 1);  // of the block's range in the global queue
   const u32 group = threadIdx.x % GROUPS;
   for (u32 k = threadIdx.x; k <= GROUPS; k += blockDim.x) asked[k] = 0;
   __syncthreads();
@@ -64,7 +72,8 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr, const i32 
     else next[first[0] + begin + k] = w;
   }
   __syncthreads();
-  for (u32 k = threadIdx.x; k < least(held, u32(BLOCK_ROOM)); k += blockDim.x) next[first[0] + k] = queue[k];
+  for (u32 k = threadIdx.x; k < least(held, u32(BLOCK_ROOM)); k += blockDim.x)
+    next[first[0] + k] = queue[k];
 }
 
 }  // namespace graphla

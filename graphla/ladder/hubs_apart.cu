@@ -1,26 +1,33 @@
-// Hubs apart: a queue of vertices, a thread each, and beside it a queue of pieces of hubs, a warp each.
+// Hubs apart: a queue of vertices, a thread each, and beside it a queue of pieces of hubs, a warp
+// each.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV, with the rows of most entries cut into pieces
+// Algebra  f<!p> = f A over the boolean semiring: SpMSpV, with the rows of most entries cut into
+// pieces
 //          of one length.
-// A level  reads the vertices and pieces in the queues, their offsets, their edges, and the neighbours'
+// A level  reads the vertices and pieces in the queues, their offsets, their edges, and the
+// neighbours'
 //          levels; an atomic claims each vertex found, and another a place in a queue.
-//          In all at least 12 bytes and four offsets for a vertex reached, 8 bytes for an edge of it.
-//          No thread reads HUB edges or more in a row, nor a warp more than PIECE.
-// Races    many edges may lead to one vertex: the one whose compare-and-swap finds it not reached puts
+//          In all at least 12 bytes and four offsets for a vertex reached, 8 bytes for an edge of
+//          it. No thread reads HUB edges or more in a row, nor a warp more than PIECE.
+// Races    many edges may lead to one vertex: the one whose compare-and-swap finds it not reached
+// puts
 //          it into a queue, so that it is there once.
-// Wins     where a few vertices have most of the edges (social and web graphs): with a thread for each
-//          vertex, the level lasts as long as its largest hub. Where there are none, the degree of each
-//          vertex is looked up for nothing.
-// Source   Dynamic parallelism, where the thread that meets a hub launches a grid of its own for it:
-//          W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
-//          chapter 21. That rows are sorted by length into those for a thread, a warp and a block:
-//          D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
+// Wins     where a few vertices have most of the edges (social and web graphs): with a thread for
+// each
+//          vertex, the level lasts as long as its largest hub. Where there are none, the degree of
+//          each vertex is looked up for nothing.
+// Source   Dynamic parallelism, where the thread that meets a hub launches a grid of its own for
+// it:
+//          W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
+//          2022, chapter 21. That rows are sorted by length into those for a thread, a warp and a
+//          block: D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
 #include "device.cuh"
 
 namespace graphla {
 
-/// Where a level's vertices go: the hubs among them in pieces of PIECE edges, a vertex (upper half) and
-/// which piece of its edges (lower half); the others as they are. counts: of `vertices`, of `pieces`.
+/// Where a level's vertices go: the hubs among them in pieces of PIECE edges, a vertex (upper half)
+/// and which piece of its edges (lower half); the others as they are. counts: of `vertices`, of
+/// `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;
@@ -37,14 +44,15 @@ template <int HUB, int PIECE> struct Queues {
 
 /// The queues of level 0.
 template <class Op, class Offset, int HUB, int PIECE>
-__global__ void hubs_begin(const Offset *__restrict__ indptr, i32 source, i32 *next, u64 *next_pieces,
-                           u64 *counts) {
+__global__ void hubs_begin(const Offset *__restrict__ indptr, i32 source, i32 *next,
+                           u64 *next_pieces, u64 *counts) {
   if (thread_in_grid()) return;
   const Queues<HUB, PIECE> queues = {next, next_pieces, counts};
   queues.add(source, i64(indptr[source + 1] - indptr[source]));
 }
 
-/// The queues of level `depth`, from those of level depth - 1: so many vertices, and so many pieces.
+/// The queues of level `depth`, from those of level depth - 1: so many vertices, and so many
+/// pieces.
 template <class Op, class Offset, int HUB, int PIECE>
 __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                            const i32 *__restrict__ vertices, i64 count,
@@ -65,7 +73,7 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
     }
     for (; e < end; e += step) {
       const i32 w = indices[e];
-      if (load_cached(&levels[w]) >= 0) continue;          // reached
+      if (load_cached(&levels[w]) >= 0) continue;           // reached
       if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // another thread's
       queues.add(w, i64(indptr[w + 1] - indptr[w]));
     }

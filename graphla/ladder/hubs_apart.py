@@ -8,7 +8,7 @@ import numpy as np
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 FILE = "hubs_apart.cu"
 
@@ -24,7 +24,7 @@ WARP = 32
 class HubsApart(CardRung):
     """f⟨¬p⟩ = f A by rows, the frontier two lists; a thread a vertex, a warp a piece of a hub."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
         self.rows = a.csr
         # Each vertex is queued once; a hub has a piece for each PIECE edges, and one for the rest.

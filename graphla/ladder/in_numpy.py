@@ -13,7 +13,7 @@ import numpy as np
 from graphla.backends.cpu.layout import ranges, row_of_entry
 from graphla.formats import Array, Csr
 from graphla.ladder.rung import Rung, Search, unreached
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class NumPyRung(Rung):
@@ -86,7 +86,7 @@ class NumPyRung(Rung):
 class VertexPush(NumPyRung):
     """As vertex_push.cu: the frontier is found in the levels, not kept."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.rows = a.csr
 
@@ -104,7 +104,7 @@ class VertexPush(NumPyRung):
 class VertexPull(NumPyRung):
     """As vertex_pull.cu."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.columns = a.csc
 
@@ -125,7 +125,7 @@ class DirectionOptimised(NumPyRung):
     """S. Beamer's: pull when the edges out of the frontier are more than an ALPHA-th of those not
     looked at; push again when vertices are fewer than a BETA-th of all."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.rows, self.columns = a.csr, a.csc
         self.degrees = np.diff(self.rows.indptr)
@@ -159,7 +159,7 @@ class DirectionOptimised(NumPyRung):
 class EdgeCentric(NumPyRung):
     """As edge_centric.cu: every edge at every level."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.sources, self.targets = row_of_entry(a.csr), a.csr.indices
 
@@ -188,7 +188,7 @@ class EdgeTuned(NumPyRung):
     LAST = 254
     """The greatest level in a byte."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         sources, targets = row_of_entry(a.csr), a.csr.indices
         self.both = a.is_symmetric
@@ -230,7 +230,7 @@ class EdgeTuned(NumPyRung):
 class EdgePaths:
     """As edge_paths.cu: shortest paths, every edge at every round."""
 
-    def __init__(self, a: MatrixForms, dtype: np.dtype[Any], none: Any) -> None:
+    def __init__(self, a: MatrixStore, dtype: np.dtype[Any], none: Any) -> None:
         self.sources, self.targets = row_of_entry(a.csr), a.csr.indices
         self.weights = a.csr.values.astype(dtype)
         self.distances = np.empty(a.nrows, dtype)

@@ -19,7 +19,7 @@ from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
@@ -65,7 +65,7 @@ class Paths:
         self._A, wide = lengths_of(A, weight)
         self.dtype = _dtype(self._A, wide, dtype)
         self._may_cycle = _extent(self._A, self.dtype)[0] < 0
-        self._rounds = perform("ladder sssp", self._lay_out, self._A._forms)
+        self._rounds = perform("ladder sssp", self._lay_out, self._A._store)
         self.rounds = 0
         """Over all edges, that the last search took."""
         self.seconds = time.perf_counter() - begin
@@ -79,9 +79,9 @@ class Paths:
     def sssp(self, source: Any) -> Vector:
         """The distance of each vertex that edges lead to from `source`; no entry for others."""
         start = validation.vertex(source, self._A.nrows)
-        return Vector._of(perform("ladder sssp", self._found, self._A._forms, start))
+        return Vector._of(perform("ladder sssp", self._found, self._A._store, start))
 
-    def _lay_out(self, a: MatrixForms) -> Rounds:
+    def _lay_out(self, a: MatrixStore) -> Rounds:
         np_type, none = self.dtype.np_type, self._none
         if a.device == "cpu":
             from graphla.ladder.in_numpy import EdgePaths
@@ -98,7 +98,7 @@ class Paths:
         np_type = self.dtype.np_type
         return np_type.type(np.inf) if self.dtype.is_float else np.iinfo(np_type).max
 
-    def _found(self, a: MatrixForms, source: int) -> VectorForms:
+    def _found(self, a: MatrixStore, source: int) -> VectorStore:
         rounds, goes_on, lost = self._rounds, True, False
         patience = min(PATIENCE, a.nrows)
         rounds.begin(source)
@@ -115,7 +115,7 @@ class Paths:
             self._refuse(source, "more than", 1)
         present = rounds.distances != self._none
         storage = BitmapVector(present.size, present, rounds.distances.copy(), int(present.sum()))
-        return VectorForms(a.device, self.dtype, storage)
+        return VectorStore(a.device, self.dtype, storage)
 
     def _refuse(self, source: int, than: str, sign: int) -> None:
         low, high = _range(self.dtype)
@@ -174,4 +174,4 @@ def _extent(A: Matrix, dtype: DataType) -> tuple[Any, Any]:
     """The least and the greatest weight; 0 of a graph without edges."""
     if not A.nvals:
         return 0, 0
-    return perform("extent", MatrixForms.extent, A._forms, lookup_dtype(dtype))
+    return perform("extent", MatrixStore.extent, A._store, lookup_dtype(dtype))

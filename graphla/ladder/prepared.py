@@ -17,7 +17,7 @@ from graphla.ladder.rung import Search
 from graphla.ladder.strategies import Strategy, lookup
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
-from graphla.stores import VectorForms
+from graphla.stores import VectorStore
 from semirings.dtypes import INT32
 
 
@@ -31,10 +31,10 @@ class Prepared:
         self.strategy = strategy
         self.seconds = 0.0
         """That making it ready took."""
-        self._forms = A._forms
+        self._store = A._store
         self._device = A.device
         begin = time.perf_counter()
-        self._rung = perform(f"ladder {strategy.name}", strategy.rung(A.device), self._forms)
+        self._rung = perform(f"ladder {strategy.name}", strategy.rung(A.device), self._store)
         self.wait()
         self.seconds = time.perf_counter() - begin
 
@@ -58,18 +58,18 @@ class Prepared:
 
         OutOfTime after so many seconds, of a rung on the CPU that looks at the clock.
         """
-        start = validation.vertex(source, self._forms.nrows)
+        start = validation.vertex(source, self._store.nrows)
         self._rung.deadline = time.perf_counter() + within
-        return perform(f"ladder {self.strategy.name}", self._search, self._forms, start)
+        return perform(f"ladder {self.strategy.name}", self._search, self._store, start)
 
     def _search(self, _: Any, source: int) -> Search:
         return self._rung.search(source)
 
     def bfs(self, source: Any) -> Vector:
         """The level of each vertex that edges lead to from `source`; no entry for others."""
-        start = validation.vertex(source, self._forms.nrows)
+        start = validation.vertex(source, self._store.nrows)
 
-        def found(_: Any) -> VectorForms:
+        def found(_: Any) -> VectorStore:
             self._rung.deadline = inf
             search, do = self._rung.search(start), backend(self._device)
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
@@ -77,9 +77,9 @@ class Prepared:
                 levels = levels.astype(np.int32)  # a copy: the next search writes over its own
             count = int(present.sum())  # which waits for both
             storage = BitmapVector(present.size, present, levels, count)
-            return VectorForms(self._forms.device, INT32, storage)
+            return VectorStore(self._store.device, INT32, storage)
 
-        return Vector._of(perform(f"ladder {self.strategy.name}", found, self._forms))
+        return Vector._of(perform(f"ladder {self.strategy.name}", found, self._store))
 
     def wait(self) -> None:
         """Until the card has nothing more to do for it."""

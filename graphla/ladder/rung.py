@@ -12,7 +12,7 @@ import numpy as np
 
 from graphla.compilers import nvrtc
 from graphla.formats import Array
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 nvrtc.register(Path(__file__).parent)  # a rung's kernel lies next to its Python file
 
@@ -58,7 +58,7 @@ class Rung:
     warms_up = True
     """Whether the first search takes longer than others, as it loads or compiles what it runs."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         self.a = a
         self.n = a.nrows
 

@@ -16,13 +16,13 @@ from graphla.compilers import numba
 from graphla.compilers.numba_ops import nothing
 from graphla.ladder.rung import Rung, Search
 from graphla.settings import config
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class Sequential(Rung):
     """Compiled by Numba where it is installed, else as plain Python."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         csr, do = a.csr, backend(a.device)
         self._indptr, self._indices = do.to_host(csr.indptr), do.to_host(csr.indices)

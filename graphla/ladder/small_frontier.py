@@ -6,7 +6,7 @@ import numpy as np
 
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.privatised_queue import PrivatisedQueue
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 THREADS = 1024
 """Of the one block. A search of a road network takes 3.0 ms with 1,024, 4.2 with 512."""
@@ -23,7 +23,7 @@ MOST = 1 << 14
 class SmallFrontier(PrivatisedQueue):
     """f⟨¬p⟩ = f A until f is empty, in one launch while f is small."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
         offset = self.rows.indptr.dtype
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)

@@ -7,13 +7,13 @@ import numpy as np
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
     """f⟨¬p⟩ = f A by columns, each of which ends at its first neighbour in the frontier."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.columns = a.csc
         self.kernel = load("vertex_pull.cu", "vertex_pull", NOTHING, self.columns.indptr.dtype)

@@ -7,13 +7,13 @@ import numpy as np
 from graphla.compilers.cuda import NOTHING, load
 from graphla.ladder.card import CardRung, nbytes
 from graphla.ladder.rung import Search
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 
 
 class VertexPush(CardRung):
     """f⟨¬p⟩ = f A by rows, with a dense frontier."""
 
-    def __init__(self, a: MatrixForms) -> None:
+    def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
         self.rows = a.csr
         self.kernel = load("vertex_push.cu", "vertex_push", NOTHING, self.rows.indptr.dtype)

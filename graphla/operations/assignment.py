@@ -6,7 +6,7 @@
   as large as the region; the rest of C is out of reach;
 - a row or a column: the mask is a vector as long as the row, and reaches that row only.
 
-The value is forms, or a scalar (ScalarForms), which stands for an entry at every place of the
+The value is forms, or a scalar (ScalarStore), which stands for an entry at every place of the
 region; an empty scalar deletes. Two entries for one place have no meaning and are refused before.
 """
 
@@ -31,7 +31,7 @@ from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.indexing import Places
 from graphla.operations.write import write_matrix, write_vector
-from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
 from semirings import binary
 from semirings.operators import TypedBinaryOp
 
@@ -39,30 +39,30 @@ from semirings.operators import TypedBinaryOp
 class Held:
     """Forms with an owner of their own: for a write into a part of something."""
 
-    __slots__ = ("_forms",)
+    __slots__ = ("_store",)
 
     def __init__(self, forms: Any):
-        self._forms = forms
+        self._store = forms
 
 
 def assign_vector(
     owner: Any,
     indices: Places,
-    value: VectorForms | ScalarForms,
+    value: VectorStore | ScalarStore,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
 ) -> None:
     """w⟨m, replace⟩(I) = accum(w(I), value)."""
-    size = owner._forms.size
+    size = owner._store.size
     if indices is None:
         t, honours_mask = _fill_vector(value, size, mask), mask is None
-        if isinstance(value, ScalarForms) and mask is not None:
+        if isinstance(value, ScalarStore) and mask is not None:
             honours_mask = not mask.complement
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
     is_sorted = _is_increasing(indices)
-    places = indexing.located(owner._forms.device, indices).astype(np.int32)
+    places = indexing.located(owner._store.device, indices).astype(np.int32)
     t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
@@ -70,16 +70,16 @@ def assign_vector(
     if mask is None and t.nvals == indices.size:  # t has an entry at each place: no other goes
         within: Any = t.mask(True, False)
     else:
-        within = _within(owner._forms.device, places, is_sorted, size, mask)
+        within = _within(owner._store.device, places, is_sorted, size, mask)
     write_vector(owner, t, within, None, False, False)
     if replace and mask is not None:
-        write_vector(owner, owner._forms, mask, None, True, False)
+        write_vector(owner, owner._store, mask, None, True, False)
 
 
 def subassign_vector(
     owner: Any,
     indices: Places,
-    value: VectorForms | ScalarForms,
+    value: VectorStore | ScalarStore,
     mask: VectorMask,
     accum: TypedBinaryOp | None,
     replace: bool,
@@ -88,23 +88,23 @@ def subassign_vector(
     if indices is None:
         assign_vector(owner, None, value, mask, accum, replace)
         return
-    part = Held(indexing.extract_vector.compute(owner._forms, indices))
+    part = Held(indexing.extract_vector.compute(owner._store, indices))
     assign_vector(part, None, value, mask, accum, replace)
-    assign_vector(owner, indices, part._forms, None, None, False)
+    assign_vector(owner, indices, part._store, None, None, False)
 
 
 def assign_matrix(
     owner: Any,
     rows: Places,
     columns: Places,
-    value: MatrixForms | ScalarForms,
+    value: MatrixStore | ScalarStore,
     mask: MatrixMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
 ) -> None:
     """C⟨M, replace⟩(I, J) = accum(C(I, J), value)."""
-    c: MatrixForms = owner._forms
-    if isinstance(value, ScalarForms):
+    c: MatrixStore = owner._store
+    if isinstance(value, ScalarStore):
         t, honours_mask = _fill_matrix(value, c, rows, columns, mask)
     else:
         t, honours_mask = _place_matrix(value, c, rows, columns), mask is None
@@ -121,7 +121,7 @@ def subassign_matrix(
     owner: Any,
     rows: Places,
     columns: Places,
-    value: MatrixForms | ScalarForms,
+    value: MatrixStore | ScalarStore,
     mask: MatrixMask,
     accum: TypedBinaryOp | None,
     replace: bool,
@@ -130,73 +130,73 @@ def subassign_matrix(
     if rows is None and columns is None:
         assign_matrix(owner, None, None, value, mask, accum, replace)
         return
-    part = Held(indexing.extract_matrix.compute(owner._forms, rows, columns))
+    part = Held(indexing.extract_matrix.compute(owner._store, rows, columns))
     assign_matrix(part, None, None, value, mask, accum, replace)
-    assign_matrix(owner, rows, columns, part._forms, None, None, False)
+    assign_matrix(owner, rows, columns, part._store, None, None, False)
 
 
 def assign_row(
     owner: Any,
     i: int,
     columns: Places,
-    value: VectorForms | ScalarForms,
+    value: VectorStore | ScalarStore,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
     submask: bool,
 ) -> None:
     """C⟨m, replace⟩(i, J) = accum(C(i, J), value); with `submask`, C(i, J)⟨m, replace⟩ = ..."""
-    row = Held(indexing.extract_row.compute(owner._forms, i, None))
+    row = Held(indexing.extract_row.compute(owner._store, i, None))
     if submask:
         assert mask is not None
         subassign_vector(row, columns, value, mask, accum, replace)
     else:
         assign_vector(row, columns, value, mask, accum, replace)
-    owner._forms = _with_row(owner._forms, i, row._forms)
+    owner._store = _with_row(owner._store, i, row._store)
 
 
 def assign_column(
     owner: Any,
     rows: Places,
     j: int,
-    value: VectorForms | ScalarForms,
+    value: VectorStore | ScalarStore,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
     submask: bool,
 ) -> None:
     """C⟨m, replace⟩(I, j) = accum(C(I, j), value): the row of the transpose."""
-    flipped = Held(owner._forms.T)
+    flipped = Held(owner._store.T)
     assign_row(flipped, j, rows, value, mask, accum, replace, submask)
-    owner._forms = flipped._forms.T
+    owner._store = flipped._store.T
 
 
 def set_vector_element(owner: Any, i: int, value: Any) -> None:
     """w(i) = value, a scalar of the dtype of w; None deletes."""
-    if not owner._forms.has_dense:
-        if value is not None and not owner._forms.nvals:
-            v: VectorForms = owner._forms
+    if not owner._store.has_dense:
+        if value is not None and not owner._store.nvals:
+            v: VectorStore = owner._store
             value = v.dtype.np_type.type(value)
-            owner._forms = v.successor(backend(v.device).one_entry(v.size, i, value))
+            owner._store = v.successor(backend(v.device).one_entry(v.size, i, value))
             return
         if value is not None:
-            owner._forms.base_for_write(1)
-    taken = take(owner) if owner._forms.has_dense else None
+            owner._store.base_for_write(1)
+    taken = take(owner) if owner._store.has_dense else None
     if taken is None:
-        t = ScalarForms(owner._forms.device, owner._forms.dtype, value)
+        t = ScalarStore(owner._store.device, owner._store.dtype, value)
         assign_vector(owner, np.asarray([i], np.int64), t, None, None, False)
         return
-    written = backend(owner._forms.device).set_element(taken, i, value)
-    owner._forms = owner._forms.successor(written)
+    written = backend(owner._store.device).set_element(taken, i, value)
+    owner._store = owner._store.successor(written)
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
     """C(i, j) = value, a scalar of the dtype of C; None deletes."""
-    c: MatrixForms = owner._forms
+    c: MatrixStore = owner._store
     if not c.has_csr:
         flipped = Held(c.T)
         set_matrix_element(flipped, j, i, value)
-        owner._forms = flipped._forms.T
+        owner._store = flipped._store.T
         return
     csr = c.csr
     k, there = backend(c.device).find(csr, i, j)
@@ -214,20 +214,20 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += len(middle) - there
     written = Csr(csr.nrows, csr.ncols, indptr, indices, values)
-    owner._forms = MatrixForms(c.device, c.dtype, written)
+    owner._store = MatrixStore(c.device, c.dtype, written)
 
 
 def _fill_vector(
-    value: VectorForms | ScalarForms, size: int, mask: VectorMask | None
-) -> VectorForms:
+    value: VectorStore | ScalarStore, size: int, mask: VectorMask | None
+) -> VectorStore:
     """T for a whole vector: a scalar goes wherever the mask may let it through."""
-    if isinstance(value, VectorForms):
+    if isinstance(value, VectorStore):
         return value
     if value.value is None:
-        return VectorForms.empty(value.device, value.dtype, size)
+        return VectorStore.empty(value.device, value.dtype, size)
     device = value.device
     if mask is None or mask.complement:
-        return VectorForms(
+        return VectorStore(
             value.device, value.dtype, FullVector(size, _repeat(device, value.value, size))
         )
     if mask.indices is not None:
@@ -238,24 +238,24 @@ def _fill_vector(
         present: Any = mask.present
         count = Counted(present.sum()) if mask.nvals is None else mask.nvals
         t = BitmapVector(size, present, _repeat(device, value.value, size), count)
-    return VectorForms(value.device, value.dtype, t)
+    return VectorStore(value.device, value.dtype, t)
 
 
 def _place_vector(
-    value: VectorForms | ScalarForms, size: int, places: Any, is_sorted: bool
-) -> VectorForms:
+    value: VectorStore | ScalarStore, size: int, places: Any, is_sorted: bool
+) -> VectorStore:
     """T of `size`, with value(k) at places[k]."""
     device = value.device
-    if isinstance(value, ScalarForms):
+    if isinstance(value, ScalarStore):
         if value.value is None:
-            return VectorForms.empty(value.device, value.dtype, size)
+            return VectorStore.empty(value.device, value.dtype, size)
         values = _repeat(device, value.value, places.size)
         t = SparseVector(size, places, values, is_sorted)
     else:
         v = value.sparse()
         indices = places if v.nvals == v.size else places[v.indices]
         t = SparseVector(size, indices, v.values, is_sorted)
-    return VectorForms(value.device, value.dtype, t)
+    return VectorStore(value.device, value.dtype, t)
 
 
 def _within(
@@ -270,7 +270,7 @@ def _within(
     return VectorMask(size, None, places, False, is_sorted, places.size)
 
 
-def _place_matrix(value: MatrixForms, c: MatrixForms, rows: Places, columns: Places) -> MatrixForms:
+def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
     """T as large as C, with value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value
@@ -283,16 +283,16 @@ def _place_matrix(value: MatrixForms, c: MatrixForms, rows: Places, columns: Pla
 
 
 def _fill_matrix(
-    value: ScalarForms, c: MatrixForms, rows: Places, columns: Places, mask: MatrixMask | None
-) -> tuple[MatrixForms, bool]:
+    value: ScalarStore, c: MatrixStore, rows: Places, columns: Places, mask: MatrixMask | None
+) -> tuple[MatrixStore, bool]:
     """T for a scalar at every place of the region that the mask may let through."""
     device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:
-        return MatrixForms.empty(device, dtype, c.nrows, c.ncols), True
+        return MatrixStore.empty(device, dtype, c.nrows, c.ncols), True
     if mask is not None and not mask.complement:
         pattern = mask.pattern
         repeated = _repeat(device, value.value, pattern.indices.size)
-        t = MatrixForms(
+        t = MatrixStore(
             device,
             dtype,
             Csr(pattern.nrows, pattern.ncols, pattern.indptr, pattern.indices, repeated),
@@ -308,7 +308,7 @@ def _fill_matrix(
         indptr = indptr.astype(np.int32)
     indices = np.tile(j.astype(np.int32), i.size)
     csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(device, value.value, indices.size))
-    return MatrixForms(device, dtype, csr), mask is None
+    return MatrixStore(device, dtype, csr), mask is None
 
 
 def _sorted_places(device: str, places: Places, size: int) -> Any:
@@ -317,7 +317,7 @@ def _sorted_places(device: str, places: Places, size: int) -> Any:
     return np.sort(indexing.located(device, places))
 
 
-def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
+def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
     """Which entries of C lie in rows I and columns J."""
     do, csr = backend(c.device), c.csr
     inside = do.full(csr.indices.size, True, bool)
@@ -332,24 +332,24 @@ def _in_region(c: MatrixForms, rows: Places, columns: Places) -> Any:
     return inside
 
 
-def _keep(c: MatrixForms, chosen: Any) -> MatrixForms:
-    return MatrixForms(c.device, c.dtype, backend(c.device).keep(c.csr, chosen))
+def _keep(c: MatrixStore, chosen: Any) -> MatrixStore:
+    return MatrixStore(c.device, c.dtype, backend(c.device).keep(c.csr, chosen))
 
 
 def _mask_within(device: str, mask: MatrixMask, rows: Places, columns: Places) -> MatrixMask:
-    pattern = MatrixForms(device, None, mask.pattern)  # pyright: ignore[reportArgumentType]
+    pattern = MatrixStore(device, None, mask.pattern)  # pyright: ignore[reportArgumentType]
     return MatrixMask(_keep(pattern, _in_region(pattern, rows, columns)).csr, False)
 
 
-def _disjoint_union(a: MatrixForms, b: MatrixForms) -> MatrixForms:
+def _disjoint_union(a: MatrixStore, b: MatrixStore) -> MatrixStore:
     """All entries of both, which share no place."""
     if not a.nvals or not b.nvals:
         return a if a.nvals else b
     union = backend(a.device).union(a.csr, b.csr, binary.first[a.dtype])
-    return MatrixForms(a.device, a.dtype, union)
+    return MatrixStore(a.device, a.dtype, union)
 
 
-def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
+def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
     """C with its row i replaced."""
     csr, v = c.csr, cast(row, c.dtype).sparse()
     begin, end = indexing.bounds(c.device, csr, i)
@@ -357,7 +357,7 @@ def _with_row(c: MatrixForms, i: int, row: VectorForms) -> MatrixForms:
     values = np.concatenate((csr.values[:begin], v.values, csr.values[end:]))
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += v.indices.size - (end - begin)
-    return MatrixForms(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
+    return MatrixStore(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
 
 
 def _repeat(device: str, value: Any, size: int) -> Any:

@@ -12,53 +12,53 @@ from graphla.backends.values import gather, repeat_value
 from graphla.formats import BitmapVector, Csr, is_iso
 from graphla.operations import entrywise
 from graphla.operations.operation import Operation
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.operators import TypedBinaryOp
 
 
 def _broadcast_mult(
-    a: MatrixForms | VectorForms, b: MatrixForms | VectorForms, op: TypedBinaryOp
-) -> MatrixForms:
+    a: MatrixStore | VectorStore, b: MatrixStore | VectorStore, op: TypedBinaryOp
+) -> MatrixStore:
     """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)): only what the matrix holds is touched."""
-    if isinstance(a, VectorForms):
-        assert isinstance(b, MatrixForms)
+    if isinstance(a, VectorStore):
+        assert isinstance(b, MatrixStore)
         return entrywise.ewise_mult.compute(_along_rows(a, b.T).T, b, op)
-    assert isinstance(b, VectorForms)
+    assert isinstance(b, VectorStore)
     return entrywise.ewise_mult.compute(a, _along_rows(b, a), op)
 
 
-def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixForms:
+def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixStore:
     """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)), or the one that is there."""
     return entrywise.ewise_add.compute(*_both_matrices(a, b), op)
 
 
-def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixForms:
+def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixStore:
     """As ewise_union, the vector being every row or every column."""
     return entrywise.ewise_union.compute(*_both_matrices(a, b), op, left, right)
 
 
-def _both_matrices(a: Any, b: Any) -> tuple[MatrixForms, MatrixForms]:
-    if isinstance(a, VectorForms):
+def _both_matrices(a: Any, b: Any) -> tuple[MatrixStore, MatrixStore]:
+    if isinstance(a, VectorStore):
         return _every_row(a, b.ncols).T, b
     return a, _every_row(b, a.nrows)
 
 
-def _along_rows(v: VectorForms, a: MatrixForms) -> MatrixForms:
+def _along_rows(v: VectorStore, a: MatrixStore) -> MatrixStore:
     """B(i, j) = v(j) at the entries of A."""
     do, csr = backend(a.device), a.csr
     if v.stays_sparse:
         met = do.extract_vector(v.sparse(), csr.indices)
         dense = do.to_bitmap(met)
         values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values)
-        return MatrixForms(a.device, v.dtype, do.keep(values, dense.present))
+        return MatrixStore(a.device, v.dtype, do.keep(values, dense.present))
     dense = v.at_hand if v.has_dense else v.bitmap()
     values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, gather(dense.values, csr.indices))
     if isinstance(dense, BitmapVector):
         values = do.keep(values, dense.present[csr.indices])
-    return MatrixForms(a.device, v.dtype, values)
+    return MatrixStore(a.device, v.dtype, values)
 
 
-def _every_row(v: VectorForms, nrows: int) -> MatrixForms:
+def _every_row(v: VectorStore, nrows: int) -> MatrixStore:
     """B(i, j) = v(j) for every row i."""
     w = v.sparse()
     k = w.indices.size
@@ -68,7 +68,7 @@ def _every_row(v: VectorForms, nrows: int) -> MatrixForms:
     values = repeat_value(w.values[:1], nrows * k) if is_iso(w.values) else None
     values = np.tile(w.values, nrows) if values is None else values
     b = Csr(nrows, w.size, indptr, np.tile(w.indices, nrows), values)
-    return MatrixForms(v.device, v.dtype, b)
+    return MatrixStore(v.device, v.dtype, b)
 
 
 broadcast_mult = Operation("ewise_mult", _broadcast_mult)

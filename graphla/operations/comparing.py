@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 
 
 def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
@@ -16,12 +16,12 @@ def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
         return True
     if a.nvals != b.nvals:
         return False
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return a.value is None or _same_values(np.asarray(a.value), b.value, tolerance)
-    if isinstance(a, VectorForms):
+    if isinstance(a, VectorStore):
         v, w = a.sparse(), b.sparse()
     else:
-        assert isinstance(a, MatrixForms)
+        assert isinstance(a, MatrixStore)
         by_rows = a.has_csr or b.has_csr
         v, w = (a.csr, b.csr) if by_rows else (a.csc, b.csc)
         if not _same_places(v.indptr, w.indptr):

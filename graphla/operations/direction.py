@@ -21,7 +21,7 @@ from typing import Any
 from graphla.backends import Backend, Costs, backend
 from graphla.formats import VectorMask
 from graphla.settings import current, forced_direction
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.structures import TypedSemiring
 
 Choice = tuple[Any, ...]
@@ -32,7 +32,7 @@ SURE = 1.25
 
 
 def choose(
-    m: MatrixForms, u: VectorForms, semiring: TypedSemiring, mask: VectorMask | None
+    m: MatrixStore, u: VectorStore, semiring: TypedSemiring, mask: VectorMask | None
 ) -> Choice:
     """Return the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k), and the reason."""
     forced = forced_direction()
@@ -97,7 +97,7 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
     )
 
 
-def _fixed(costs: Costs, u: VectorForms) -> Choice:
+def _fixed(costs: Costs, u: VectorStore) -> Choice:
     """Choose by the sizes of the operands, whatever forms they have: sums of floats show it."""
     push = costs.push_ordered * u.nvals
     if push <= u.size:
@@ -106,7 +106,7 @@ def _fixed(costs: Costs, u: VectorForms) -> Choice:
 
 
 def _unless_paid(
-    wanted: str, at_hand: str, push: float, pull: float, m: MatrixForms, costs: Costs
+    wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
     """The wanted direction, once what it would have saved has paid for the form that it needs."""
     lines = m.ncols if wanted == "push" else m.nrows
@@ -121,7 +121,7 @@ def _unless_paid(
 def _price_of_pull(
     do: Backend,
     costs: Costs,
-    m: MatrixForms,
+    m: MatrixStore,
     has_csr: bool,
     reached: float,
     stops: bool,
@@ -154,7 +154,7 @@ def _price_of_pull(
     return costs.pull_start + costs.pull_row * visited + entries
 
 
-def _count_visited(m: MatrixForms, mask: VectorMask | None) -> int:
+def _count_visited(m: MatrixStore, mask: VectorMask | None) -> int:
     """Return how many rows pull looks at, if only to see that the mask leaves them out."""
     if mask is None or mask.complement or mask.indices is None:
         return m.nrows

@@ -9,7 +9,7 @@ from graphla.formats import AnyVector, SparseVector
 from graphla.operations import scalars
 from graphla.operations.operation import Operation
 from graphla.operations.values import as_type
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import DataType
 from semirings.operators import (
     TypedBinaryOp,
@@ -18,23 +18,23 @@ from semirings.operators import (
     TypedUnaryOp,
 )
 
-Forms = TypeVar("Forms", MatrixForms, VectorForms, ScalarForms)
+Forms = TypeVar("Forms", MatrixStore, VectorStore, ScalarStore)
 
 
 def cast(forms: Forms, dtype: DataType) -> Forms:
     """The same entries, value by value as `astype`."""
     if forms.dtype is dtype:
         return forms
-    if isinstance(forms, ScalarForms):
+    if isinstance(forms, ScalarStore):
         value = None if forms.value is None else as_type(forms.value, dtype)
-        return ScalarForms(forms.device, dtype, value)  # pyright: ignore[reportReturnType]
+        return ScalarStore(forms.device, dtype, value)  # pyright: ignore[reportReturnType]
     do = backend(forms.device)
-    if isinstance(forms, VectorForms):
-        return VectorForms(forms.device, dtype, do.cast(forms.at_hand, dtype.np_type))
+    if isinstance(forms, VectorStore):
+        return VectorStore(forms.device, dtype, do.cast(forms.at_hand, dtype.np_type))
     if not forms.has_csr:
         return cast(forms.T, dtype).T
     csr = do.cast(forms.csr, dtype.np_type)
-    return MatrixForms(forms.device, dtype, csr, csr if forms.is_symmetric else None)
+    return MatrixStore(forms.device, dtype, csr, csr if forms.is_symmetric else None)
 
 
 def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
@@ -53,21 +53,21 @@ def _ewise_mult(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
 
 
 def _join(how: str, a: Any, b: Any, op: TypedBinaryOp, *defaults: Any) -> Any:
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return scalars.join(how, a, b, op, defaults)
-    if isinstance(a, VectorForms):
-        return VectorForms(a.device, op.return_type, _join_vectors(how, a, b, op, *defaults))
+    if isinstance(a, VectorStore):
+        return VectorStore(a.device, op.return_type, _join_vectors(how, a, b, op, *defaults))
     join = getattr(backend(a.device), how)
     if not a.has_csr and not b.has_csr and not op.is_positional:
         t = join(a.csc, b.csc, op, *defaults)
-        return MatrixForms(a.device, op.return_type, None, t)
+        return MatrixStore(a.device, op.return_type, None, t)
     t = join(a.csr, b.csr, op, *defaults)
     both_symmetric = a.is_symmetric and b.is_symmetric and not op.is_positional
-    return MatrixForms(a.device, op.return_type, t, t if both_symmetric else None)
+    return MatrixStore(a.device, op.return_type, t, t if both_symmetric else None)
 
 
 def _join_vectors(
-    how: Any, a: VectorForms, b: VectorForms, op: TypedBinaryOp, *defaults: Any
+    how: Any, a: VectorStore, b: VectorStore, op: TypedBinaryOp, *defaults: Any
 ) -> AnyVector:
     do = backend(a.device)
     v, w = a.at_hand, b.at_hand
@@ -80,7 +80,7 @@ def _join_vectors(
     return do.union(a.sparse(), b.sparse(), op, *defaults)
 
 
-def _near(v: VectorForms, w: VectorForms) -> SparseVector:
+def _near(v: VectorStore, w: VectorStore) -> SparseVector:
     """The entries of v; where v is dense and w has few, only those that w may meet."""
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
@@ -91,7 +91,7 @@ def _near(v: VectorForms, w: VectorForms) -> SparseVector:
 
 def _apply(a: Forms, op: TypedUnaryOp) -> Forms:
     """T = op(A), entry by entry."""
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return scalars.apply(a, op)
     how = _by_place if op.is_positional else _map
     return how(a, op.return_type, backend(a.device).apply, op)
@@ -108,7 +108,7 @@ def _apply_right(a: Forms, op: TypedBinaryOp, scalar: Any) -> Forms:
 
 
 def _bind(a: Forms, op: TypedBinaryOp, scalar: Any, side: str) -> Forms:
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return scalars.bind(a, op, scalar, side)
     do = backend(a.device)
     if op.is_positional:
@@ -118,34 +118,34 @@ def _bind(a: Forms, op: TypedBinaryOp, scalar: Any, side: str) -> Forms:
 
 def _apply_index(a: Forms, op: TypedIndexUnaryOp, thunk: Any) -> Forms:
     """T = op(A(i, j), i, j, thunk), entry by entry."""
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return scalars.apply_index(a, op, thunk)
     return _by_place(a, op.return_type, backend(a.device).apply_index, op, thunk)
 
 
 def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
     """T = the entries of A where op(A(i, j), i, j, thunk) holds."""
-    if isinstance(a, ScalarForms):
+    if isinstance(a, ScalarStore):
         return scalars.select(a, op, thunk)
     return _by_place(a, a.dtype, backend(a.device).select, op, thunk)
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
     """A function of the value alone: whatever form is at hand will do."""
-    if isinstance(a, VectorForms):
+    if isinstance(a, VectorStore):
         v = a.at_hand
-        return VectorForms(a.device, dtype, compute(v, *args))
+        return VectorStore(a.device, dtype, compute(v, *args))
     if not a.has_csr:
         return _map(a.T, dtype, compute, *args).T
     t = compute(a.csr, *args)
-    return MatrixForms(a.device, dtype, t, t if a.is_symmetric else None)
+    return MatrixStore(a.device, dtype, t, t if a.is_symmetric else None)
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
     """A function of the place too."""
-    if isinstance(a, VectorForms):
-        return VectorForms(a.device, dtype, compute(a.sparse(), *args))
-    return MatrixForms(a.device, dtype, compute(a.csr, *args))
+    if isinstance(a, VectorStore):
+        return VectorStore(a.device, dtype, compute(a.sparse(), *args))
+    return MatrixStore(a.device, dtype, compute(a.csr, *args))
 
 
 ewise_add = Operation("ewise_add", _ewise_add)

@@ -14,7 +14,7 @@ import numpy as np
 from graphla.backends import backend
 from graphla.formats import Array, Csr, FullVector
 from graphla.operations.ordering import rank_entries
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import BOOL, INT64
 
 GOLDEN = 0x9E3779B97F4A7C15
@@ -57,24 +57,24 @@ def ranks(n: int, seed: int, like: Any = None) -> Array:
     return high + np.arange(1, n + 1, dtype=np.int64, like=like)
 
 
-def priorities(a: MatrixForms, seed: int) -> VectorForms:
+def priorities(a: MatrixStore, seed: int) -> VectorStore:
     """Return the ranks of the vertices of A as a full vector."""
     numbers = ranks(a.nrows, seed, like=_indptr(a))
-    return VectorForms(a.device, INT64, FullVector(a.nrows, numbers))
+    return VectorStore(a.device, INT64, FullVector(a.nrows, numbers))
 
 
-def random_order(a: MatrixForms, seed: int) -> VectorForms:
+def random_order(a: MatrixStore, seed: int) -> VectorStore:
     """Return the position of each vertex of A in the order of the ranks, as a full vector."""
     return rank_entries(priorities(a, seed), are_distinct=True)
 
 
-def coins(a: MatrixForms, first: int) -> VectorForms:
+def coins(a: MatrixStore, first: int) -> VectorStore:
     """Return the highest bit of the word of each vertex of A, as a full vector of BOOL."""
     bits = stream(a.nrows, first, like=_indptr(a)) >> np.uint64(63) != 0
-    return VectorForms(a.device, BOOL, FullVector(a.nrows, bits))
+    return VectorStore(a.device, BOOL, FullVector(a.nrows, bits))
 
 
-def edge_order(a: MatrixForms, is_weighted: bool, seed: int) -> MatrixForms:
+def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
     """Return the position of each edge {i, j}, at (i, j) with i < j, among all edges of A.
 
     Edges are in ascending order of their weights, if `is_weighted`, and then of a hash of the seed
@@ -91,8 +91,8 @@ def edge_order(a: MatrixForms, is_weighted: bool, seed: int) -> MatrixForms:
     places = np.empty_like(order, np.int64)
     places[order] = np.arange(order.size, dtype=np.int64, like=order)
     found = Csr(upper.nrows, upper.ncols, upper.indptr, upper.indices, places[::-1].copy())
-    return MatrixForms(a.device, INT64, found)
+    return MatrixStore(a.device, INT64, found)
 
 
-def _indptr(a: MatrixForms) -> Array:
+def _indptr(a: MatrixStore) -> Array:
     return (a.csr if a.has_csr else a.csc).indptr

@@ -11,7 +11,7 @@ from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import on_device
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
-from graphla.stores import HUGE, MatrixForms, ScalarForms, VectorForms
+from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
@@ -23,16 +23,16 @@ def located(device: str, indices: Any) -> Any:
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
-def _extract_vector(v: VectorForms, indices: Places) -> VectorForms:
+def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:
     """w(k) = v(I(k)); an index may be repeated."""
     if indices is None:
         return v
     do = backend(v.device)
     w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), located(v.device, indices))
-    return VectorForms(v.device, v.dtype, w)
+    return VectorStore(v.device, v.dtype, w)
 
 
-def _extract_matrix(a: MatrixForms, rows: Places, columns: Places) -> MatrixForms:
+def _extract_matrix(a: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
     """C(k, l) = A(I(k), J(l)); an index may be repeated."""
     if rows is None and columns is None:
         return a
@@ -41,38 +41,38 @@ def _extract_matrix(a: MatrixForms, rows: Places, columns: Places) -> MatrixForm
         return _extract_matrix(a.T, columns, None).T
     i = None if rows is None else located(a.device, rows)
     j = None if columns is None else located(a.device, columns)
-    return MatrixForms(a.device, a.dtype, do.extract_matrix(a.csr, i, j))
+    return MatrixStore(a.device, a.dtype, do.extract_matrix(a.csr, i, j))
 
 
-def _extract_row(a: MatrixForms, i: int, columns: Places) -> VectorForms:
+def _extract_row(a: MatrixStore, i: int, columns: Places) -> VectorStore:
     """w(l) = A(i, J(l))."""
     csr = a.csr
     begin, end = bounds(a.device, csr, i)
     row = SparseVector(csr.ncols, csr.indices[begin:end], csr.values[begin:end])
-    return _extract_vector(VectorForms(a.device, a.dtype, row), columns)
+    return _extract_vector(VectorStore(a.device, a.dtype, row), columns)
 
 
-def _extract_column(a: MatrixForms, rows: Places, j: int) -> VectorForms:
+def _extract_column(a: MatrixStore, rows: Places, j: int) -> VectorStore:
     """w(k) = A(I(k), j)."""
     if a.ncols > HUGE and not a.has_csc and a.nvals * 16 < a.ncols:
         column = _extract_matrix(a, rows, backend(a.device).asarray([j]))
         places, _, values = coordinates(column)
         w = SparseVector(column.nrows, places.astype("int32"), values)
-        return VectorForms(a.device, a.dtype, w)
+        return VectorStore(a.device, a.dtype, w)
     return _extract_row(a.T, j, rows)
 
 
-def _vector_element(v: VectorForms, i: int) -> ScalarForms:
+def _vector_element(v: VectorStore, i: int) -> ScalarStore:
     """s = v(i), or nothing."""
     stored = v.at_hand if v.has_dense else v.sparse()
-    return ScalarForms(v.device, v.dtype, backend(v.device).element(stored, i))
+    return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
-def _matrix_element(a: MatrixForms, i: int, j: int) -> ScalarForms:
+def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
     """s = A(i, j), or nothing."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
-    return ScalarForms(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
+    return ScalarStore(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
@@ -81,12 +81,12 @@ def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
     return begin, end
 
 
-def _transpose(a: MatrixForms) -> MatrixForms:
+def _transpose(a: MatrixStore) -> MatrixStore:
     """C = Aᵀ: the same forms, swapped."""
     return a.T
 
 
-def coordinates(a: MatrixForms) -> tuple[Any, Any, Any]:
+def coordinates(a: MatrixStore) -> tuple[Any, Any, Any]:
     """The row, column and value of each entry, row by row."""
     csr = a.csr
     return row_of_each(a.device, csr), csr.indices, csr.values
@@ -99,20 +99,20 @@ def row_of_each(device: str, a: Csr) -> Any:
 
 def from_coordinates(
     device: str, dtype: Any, nrows: int, ncols: int, rows: Any, columns: Any, values: Any
-) -> MatrixForms:
+) -> MatrixStore:
     """The matrix of these entries, which do not repeat."""
     a = backend(device).build_matrix(nrows, ncols, rows, columns, values, None)
-    return MatrixForms(device, dtype, a)
+    return MatrixStore(device, dtype, a)
 
 
-def as_row(v: VectorForms) -> MatrixForms:
+def as_row(v: VectorStore) -> MatrixStore:
     """The 1 x n matrix of a vector."""
     w = v.sparse()
     indptr = backend(v.device).asarray([0, w.indices.size], np.int32)
-    return MatrixForms(v.device, v.dtype, Csr(1, w.size, indptr, w.indices, w.values))
+    return MatrixStore(v.device, v.dtype, Csr(1, w.size, indptr, w.indices, w.values))
 
 
-def _diag(a: MatrixForms, k: int) -> VectorForms:
+def _diag(a: MatrixStore, k: int) -> VectorStore:
     """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
     i0, j0 = max(0, -k), max(0, k)
     size = max(0, min(a.nrows - i0, a.ncols - j0))
@@ -120,10 +120,10 @@ def _diag(a: MatrixForms, k: int) -> VectorForms:
     on = columns == rows if k == 0 else columns.astype("int64") - rows == k
     w = backend(a.device).keep(SparseVector(a.nrows, rows, values), on)
     w = SparseVector(size, (w.indices - i0).astype("int32"), w.values)
-    return VectorForms(a.device, a.dtype, w)
+    return VectorStore(a.device, a.dtype, w)
 
 
-def _from_diag(v: VectorForms, k: int) -> MatrixForms:
+def _from_diag(v: VectorStore, k: int) -> MatrixStore:
     """C(i, i + k) = v(i), in a square matrix that just holds it."""
     w = v.sparse()
     size = w.size + abs(k)
@@ -132,12 +132,12 @@ def _from_diag(v: VectorForms, k: int) -> MatrixForms:
     )
 
 
-def with_diagonal(a: MatrixForms, k: int, v: VectorForms) -> MatrixForms:
+def with_diagonal(a: MatrixStore, k: int, v: VectorStore) -> MatrixStore:
     """A with v in place of its diagonal k."""
     i0, j0, w = max(0, -k), max(0, k), v.sparse()
     rows, columns, _ = coordinates(a)
     off = columns.astype("int64") - rows != k
-    rest = MatrixForms(a.device, a.dtype, backend(a.device).keep(a.csr, off))
+    rest = MatrixStore(a.device, a.dtype, backend(a.device).keep(a.csr, off))
     rows, columns, values = coordinates(rest)
     return from_coordinates(
         a.device,
@@ -150,45 +150,45 @@ def with_diagonal(a: MatrixForms, k: int, v: VectorForms) -> MatrixForms:
     )
 
 
-def _reposition_vector(v: VectorForms, offset: int, size: int) -> VectorForms:
+def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
     """w(i + offset) = v(i), where that is an index of w."""
     w = v.sparse()
     places = w.indices.astype("int64") + offset
     w = backend(v.device).keep(w, (places >= 0) & (places < size))
     indices = (w.indices.astype("int64") + offset).astype("int32")
-    return VectorForms(v.device, v.dtype, SparseVector(size, indices, w.values))
+    return VectorStore(v.device, v.dtype, SparseVector(size, indices, w.values))
 
 
-def _reposition_matrix(a: MatrixForms, down: int, right: int, shape: Any) -> MatrixForms:
+def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> MatrixStore:
     """C(i + down, j + right) = A(i, j), where that is a place of C."""
     nrows, ncols = shape
     rows, columns = _shifted(a, down, right)
     stay = (rows >= 0) & (rows < nrows) & (columns >= 0) & (columns < ncols)
-    kept = MatrixForms(a.device, a.dtype, backend(a.device).keep(a.csr, stay))
+    kept = MatrixStore(a.device, a.dtype, backend(a.device).keep(a.csr, stay))
     values = kept.csr.values
     return from_coordinates(a.device, a.dtype, nrows, ncols, *_shifted(kept, down, right), values)
 
 
-def _shifted(a: MatrixForms, down: int, right: int) -> tuple[Any, Any]:
+def _shifted(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
     """The row and column of each entry, moved."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right
 
 
-def _outer(u: VectorForms, v: VectorForms, op: TypedBinaryOp) -> MatrixForms:
+def _outer(u: VectorStore, v: VectorStore, op: TypedBinaryOp) -> MatrixStore:
     """C(i, j) = op(u(i), v(j))."""
     do = backend(u.device)
     t = do.kronecker(as_row(u).csc, as_row(v).csr, op)
-    return MatrixForms(u.device, op.return_type, t)
+    return MatrixStore(u.device, op.return_type, t)
 
 
-def lookup(labels: VectorForms, values: VectorForms) -> VectorForms:
+def lookup(labels: VectorStore, values: VectorStore) -> VectorStore:
     """w(i) = v(l(i)), where l and v are full, and l has indices of v."""
     found = values.dense().values[labels.dense().values]
-    return VectorForms(labels.device, values.dtype, FullVector(labels.size, found))
+    return VectorStore(labels.device, values.dtype, FullVector(labels.size, found))
 
 
-def renumber(labels: VectorForms) -> tuple[VectorForms, int]:
+def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
     """Return labels numbered 0, 1, ... in their order, INT32, and their count.
 
     `labels` is full, with integers below its size.
@@ -198,17 +198,17 @@ def renumber(labels: VectorForms) -> tuple[VectorForms, int]:
     occurs[values] = True
     numbers = np.cumsum(occurs, dtype=np.int32) - 1
     found = FullVector(labels.size, numbers[values].astype(np.int32, copy=False))
-    return VectorForms(labels.device, INT32, found), int(numbers[-1]) + 1
+    return VectorStore(labels.device, INT32, found), int(numbers[-1]) + 1
 
 
-def selection(labels: VectorForms, ncols: int) -> MatrixForms:
+def selection(labels: VectorStore, ncols: int) -> MatrixStore:
     """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
     indices = labels.dense().values.astype(np.int32, copy=False)
     narrow = np.int32 if labels.size < 1 << 31 else np.int64
     indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
     csr = Csr(labels.size, ncols, indptr, indices, true)
-    return MatrixForms(labels.device, BOOL, csr)
+    return MatrixStore(labels.device, BOOL, csr)
 
 
 extract_vector = Operation("extract", _extract_vector)

@@ -11,7 +11,7 @@ from graphla.backends import default_device as default_device
 from graphla.backends.values import repeat_value
 from graphla.formats import Array, BitmapVector, is_iso
 from graphla.operations.operation import Running
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import DataType
 
 
@@ -21,12 +21,12 @@ def moved(forms: Any, device: str) -> Any:
     if forms.device == device:
         return forms
     with Running("to", (forms,)):
-        if isinstance(forms, ScalarForms):
-            return ScalarForms(device, forms.dtype, forms.value)
-        if isinstance(forms, VectorForms):
+        if isinstance(forms, ScalarStore):
+            return ScalarStore(device, forms.dtype, forms.value)
+        if isinstance(forms, VectorStore):
             v = _storage(forms.at_hand, device)
             with Running("to", (), device):
-                return VectorForms(device, forms.dtype, v)
+                return VectorStore(device, forms.dtype, v)
         csr = _storage(forms.csr, device) if forms.has_csr else None
         csc = csr if forms.is_symmetric else None
         if csc is None and forms.has_csc:
@@ -37,24 +37,24 @@ def moved(forms: Any, device: str) -> Any:
             else:
                 csc = _storage(given, device)
         with Running("to", (), device):
-            return MatrixForms(device, forms.dtype, csr, csc)
+            return MatrixStore(device, forms.dtype, csr, csc)
 
 
-def empty_vector(device: str, dtype: DataType, size: int) -> VectorForms:
+def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
     """No entries, on a device."""
     if device == "cpu":
-        return VectorForms.empty(device, dtype, size)
+        return VectorStore.empty(device, dtype, size)
     with Running("new", (), device):
-        return VectorForms.empty(device, dtype, size)
+        return VectorStore.empty(device, dtype, size)
 
 
-def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixForms:
+def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:
     """No entries, on a device."""
     if device == "cpu":
         memory.require_offsets(nrows, "rows")
-        return MatrixForms.empty(device, dtype, nrows, ncols)
+        return MatrixStore.empty(device, dtype, nrows, ncols)
     with Running("new", (), device):
-        return MatrixForms.empty(device, dtype, nrows, ncols)
+        return MatrixStore.empty(device, dtype, nrows, ncols)
 
 
 def sent(array: Array, device: str) -> Array:

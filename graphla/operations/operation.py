@@ -14,11 +14,11 @@ from typing import Any, NoReturn, TypeVar
 from graphla.backends import streams
 from graphla.plans import drop_full_plans
 from graphla.settings import Event, record, recorders
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.exceptions import DeviceMismatch, OutOfMemory
 
 T = TypeVar("T")
-Collections = (VectorForms, MatrixForms)
+Collections = (VectorStore, MatrixStore)
 
 
 class Operation:
@@ -142,13 +142,13 @@ class Running:
         if self._device == "cpu":
             return
         if t is None:
-            self._away = self._order.foreign((owner._forms,))
+            self._away = self._order.foreign((owner._store,))
         else:
             self._results.append(t)
-            self._away = self._order.foreign((*self._read, t, owner._forms))
+            self._away = self._order.foreign((*self._read, t, owner._store))
             self._read = self._read if self._away else ()
         if self._away:
-            self._read = (*self._read, owner._forms)
+            self._read = (*self._read, owner._store)
 
     def gives(self, result: T) -> T:
         """The result, or one of them, or a tuple of them."""
@@ -175,7 +175,7 @@ class Running:
         if not away:
             return
         if self._owner is not None:
-            self._results.append(self._owner._forms)
+            self._results.append(self._owner._store)
         self._order.depart(away)
         for result in self._results:
             if isinstance(result, Collections):
@@ -202,5 +202,5 @@ def note(
 ) -> None:
     """Tell the recorders that an operation ran."""
     operator = next((str(x) for x in args if hasattr(x, "return_type")), "")
-    nvals_in = sum(x.nvals for x in args if isinstance(x, (*Collections, ScalarForms)))
+    nvals_in = sum(x.nvals for x in args if isinstance(x, (*Collections, ScalarStore)))
     record(Event(name, operator, direction, reason, nvals_in, nvals_out, seconds))

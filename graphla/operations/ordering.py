@@ -14,14 +14,14 @@ from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.operations.indexing import row_of_each
 from graphla.operations.operation import note, perform
 from graphla.settings import recorders
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import INT64, DataType
 from semirings.operators import TypedBinaryOp
 
 Sorted = tuple[Any, Any]
 
 
-def sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
     """w(k) = the k-th entry of v in the order of op, and p(k) = the index that it has in v.
 
     `most`: the first so many alone, which is the size of the result then.
@@ -29,7 +29,7 @@ def sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None = None) -> S
     return perform("sort", _recorded, _sort_vector, v, op, most)
 
 
-def sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
     """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
 
     `most`: the first so many of each row alone.
@@ -37,7 +37,7 @@ def sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None = None) -> Sor
     return perform("sort", _recorded, _sort_rows, a, op, most)
 
 
-def sort_columns(a: MatrixForms, op: TypedBinaryOp, most: int | None = None) -> Sorted:
+def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
     """C(k, j) = the k-th entry of column j in the order of op, and P(k, j) = its row in A."""
     c, p = sort_rows(a.T, op, most)
     return c.T, p.T
@@ -52,7 +52,7 @@ def _recorded(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sort
     return result
 
 
-def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
+def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     held = v.at_hand
     w = held if isinstance(held, FullVector) else v.sparse()
     values, places = _ordered(v.device, w.values, None, op)
@@ -66,14 +66,14 @@ def _sort_vector(v: VectorForms, op: TypedBinaryOp, most: int | None) -> Sorted:
     count = origins.size
     front = None if count == size else backend(v.device).arange(count, np.int32)
 
-    def forms(dtype: DataType, values: Array) -> VectorForms:
+    def forms(dtype: DataType, values: Array) -> VectorStore:
         whole = FullVector(size, values) if front is None else SparseVector(size, front, values)
-        return VectorForms(v.device, dtype, whole)
+        return VectorStore(v.device, dtype, whole)
 
     return forms(v.dtype, values), forms(INT64, origins)
 
 
-def _sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None) -> Sorted:
+def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     csr, do = a.csr, backend(a.device)
     values, places = _ordered(a.device, csr.values, csr.indptr, op)
     ranks = do.arange(csr.nvals, csr.indptr.dtype)
@@ -85,7 +85,7 @@ def _sort_rows(a: MatrixForms, op: TypedBinaryOp, most: int | None) -> Sorted:
         values = values[: places.size] if is_iso(values) else csr.values[places]
     origins = csr.indices[places].astype("int64")
     c, p = replace(front, values=values), replace(front, values=origins)
-    return MatrixForms(a.device, a.dtype, c), MatrixForms(a.device, INT64, p)
+    return MatrixStore(a.device, a.dtype, c), MatrixStore(a.device, INT64, p)
 
 
 def _ordered(
@@ -122,10 +122,10 @@ def number_values(x: Any) -> tuple[Any, int]:
 
 
 def _held(x: Any) -> Any:
-    return x.dense() if isinstance(x, VectorForms) else x.csr
+    return x.dense() if isinstance(x, VectorStore) else x.csr
 
 
 def _with_values(x: Any, dtype: DataType, values: Array) -> Any:
-    if isinstance(x, VectorForms):
-        return VectorForms(x.device, dtype, FullVector(x.size, values))
-    return MatrixForms(x.device, dtype, replace(x.csr, values=values))
+    if isinstance(x, VectorStore):
+        return VectorStore(x.device, dtype, FullVector(x.size, values))
+    return MatrixStore(x.device, dtype, replace(x.csr, values=values))

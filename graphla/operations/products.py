@@ -18,18 +18,18 @@ from graphla.operations.indexing import (
 )
 from graphla.operations.operation import Operation, note
 from graphla.settings import recorders
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedSemiring
 
 
 def _matrix_vector(
     x: Any, y: Any, semiring: TypedSemiring, mask: VectorMask | None = None
-) -> VectorForms:
+) -> VectorStore:
     """w⟨mask⟩ = A ⊕.⊗ u, or w⟨mask⟩ = u ⊕.⊗ A, by the rows of A or of its transpose."""
     side: Side = "mxv"
     m, u = x, y
-    if isinstance(x, VectorForms):
+    if isinstance(x, VectorStore):
         m, u, side = y.T, x, "vxm"
     direction, reason, *numbers = choose(m, u, semiring, mask)
     start = perf_counter() if recorders() else None
@@ -42,14 +42,14 @@ def _matrix_vector(
         w = do.pull(narrow.csr, FullVector(v.nvals, v.values), semiring, side, mask)
     else:
         w = do.pull(m.csr, _spread(u, semiring, side), semiring, side, mask)
-    t = VectorForms(m.device, semiring.return_type, w)
+    t = VectorStore(m.device, semiring.return_type, w)
     if start is not None:
         seconds = perf_counter() - start
         note(side, (m, u, semiring), t.nvals, seconds, direction, reason.format(*numbers))
     return t
 
 
-def _spread(u: VectorForms, semiring: TypedSemiring, side: Side) -> DenseVector:
+def _spread(u: VectorStore, semiring: TypedSemiring, side: Side) -> DenseVector:
     """u by index; a list whose values nobody reads spreads its places alone."""
     op = semiring.binaryop
     if u.has_dense or (op.reads_y if side == "mxv" else op.reads_x) or not u.nvals:
@@ -60,8 +60,8 @@ def _spread(u: VectorForms, semiring: TypedSemiring, side: Side) -> DenseVector:
 
 
 def _mxm(
-    a: MatrixForms, b: MatrixForms, semiring: TypedSemiring, mask: MatrixMask | None = None
-) -> MatrixForms:
+    a: MatrixStore, b: MatrixStore, semiring: TypedSemiring, mask: MatrixMask | None = None
+) -> MatrixStore:
     """C⟨mask⟩ = A ⊕.⊗ B."""
     do, c = backend(a.device), None
     bt = b.csc if b.has_csc else None
@@ -69,32 +69,32 @@ def _mxm(
         c = do.mxm(a.csr, None, semiring, mask, bt)
     if c is None:
         c = do.mxm(a.csr, b.csr, semiring, mask, bt)
-    return MatrixForms(a.device, semiring.return_type, c)  # pyright: ignore[reportArgumentType]
+    return MatrixStore(a.device, semiring.return_type, c)  # pyright: ignore[reportArgumentType]
 
 
-def _inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:
+def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
     """s = u ⊕.⊗ v: the product of u with the one column that v is."""
     if not (u.has_dense or v.has_dense or semiring.is_positional):
         return _sparse_inner(u, v, semiring)
     w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
-    element = vector_element.compute(VectorForms(u.device, semiring.return_type, w), 0)
-    return ScalarForms(u.device, semiring.return_type, element.value)
+    element = vector_element.compute(VectorStore(u.device, semiring.return_type, w), 0)
+    return ScalarStore(u.device, semiring.return_type, element.value)
 
 
-def _sparse_inner(u: VectorForms, v: VectorForms, semiring: TypedSemiring) -> ScalarForms:
+def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
     """s = ⊕ over the entries of u ⊗ v: nothing as long as the vectors is made."""
     do, dtype = backend(u.device), semiring.return_type
     both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
     values = do.cast(both, dtype.np_type).values
-    return ScalarForms(u.device, dtype, do.reduce(values, semiring.monoid) if both.nvals else None)
+    return ScalarStore(u.device, dtype, do.reduce(values, semiring.monoid) if both.nvals else None)
 
 
-def _power(a: MatrixForms, n: int, semiring: TypedSemiring, identity: Any) -> MatrixForms:
+def _power(a: MatrixStore, n: int, semiring: TypedSemiring, identity: Any) -> MatrixStore:
     """C = A ⊕.⊗ ... ⊕.⊗ A, n times, by squaring; for n = 0 the identity on the diagonal."""
     if n == 0:
         one = backend(a.device).asarray([identity])
         ones = FullVector(a.nrows, repeat_value(one, a.nrows))
-        return from_diag.compute(VectorForms(a.device, semiring.return_type, ones), 0)
+        return from_diag.compute(VectorStore(a.device, semiring.return_type, ones), 0)
     result, square = None, cast(a, semiring.return_type)
     while True:
         if n & 1:
@@ -105,9 +105,9 @@ def _power(a: MatrixForms, n: int, semiring: TypedSemiring, identity: Any) -> Ma
         square = _mxm(square, square, semiring)
 
 
-def _kronecker(a: MatrixForms, b: MatrixForms, op: TypedBinaryOp) -> MatrixForms:
+def _kronecker(a: MatrixStore, b: MatrixStore, op: TypedBinaryOp) -> MatrixStore:
     """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
-    return MatrixForms(a.device, op.return_type, backend(a.device).kronecker(a.csr, b.csr, op))
+    return MatrixStore(a.device, op.return_type, backend(a.device).kronecker(a.csr, b.csr, op))
 
 
 mxv = Operation("mxv", _matrix_vector, honours_mask=True, records_itself=True)

@@ -7,35 +7,35 @@ from typing import Any
 from graphla.backends import backend
 from graphla.formats import BitmapVector
 from graphla.operations.operation import Operation
-from graphla.stores import MatrixForms, ScalarForms, VectorForms
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.structures import TypedMonoid
 
 
-def _reduce_rowwise(a: MatrixForms, monoid: TypedMonoid) -> VectorForms:
+def _reduce_rowwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
     """w(i) = ⊕ over j of A(i, j); a row without entries has none."""
     w = backend(a.device).reduce_rows(a.csr, monoid)
-    return VectorForms(a.device, monoid.return_type, w)
+    return VectorStore(a.device, monoid.return_type, w)
 
 
-def _reduce_columnwise(a: MatrixForms, monoid: TypedMonoid) -> VectorForms:
+def _reduce_columnwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
     """w(j) = ⊕ over i of A(i, j); a column without entries has none."""
     return _reduce_rowwise(a.T, monoid)
 
 
-def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarForms:
+def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStore:
     """s = ⊕ of all entries; of none, nothing (or the identity, unless `allow_empty`)."""
     dtype = monoid.return_type
     if not a.nvals:
-        return ScalarForms(a.device, dtype, None if allow_empty else monoid.identity)
+        return ScalarStore(a.device, dtype, None if allow_empty else monoid.identity)
     do = backend(a.device)
-    if isinstance(a, MatrixForms):
-        return ScalarForms(a.device, dtype, do.reduce(values_of(a), monoid))
+    if isinstance(a, MatrixStore):
+        return ScalarStore(a.device, dtype, do.reduce(values_of(a), monoid))
     v = a.at_hand
     present = v.present if isinstance(v, BitmapVector) else None
-    return ScalarForms(a.device, dtype, do.reduce(v.values, monoid, present))
+    return ScalarStore(a.device, dtype, do.reduce(v.values, monoid, present))
 
 
-def values_of(a: MatrixForms) -> Any:
+def values_of(a: MatrixStore) -> Any:
     """The values of all entries, in some order."""
     return (a.csr if a.has_csr else a.csc).values
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from graphla.operations.values import as_type
-from graphla.stores import ScalarForms
+from graphla.stores import ScalarStore
 from semirings.exceptions import DomainMismatch
 
 
-def join(how: str, a: ScalarForms, b: ScalarForms, op: Any, defaults: tuple[Any, ...]) -> Any:
+def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
     """op(a, b) where both are there; for a union, one alone passes or meets its default."""
     x, y = a.value, b.value
     if how == "union":
@@ -27,7 +27,7 @@ def join(how: str, a: ScalarForms, b: ScalarForms, op: Any, defaults: tuple[Any,
     return _scalar(a, op.return_type, op.numpy(as_type(x, op.type), as_type(y, op.type2)))
 
 
-def apply(a: ScalarForms, op: Any) -> ScalarForms:
+def apply(a: ScalarStore, op: Any) -> ScalarStore:
     """op(a)."""
     if a.value is None:
         return _scalar(a, op.return_type)
@@ -35,13 +35,13 @@ def apply(a: ScalarForms, op: Any) -> ScalarForms:
     return _scalar(a, op.return_type, op.numpy(as_type(a.value, op.type)))
 
 
-def bind(a: ScalarForms, op: Any, scalar: Any, side: str) -> ScalarForms:
+def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
     """op(scalar, a) or op(a, scalar)."""
-    b = ScalarForms(a.device, a.dtype, scalar)
+    b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 
 
-def by_place(a: ScalarForms, op: Any, thunk: Any) -> Any:
+def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
     """op(a, 0, 0, thunk)."""
     if a.value is None:
         return None
@@ -49,18 +49,18 @@ def by_place(a: ScalarForms, op: Any, thunk: Any) -> Any:
     return op.numpy(as_type(a.value, op.type), zero, zero, as_type(thunk, op.thunk_type))
 
 
-def apply_index(a: ScalarForms, op: Any, thunk: Any) -> ScalarForms:
+def apply_index(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
     """op(a, 0, 0, thunk), or nothing."""
     return _scalar(a, op.return_type, by_place(a, op, thunk))
 
 
-def select(a: ScalarForms, op: Any, thunk: Any) -> ScalarForms:
+def select(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
     """a where op(a, 0, 0, thunk) holds, else nothing."""
     return a if by_place(a, op, thunk) else _scalar(a, a.dtype)
 
 
-def _scalar(a: ScalarForms, dtype: Any, value: Any = None) -> ScalarForms:
-    return ScalarForms(a.device, dtype, None if value is None else dtype.np_type.type(value))
+def _scalar(a: ScalarStore, dtype: Any, value: Any = None) -> ScalarStore:
+    return ScalarStore(a.device, dtype, None if value is None else dtype.np_type.type(value))
 
 
 def _refuse_positional(op: Any) -> None:

@@ -3,7 +3,7 @@
 Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
 what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
 
-An owner is whoever holds forms as `_forms` and now gets others; see `graphla.stores.take` for when
+An owner is whoever holds forms as `_store` and now gets others; see `graphla.stores.take` for when
 a vector is written in place.
 """
 
@@ -15,13 +15,13 @@ from graphla.backends import backend
 from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.entrywise import cast
 from graphla.operations.values import as_type
-from graphla.stores import MatrixForms, ScalarForms, VectorForms, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
 from semirings.operators import TypedBinaryOp
 
 
 def write_vector(
     owner: Any,
-    t: VectorForms,
+    t: VectorStore,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
@@ -29,55 +29,55 @@ def write_vector(
 ) -> None:
     """w⟨mask, replace⟩ = accum(w, t); where t `honours_mask`, it has no entry outside of it."""
     is_whole = accum is None and (mask is None or (honours_mask and replace))
-    if is_whole or _is_overwritten(owner._forms, mask, accum, replace, honours_mask):
-        dtype = owner._forms.dtype
-        owner._forms = t if t.dtype is dtype else cast(t, dtype)
+    if is_whole or _is_overwritten(owner._store, mask, accum, replace, honours_mask):
+        dtype = owner._store.dtype
+        owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
     # No local name may hold the forms of the owner, or `take` would see them shared.
-    if not owner._forms.has_dense:
+    if not owner._store.has_dense:
         entries = t.known_nvals
-        owner._forms.base_for_write(t.size if entries is None else entries)
+        owner._store.base_for_write(t.size if entries is None else entries)
     source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
-    if not owner._forms.has_dense and t.has_sparse:
+    if not owner._store.has_dense and t.has_sparse:
         source = t.sparse()
     del t
-    dtype = owner._forms.dtype.np_type
-    do = backend(owner._forms.device)
+    dtype = owner._store.dtype.np_type
+    do = backend(owner._store.device)
     taken = take(owner)
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:
-        written = do.write_vector(owner._forms.at_hand, source, mask, accum, replace, dtype)
-    owner._forms = owner._forms.successor(written)
+        written = do.write_vector(owner._store.at_hand, source, mask, accum, replace, dtype)
+    owner._store = owner._store.successor(written)
 
 
 def write_matrix(
     owner: Any,
-    t: MatrixForms,
+    t: MatrixStore,
     mask: MatrixMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
     honours_mask: bool,
 ) -> None:
     """C⟨mask, replace⟩ = accum(C, T)."""
-    c: MatrixForms = owner._forms
+    c: MatrixStore = owner._store
     if _is_overwritten(c, mask, accum, replace, honours_mask):
-        owner._forms = cast(t, c.dtype)
+        owner._store = cast(t, c.dtype)
         return
     written = backend(c.device).write_matrix(c.csr, t.csr, mask, accum, replace, c.dtype.np_type)
-    owner._forms = MatrixForms(c.device, c.dtype, written)
+    owner._store = MatrixStore(c.device, c.dtype, written)
 
 
 def write_scalar(
     owner: Any,
-    t: ScalarForms,
+    t: ScalarStore,
     mask: None,
     accum: TypedBinaryOp | None,
     replace: bool,
     honours_mask: bool,
 ) -> None:
     """s = accum(s, t)."""
-    s: ScalarForms = owner._forms
+    s: ScalarStore = owner._store
     value = t.value
     if accum is not None and s.value is not None:
         value = (
@@ -87,7 +87,7 @@ def write_scalar(
         )
     if value is not None:
         value = as_type(value, s.dtype)
-    owner._forms = ScalarForms(s.device, s.dtype, value)
+    owner._store = ScalarStore(s.device, s.dtype, value)
 
 
 def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:

@@ -11,7 +11,7 @@ from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.sparse import expressions
 from graphla.sparse.expressions import is_waiting, operand_forms
 from graphla.sparse.mask import Mask
-from graphla.stores import ScalarForms
+from graphla.stores import ScalarStore
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL
 from semirings.exceptions import InvalidValue
@@ -203,7 +203,7 @@ class Arithmetic(Operand):
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Arithmetic) and self.ndim and other.ndim:
-            a, b = self._forms or operand_forms(self), other._forms or operand_forms(other)
+            a, b = self._store or operand_forms(self), other._store or operand_forms(other)
             return expressions.infix("@", a, b)
         return _waiting("@", self, other)
 
@@ -241,12 +241,12 @@ class Collection(Arithmetic):
         )
 
 
-def as_scalar(x: Any, beside: Operand) -> ScalarForms:
+def as_scalar(x: Any, beside: Operand) -> ScalarStore:
     """A number, or None, as the forms of a scalar that yields to the dtype beside it."""
     if x is None:
-        return ScalarForms(beside.device, beside.dtype)
+        return ScalarStore(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
-    return ScalarForms(beside.device, dtype, fit(x, dtype))
+    return ScalarStore(beside.device, dtype, fit(x, dtype))
 
 
 def _count(forms: Any) -> int:
@@ -256,19 +256,19 @@ def _count(forms: Any) -> int:
 def _union(a: Any, b: Any, op: Any) -> Any:
     if _is_bound(a, b):
         return _bind(a, b, op)
-    return expressions.ewise_add(_forms(a, b), _forms(b, a), op)
+    return expressions.ewise_add(_store(a, b), _store(b, a), op)
 
 
 def _difference(a: Any, b: Any) -> Any:
     if _is_bound(a, b):
         return _bind(a, b, binary.minus)
-    return expressions.ewise_union(_forms(a, b), _forms(b, a), binary.minus, False, False)
+    return expressions.ewise_union(_store(a, b), _store(b, a), binary.minus, False, False)
 
 
 def _both(a: Any, b: Any, op: Any) -> Any:
     if _is_bound(a, b):
         return _bind(a, b, op)
-    return expressions.ewise_mult(_forms(a, b), _forms(b, a), op)
+    return expressions.ewise_mult(_store(a, b), _store(b, a), op)
 
 
 def _compared(a: Any, b: Any, op: Any) -> Any:
@@ -297,7 +297,7 @@ def _scalar_side(x: Any) -> Any:
     raise TypeError(f"the other operand must be a Matrix, Vector or scalar, not {_kind(x)}")
 
 
-def _forms(x: Any, beside: Any) -> Any:
+def _store(x: Any, beside: Any) -> Any:
     return x._read() if isinstance(x, Operand) else as_scalar(_scalar_side(x), beside)
 
 
@@ -313,7 +313,7 @@ def _waiting(symbol: str, a: Any, b: Any) -> Any:
         return NotImplemented  # Python then calls the mask's own method
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
-        left, right = a._forms or operand_forms(a), b._forms or operand_forms(b)
+        left, right = a._store or operand_forms(a), b._store or operand_forms(b)
         return expressions.infix(symbol, left, right)
     if symbol != "@":
         if isinstance(a, Operand) and not a.ndim and is_scalar(b):
@@ -374,7 +374,7 @@ def _call_binary(op: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any
             f"{op.name}(A, B) could mean two things: write {op.name}(A & B) where both have an "
             f"entry, or {op.name}(A | B) where either has"
         )
-    return expressions.ewise_mult(_forms(a, b), _forms(b, a), op)
+    return expressions.ewise_mult(_store(a, b), _store(b, a), op)
 
 
 def _defaults(options: dict[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from graphla.sparse.placing import (
     put_whole,
     shares,
 )
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings import binary
 from semirings.dtypes import FP64, DataType, lookup_dtype
 from semirings.exceptions import (
@@ -44,7 +44,7 @@ from semirings.exceptions import (
 )
 
 
-def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorForms:
+def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorStore:
     """v(indices[k]) = values[k]."""
     device, (indices, values) = locate(indices, values)
     with Running("build", (), device):
@@ -54,7 +54,7 @@ def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: 
         v = do.build_vector(size, put_indices(device, places), put(device, entries), dup)
         if shares(values, v.values):
             v = SparseVector(size, v.indices, own(v.values))
-        return VectorForms(device, wanted, v)
+        return VectorStore(device, wanted, v)
 
 
 def matrix_coo(
@@ -66,7 +66,7 @@ def matrix_coo(
     ncols: int | None,
     dup_op: Any,
     symmetric: bool,
-) -> MatrixForms:
+) -> MatrixStore:
     """A(rows[k], columns[k]) = values[k]."""
     device, (rows, columns, values) = locate(rows, columns, values)
     with Running("build", (), device):
@@ -81,10 +81,10 @@ def matrix_coo(
         a = backend(device).build_matrix(nrows, ncols, i, j, put(device, entries), dup)
         if shares(values, a.values):
             a = Csr(nrows, ncols, a.indptr, a.indices, own(a.values))
-        return MatrixForms(device, wanted, a, a if symmetric else None)
+        return MatrixStore(device, wanted, a, a if symmetric else None)
 
 
-def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorForms:
+def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorStore:
     """v(i) = values[i], except where that is the missing value."""
     device, (values,) = locate(values, shared=not copy)
     with Running("build", (), device):
@@ -97,10 +97,10 @@ def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> Vec
             if copy and could_hold(device, values) and shares(values, array):
                 array = array.copy()
             v = FullVector(array.size, put(device, array))
-        return VectorForms(device, wanted, v)
+        return VectorStore(device, wanted, v)
 
 
-def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
+def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
     """A(i, j) = values[i][j], except where that is the missing value."""
     device, (values,) = locate(values)
     with Running("build", (), device):
@@ -115,7 +115,7 @@ def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixForms:
         np.cumsum(there.sum(1), out=indptr[1:])
         indices = there.nonzero()[1].astype(np.int32)
         parts = (put(device, part) for part in (indptr, indices, array[there]))
-        return MatrixForms(device, wanted, Csr(nrows, ncols, *parts))
+        return MatrixStore(device, wanted, Csr(nrows, ncols, *parts))
 
 
 def compressed(
@@ -292,7 +292,7 @@ def refuse_entries(noun: Any, clear: bool) -> None:
 def to_device(noun: Any, device: str) -> Any:
     """The same entries on a device."""
     copy = noun.dup()
-    copy._forms = moved(copy._forms, device)
+    copy._store = moved(copy._store, device)
     return copy
 
 
@@ -300,13 +300,13 @@ def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, n
     """A pickled Vector again; indices are None where every index has an entry."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
-    return cls._of(moved(VectorForms("cpu", lookup_dtype(dtype), v), default_device()), name)
+    return cls._of(moved(VectorStore("cpu", lookup_dtype(dtype), v), default_device()), name)
 
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
     rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
-    forms = MatrixForms("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
+    forms = MatrixStore("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
     return cls._of(moved(forms, default_device()), name)
 
 

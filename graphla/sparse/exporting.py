@@ -21,12 +21,12 @@ from graphla.operations.moving import moved
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype, unify
 
 
 def vector_coo(
-    forms: VectorForms, dtype: Any, indices: bool, values: bool, sort: bool, copy: bool
+    forms: VectorStore, dtype: Any, indices: bool, values: bool, sort: bool, copy: bool
 ) -> tuple[Any, Any]:
     """(indices, values)."""
     forms = _in_dtype(forms, dtype, copy)
@@ -38,7 +38,7 @@ def vector_coo(
 
 
 def matrix_coo(
-    forms: MatrixForms, dtype: Any, rows: bool, columns: bool, values: bool, copy: bool
+    forms: MatrixStore, dtype: Any, rows: bool, columns: bool, values: bool, copy: bool
 ) -> tuple[Any, Any, Any]:
     """(rows, columns, values), row by row."""
     forms = _in_dtype(forms, dtype, copy)
@@ -51,7 +51,7 @@ def matrix_coo(
 
 
 def compressed(
-    forms: MatrixForms, dtype: Any, by_columns: bool, copy: bool = True
+    forms: MatrixStore, dtype: Any, by_columns: bool, copy: bool = True
 ) -> tuple[Any, Any, Any]:
     """(indptr, indices, values), by rows or by columns."""
     forms = _in_dtype(forms, dtype, copy)
@@ -64,7 +64,7 @@ def compressed(
 
 
 def doubly_compressed(
-    forms: MatrixForms, dtype: Any, by_columns: bool
+    forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
     """(rows that have entries, indptr, indices, values), fresh arrays."""
     indptr, indices, values = compressed(forms, dtype, by_columns)
@@ -72,7 +72,7 @@ def doubly_compressed(
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
 
 
-def vector_dense(forms: VectorForms, fill_value: Any, dtype: Any, copy: bool) -> Any:
+def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) -> Any:
     """An array, with the fill value where there is no entry."""
     wanted, fill = _filling(forms.size, forms, fill_value, dtype)
     do, np_type = backend(forms.device), wanted.np_type
@@ -85,7 +85,7 @@ def vector_dense(forms: VectorForms, fill_value: Any, dtype: Any, copy: bool) ->
     return do.to_host(array) if copy else array
 
 
-def matrix_dense(forms: MatrixForms, fill_value: Any, dtype: Any) -> np.ndarray:
+def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
     """A 2-d array, with the fill value where there is no entry."""
     shape = forms.nrows, forms.ncols
     wanted, fill = _filling(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
@@ -96,7 +96,7 @@ def matrix_dense(forms: MatrixForms, fill_value: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def dicts(forms: MatrixForms, order: str) -> dict[int, dict[int, Any]]:
+def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
     """{row: {column: value}}, or {column: {row: value}}."""
     arrays = compressed(forms, None, not is_rowwise(order))
     indptr, indices, values = (array.tolist() for array in arrays)
@@ -107,7 +107,7 @@ def dicts(forms: MatrixForms, order: str) -> dict[int, dict[int, Any]]:
     }
 
 
-def vector_pieces(forms: VectorForms) -> tuple[Any, ...]:
+def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
     """What a pickle keeps of a vector."""
     forms = moved(forms, "cpu")
     v = forms.sparse()
@@ -115,7 +115,7 @@ def vector_pieces(forms: VectorForms) -> tuple[Any, ...]:
     return forms.dtype.name, forms.size, None if full else v.indices, _one_if_iso(v.values)
 
 
-def matrix_pieces(forms: MatrixForms) -> tuple[Any, ...]:
+def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
     """What a pickle keeps of a matrix: the forms that are there."""
     forms = moved(forms, "cpu")
 

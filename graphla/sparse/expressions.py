@@ -26,7 +26,7 @@ from graphla.sparse.operators import (
     semiring_of,
     unary_of,
 )
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings import monoid
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, DataType, unify
@@ -57,13 +57,13 @@ def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
 _products = {(2, 2): ops.mxm, (2, 1): ops.mxv, (1, 2): ops.vxm, (1, 1): ops.inner}
 
 
-def outer(u: VectorForms, v: VectorForms, op: Any) -> Any:
+def outer(u: VectorStore, v: VectorStore, op: Any) -> Any:
     """C(i, j) = op(u(i), v(j))."""
     typed = binary_of(op, u.dtype, v.dtype)
     return expression(ops.outer, (u, v, typed), (u.size, v.size), typed.return_type)
 
 
-def kronecker(a: MatrixForms, b: MatrixForms, op: Any) -> Any:
+def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
     """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
     typed = binary_of(op, a.dtype, b.dtype)
     nrows = dimension(a.nrows * b.nrows, "the number of rows of the product")
@@ -192,17 +192,17 @@ _by_scalar = (ops.apply_left, ops.apply_right)
 _comparisons = (eq, ne, lt, le, gt, ge)
 
 
-def reduce_rowwise(a: MatrixForms, op: Any) -> Any:
+def reduce_rowwise(a: MatrixStore, op: Any) -> Any:
     """w(i) = ⊕ over j of A(i, j)."""
     return _reduce_lines(a, op, ops.reduce_rowwise, aggregators.aggregate_rowwise, a.nrows)
 
 
-def reduce_columnwise(a: MatrixForms, op: Any) -> Any:
+def reduce_columnwise(a: MatrixStore, op: Any) -> Any:
     """w(j) = ⊕ over i of A(i, j)."""
     return _reduce_lines(a, op, ops.reduce_columnwise, aggregators.aggregate_columnwise, a.ncols)
 
 
-def _reduce_lines(a: MatrixForms, op: Any, by_monoid: Any, by_aggregator: Any, size: int) -> Any:
+def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, size: int) -> Any:
     op = aggregator_or_monoid(op, a.dtype)
     operation = by_aggregator if isinstance(op, TypedAggregator) else by_monoid
     return expression(operation, (a, op), (size,), op.return_type)
@@ -212,7 +212,7 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
     """s = ⊕ of all entries; of none, an empty scalar (or the identity, unless `allow_empty`)."""
     op = aggregator_or_monoid(op, a.dtype)
     if isinstance(op, TypedAggregator):
-        if op.op.needs_place and isinstance(a, MatrixForms):
+        if op.op.needs_place and isinstance(a, MatrixStore):
             raise InvalidValue(f"{op!r} gives an index, so it is for rows, columns or a Vector")
         if not allow_empty:
             if op.op.monoid is None:
@@ -238,7 +238,7 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
     """C = A(I, J): an int in place of I or J takes that dimension away."""
     region = None if target is None else (target, axes)
     axes = tuple([on_device(i, a.device) if is_on_card(i) else i for i in axes])
-    if isinstance(a, VectorForms):
+    if isinstance(a, VectorStore):
         (i,) = axes
         if isinstance(i, int):
             return expression(ops.vector_element, (a, i), (), a.dtype, region)
@@ -285,21 +285,21 @@ def output_mask(x: Any, input_mask: Any) -> Mask:
 _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_matrix)
 
 
-def transpose(a: MatrixForms) -> Any:
+def transpose(a: MatrixStore) -> Any:
     """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
 
 
-def diag(a: MatrixForms, k: Any) -> Any:
+def diag(a: MatrixStore, k: Any) -> Any:
     """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
     k = integer(k, "k")
     size = max(0, min(a.nrows - max(0, -k), a.ncols - max(0, k)))
     return expression(ops.diag, (a, k), (size,), a.dtype)
 
 
-def from_diag(v: VectorForms, k: Any) -> Any:
+def from_diag(v: VectorStore, k: Any) -> Any:
     """C(i, i + k) = v(i), in a square matrix."""
     k = integer(k, "k")
     size = dimension(v.size + abs(k), "the size of the matrix")
@@ -311,12 +311,12 @@ def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
     offsets = tuple(integer(offset, "offset") for offset in offsets)
     given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
-    if isinstance(a, VectorForms):
+    if isinstance(a, VectorStore):
         return expression(ops.reposition_vector, (a, *offsets, *shape), shape, a.dtype)
     return expression(ops.reposition_matrix, (a, *offsets, shape), shape, a.dtype)
 
 
-def power(a: MatrixForms, n: Any, op: Any) -> Any:
+def power(a: MatrixStore, n: Any, op: Any) -> Any:
     """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, n times; for n = 0, the identity of ⊗ on the diagonal."""
     n = integer(n, "n")
     if n < 0:
@@ -396,14 +396,14 @@ def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     return ewise_union(a, b, op, left, right)
 
 
-def vector(x: Any, name: str) -> VectorForms:
+def vector(x: Any, name: str) -> VectorStore:
     """The forms of an operand that must be a Vector."""
     if isinstance(x, Operand) and x.ndim == 1:
         return x._read()
     raise TypeError(f"{name} needs a Vector, not a {_kind(x)}")
 
 
-def matrix(x: Any, name: str) -> MatrixForms:
+def matrix(x: Any, name: str) -> MatrixStore:
     """The forms of an operand that must be a Matrix."""
     if isinstance(x, Operand) and x.ndim == 2:
         return x._read()

@@ -73,7 +73,7 @@ class Mask:
 
         The caller has entered `Running`.
         """
-        forms = self.parent._forms or self.parent._read()
+        forms = self.parent._store or self.parent._read()
         own = forms.shape
         if forms.device != device:
             refuse_mixed(device, forms.device, "the output and its mask")

@@ -22,7 +22,7 @@ from graphla.sparse.indices import matrix_axes, position
 from graphla.sparse.mask import Mask
 from graphla.sparse.noun import Indexed
 from graphla.sparse.vector import ReadableVector, Vector
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound
@@ -255,7 +255,7 @@ class Matrix(ReadableMatrix, Indexed):
     ):
         nrows = expressions.dimension(nrows, "nrows")
         ncols = expressions.dimension(ncols, "ncols")
-        self._forms = empty_matrix(default_device(), lookup_dtype(dtype), nrows, ncols)
+        self._store = empty_matrix(default_device(), lookup_dtype(dtype), nrows, ncols)
         self._name = name
 
     @classmethod
@@ -302,7 +302,7 @@ class Matrix(ReadableMatrix, Indexed):
         device, csr, dtype = building.compressed(
             indptr, col_indices, values, dtype, shape, "row", copy
         )
-        return cls._of(MatrixForms(device, dtype, csr, csr if symmetric else None), name)
+        return cls._of(MatrixStore(device, dtype, csr, csr if symmetric else None), name)
 
     @classmethod
     def from_csc(
@@ -325,7 +325,7 @@ class Matrix(ReadableMatrix, Indexed):
         device, csc, dtype = building.compressed(
             indptr, row_indices, values, dtype, shape, "column", copy
         )
-        return cls._of(MatrixForms(device, dtype, None, csc), name)
+        return cls._of(MatrixStore(device, dtype, None, csc), name)
 
     @classmethod
     def from_dcsr(
@@ -432,7 +432,7 @@ class Matrix(ReadableMatrix, Indexed):
     @property
     def shape(self) -> tuple[int, int]:
         """(nrows, ncols)."""
-        forms = self._forms
+        forms = self._store
         return forms.nrows, forms.ncols
 
     @property
@@ -441,7 +441,7 @@ class Matrix(ReadableMatrix, Indexed):
 
         None before the first traversal, or `optimize`; see docs/decisions/010-plans.md.
         """
-        return self._forms.report
+        return self._store.report
 
     def optimize(self) -> Matrix:
         """Makes, now, the full plan for traversals of this square matrix and its transpose.
@@ -454,12 +454,12 @@ class Matrix(ReadableMatrix, Indexed):
         loops, it is the neighbour of most edges of each vertex. Without this call it is made once
         traversals have taken as long as making it.
         """
-        forms = self._forms
+        forms = self._store
         if forms.nrows != forms.ncols:
             raise DimensionMismatch(
                 f"a plan is for a square matrix, but this one is {forms.nrows} x {forms.ncols}"
             )
-        perform("optimize", MatrixForms.make_full_plan, forms)
+        perform("optimize", MatrixStore.make_full_plan, forms)
         return self
 
     def build(
@@ -481,7 +481,7 @@ class Matrix(ReadableMatrix, Indexed):
             built = building.matrix_coo(
                 rows, columns, values, self.dtype, nrows, ncols, dup_op, False
             )
-        self._forms = moved(built, self.device)
+        self._store = moved(built, self.device)
 
     def dup(
         self,
@@ -492,7 +492,7 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """Another Matrix with the same entries (those the mask lets through), cast to `dtype`."""
-        forms = self._forms
+        forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
             empty = empty_matrix(forms.device, wanted, forms.nrows, forms.ncols)
@@ -504,17 +504,17 @@ class Matrix(ReadableMatrix, Indexed):
 
     def _lift(self, forms: Any) -> Matrix | Vector:
         """Return a new Vector or Matrix of these forms."""
-        return (Matrix if isinstance(forms, MatrixForms) else Vector)._of(forms)
+        return (Matrix if isinstance(forms, MatrixStore) else Vector)._of(forms)
 
     def clear(self) -> None:
         """Delete all entries."""
-        forms = self._forms
-        self._forms = empty_matrix(forms.device, forms.dtype, forms.nrows, forms.ncols)
+        forms = self._store
+        self._store = empty_matrix(forms.device, forms.dtype, forms.nrows, forms.ncols)
 
     def resize(self, nrows: int, ncols: int) -> None:
         """Change the shape; entries beyond it are deleted."""
         shape = expressions.dimension(nrows, "nrows"), expressions.dimension(ncols, "ncols")
-        self._forms = run(indexing.reposition_matrix, (self._forms, 0, 0, shape))
+        self._store = run(indexing.reposition_matrix, (self._store, 0, 0, shape))
 
     def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
         """A(i, i + k) = values(i), or a scalar; the mask is a Vector, or a Matrix."""
@@ -540,10 +540,10 @@ class Matrix(ReadableMatrix, Indexed):
             diagonal(accum=accum) << values
         else:
             diagonal(mask, accum=accum) << values
-        self._forms = perform("setdiag", indexing.with_diagonal, self._forms, k, diagonal._forms)
+        self._store = perform("setdiag", indexing.with_diagonal, self._store, k, diagonal._store)
 
     def __reduce__(self) -> Any:
-        return building.restore_matrix, (Matrix, *exporting.matrix_pieces(self._forms), self._name)
+        return building.restore_matrix, (Matrix, *exporting.matrix_pieces(self._store), self._name)
 
 
 class MatrixExpression(ReadableMatrix, Expression):

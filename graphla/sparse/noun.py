@@ -22,15 +22,15 @@ Self = TypeVar("Self", bound="Noun")
 class Noun(Operand):
     """A Matrix, Vector or Scalar: it changes by holding other forms."""
 
-    __slots__ = ("_forms", "_name")
-    _forms: Any
+    __slots__ = ("_name", "_store")
+    _store: Any
     _name: str | None
 
     @classmethod
     def _of(cls: type[Self], forms: Any, name: str | None = None) -> Self:
         """The noun of these forms."""
         noun = object.__new__(cls)
-        noun._forms = forms
+        noun._store = forms
         noun._name = name
         return noun
 
@@ -55,7 +55,7 @@ class Noun(Operand):
 
         In `C(input_mask=M) << A[I, J]`, M is a mask of A, and selects the entries that are read.
         """
-        dtype = self._forms.dtype
+        dtype = self._store.dtype
         if input_mask is None:
             return Updater(self, *output_options(args, mask, accum, replace, self.ndim, dtype))
         rest = tuple(each for each in args if not isinstance(each, Replace))
@@ -123,21 +123,21 @@ class Noun(Operand):
         raise TypeError(f"a Scalar takes no index, but was given {key!r}; its value is s.value")
 
     def _read(self) -> Any:
-        return self._forms
+        return self._store
 
     @property
     def nbytes(self) -> int:
         """Number of bytes that all stored forms of the entries take on their device."""
-        return self._forms.nbytes
+        return self._store.nbytes
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.nbytes
 
     def __copy__(self: Self) -> Self:
-        return self._of(self._forms, self._name)
+        return self._of(self._store, self._name)
 
     def __deepcopy__(self: Self, memo: Any) -> Self:
-        return self._of(self._forms, self._name)
+        return self._of(self._store, self._name)
 
 
 class Indexed(Noun):

@@ -13,7 +13,7 @@ from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.settings import config
 from graphla.sparse.arithmetic import Arithmetic
 from graphla.sparse.noun import Noun
-from graphla.stores import ScalarForms
+from graphla.stores import ScalarStore
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import EmptyObject
 
@@ -99,7 +99,7 @@ class Scalar(ReadableScalar, Noun):
     __slots__ = ("_is_cscalar",)
 
     def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None):
-        self._forms = ScalarForms(default_device(), lookup_dtype(dtype))
+        self._store = ScalarStore(default_device(), lookup_dtype(dtype))
         self._name = name
         self._is_cscalar = bool(is_cscalar)
 
@@ -120,11 +120,11 @@ class Scalar(ReadableScalar, Noun):
             raise TypeError(f"value must be a number, not {type(value).__name__}")
         wanted = dtype_of(value) if dtype is None else lookup_dtype(dtype)
         return cls._made(
-            ScalarForms(default_device(), wanted, fit(value, wanted)), is_cscalar, name
+            ScalarStore(default_device(), wanted, fit(value, wanted)), is_cscalar, name
         )
 
     @classmethod
-    def _made(cls, forms: ScalarForms, is_cscalar: Any, name: str | None) -> Scalar:
+    def _made(cls, forms: ScalarStore, is_cscalar: Any, name: str | None) -> Scalar:
         scalar = cls._of(forms, name)
         scalar._is_cscalar = bool(is_cscalar)
         return scalar
@@ -137,7 +137,7 @@ class Scalar(ReadableScalar, Noun):
     @property
     def value(self) -> Any:
         """The value as a Python number, or None; assign one, or None to empty the Scalar."""
-        value = self._forms.value
+        value = self._store.value
         return None if value is None else value.item()
 
     @value.setter
@@ -157,7 +157,7 @@ class Scalar(ReadableScalar, Noun):
     ) -> Scalar:
         """Return a new Scalar with this value, cast to `dtype`; if `clear` is True, it is empty."""
         is_cscalar = self.is_cscalar if is_cscalar is None else is_cscalar
-        forms = self._forms
+        forms = self._store
         if clear:
             wanted = forms.dtype if dtype is None else dtype
             return Scalar(wanted, is_cscalar=is_cscalar, name=name)
@@ -166,13 +166,13 @@ class Scalar(ReadableScalar, Noun):
 
     def clear(self) -> None:
         """Delete the value."""
-        self._forms = ScalarForms(self._forms.device, self._forms.dtype)
+        self._store = ScalarStore(self._store.device, self._store.dtype)
 
     def __reduce__(self) -> Any:
-        return _restore, (self._forms.dtype.name, self.value, self._name)
+        return _restore, (self._store.dtype.name, self.value, self._name)
 
     def __repr__(self) -> str:
-        return f"Scalar({self.value!r}, dtype={self._forms.dtype})"
+        return f"Scalar({self.value!r}, dtype={self._store.dtype})"
 
 
 class ScalarExpression(ReadableScalar, Expression):

@@ -11,7 +11,7 @@ from graphla.operations.ordering import sort_columns, sort_rows, sort_vector
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import dimension
 from graphla.sparse.operators import binary_of
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings import binary
 from semirings.dtypes import BOOL, DataType
 from semirings.exceptions import DomainMismatch, InvalidValue
@@ -19,12 +19,12 @@ from semirings.operators import TypedBinaryOp
 from semirings.trace import logical_and, logical_not
 
 
-def of_vector(v: VectorForms, op: Any, most: Any = None) -> tuple[Any, Any]:
+def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
     """The entries of v, or the first so many, in order, and their indices."""
     return sort_vector(v, comparison(op, v.dtype), _limit(most))
 
 
-def of_matrix(a: MatrixForms, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
+def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
     """The entries of each row, or the first so many, in order, and their columns; or by columns."""
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))

@@ -176,7 +176,7 @@ class Vector(ReadableVector, Indexed):
 
     def __init__(self, dtype: Any = FP64, size: int = 0, *, name: str | None = None):
         size = expressions.dimension(size, "size")
-        self._forms = empty_vector(default_device(), lookup_dtype(dtype), size)
+        self._store = empty_vector(default_device(), lookup_dtype(dtype), size)
         self._name = name
 
     @classmethod
@@ -251,12 +251,12 @@ class Vector(ReadableVector, Indexed):
     @property
     def shape(self) -> tuple[int]:
         """(size,)."""
-        return (self._forms.size,)
+        return (self._store.size,)
 
     @property
     def size(self) -> int:
         """Number of indices."""
-        return self._forms.size
+        return self._store.size
 
     def build(
         self,
@@ -272,7 +272,7 @@ class Vector(ReadableVector, Indexed):
         size = self.size if size is None else size
         with config.set(device=self.device):
             built = building.vector_coo(indices, values, self.dtype, size, dup_op)
-        self._forms = moved(built, self.device)
+        self._store = moved(built, self.device)
 
     def dup(
         self,
@@ -283,7 +283,7 @@ class Vector(ReadableVector, Indexed):
         name: str | None = None,
     ) -> Vector:
         """Another Vector with the same entries (those the mask lets through), cast to `dtype`."""
-        forms = self._forms
+        forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
             vector = Vector._of(empty_vector(forms.device, wanted, forms.size), name)
@@ -294,19 +294,19 @@ class Vector(ReadableVector, Indexed):
 
     def clear(self) -> None:
         """Delete all entries."""
-        forms = self._forms
-        self._forms = empty_vector(forms.device, forms.dtype, forms.size)
+        forms = self._store
+        self._store = empty_vector(forms.device, forms.dtype, forms.size)
 
     def resize(self, size: int) -> None:
         """Change the size; entries beyond it are deleted."""
         size = expressions.dimension(size, "size")
-        self._forms = run(indexing.reposition_vector, (self._forms, 0, size))
+        self._store = run(indexing.reposition_vector, (self._store, 0, size))
 
     def _axes(self, key: Any) -> tuple[Any]:
-        return (vector_axis(key, self._forms.size),)
+        return (vector_axis(key, self._store.size),)
 
     def __reduce__(self) -> Any:
-        return building.restore_vector, (Vector, *exporting.vector_pieces(self._forms), self._name)
+        return building.restore_vector, (Vector, *exporting.vector_pieces(self._store), self._name)
 
 
 class VectorExpression(ReadableVector, Expression):

@@ -14,7 +14,7 @@ from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import as_mask
 from graphla.sparse.operators import semiring_of
-from graphla.stores import VectorForms
+from graphla.stores import VectorStore
 from graphla.traversal.evaluation import Task, evaluate
 from graphla.traversal.laws import check_sum
 from semirings import indexunary
@@ -92,7 +92,7 @@ def solve(
         refuse_mixed(x.device, A.device, "x and A")
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, x.size, x.device)
-    forms, a = x._forms, A._forms
+    forms, a = x._store, A._store
     read = (forms, a) if noun is None else (forms, a, noun.parent._read())
     with Running("closure", read) as running:
         forms = cast(forms, op.return_type)
@@ -102,12 +102,12 @@ def solve(
         enough = None if target is None and most is None else EarlyStop(target, most)
         task = Task(forms, a, op, lowered, limit, parents, delta, noun, enough)
         closed = evaluate(task)
-        values = running.gives(VectorForms(a.device, op.return_type, closed.values))
+        values = running.gives(VectorStore(a.device, op.return_type, closed.values))
         if not parents:
             return Vector._of(values)
         v = closed.values
         by = BitmapVector(v.size, v.present, closed.parents, v.count)
-        return Vector._of(values), Vector._of(running.gives(VectorForms(a.device, INT32, by)))
+        return Vector._of(values), Vector._of(running.gives(VectorStore(a.device, INT32, by)))
 
 
 def _noun(name: str, x: Any) -> Any:

@@ -24,7 +24,7 @@ from graphla.formats import BitmapVector, SparseVector, VectorMask, is_iso
 from graphla.operations.accelerate.searches import record_levels, search
 from graphla.settings import config, forced_direction, recorders
 from graphla.sparse import Matrix, Vector
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from graphla.traversal import definition
 from graphla.traversal.cycles import ROUNDED, EndlessCycle, endless, rounded_cycle
 from graphla.traversal.laws import ROUNDS, Evaluation, evaluation
@@ -43,8 +43,8 @@ FEW = 64
 class Task:
     """A closure, its operands checked and of the semiring's types, with entries."""
 
-    x: VectorForms
-    a: MatrixForms
+    x: VectorStore
+    a: MatrixStore
     op: TypedSemiring
     mask: VectorMask | None
     limit: int | None
@@ -176,7 +176,7 @@ def _solve(task: Task, way: Evaluation) -> ClosureResult:
         if closed.parents is not None:
             _refuse_endless(task, closed)
         turns = patience if rounded else min(2 * turns, FOREVER)
-        x = VectorForms(task.a.device, task.x.dtype, closed.values)
+        x = VectorStore(task.a.device, task.x.dtype, closed.values)
         further = _run(replace(task, x=x, parents=True), way, turns)
         if not further.settled and rounded_cycle(further, task.op, task.a.device):
             rounded += max(further.depth, 1)
@@ -237,8 +237,8 @@ def _by_products(task: Task, turns: int) -> ClosureResult:
     found = None
     if parents is not None:
         parents = parents.dup("INT32")
-        found = parents._forms.bitmap().values
-    return ClosureResult(values._forms.bitmap(), found, rounds, [], bool(lost.nvals), settled)
+        found = parents._store.bitmap().values
+    return ClosureResult(values._store.bitmap(), found, rounds, [], bool(lost.nvals), settled)
 
 
 # --- what has no solution -------------------------------------------------------------------------

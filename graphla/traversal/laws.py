@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from graphla.backends.requests import How
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings import laws
 from semirings.dtypes import DataType
 from semirings.exceptions import InvalidValue
@@ -39,7 +39,7 @@ class Evaluation(NamedTuple):
 ROUNDS = Evaluation("rounds", False)
 
 
-def evaluation(op: TypedSemiring, a: MatrixForms, low: Any, high: Any) -> Evaluation:
+def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
     """What the laws allow for a matrix with entries and a start between `low` and `high`."""
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
     domain = _distributes_on(op, "right_distributive")

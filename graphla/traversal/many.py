@@ -20,7 +20,7 @@ from graphla.operations.operation import Running, perform
 from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings.dtypes import BOOL, lookup_dtype
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def levels(
     """
     wanted = lookup_dtype(dtype).np_type
 
-    def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Array:
+    def search(a: MatrixStore, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Array:
         request = MultiSearch(
             out,
             into,
@@ -76,13 +76,13 @@ def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) 
     """Σ 1 / d(i, v) over the ends v (axis 1) or over the starts i (axis 0), without d = 0."""
     found = levels(A, starts, dtype="INT32")
 
-    def add_up(a: MatrixForms) -> np.ndarray:
+    def add_up(a: MatrixStore) -> np.ndarray:
         do = backend(a.device)
         at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
         near = np.where(at > 0, 1.0 / np.maximum(at, 1), 0.0)
         return do.to_host(near.sum(axis=0) if axis == 0 else _sum_columns(near.T))
 
-    return perform("harmonic", add_up, A._forms)
+    return perform("harmonic", add_up, A._store)
 
 
 def _sum_columns(table: Array) -> Array:
@@ -94,7 +94,7 @@ def _sum_columns(table: Array) -> Array:
 
 
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
-    def search(a: MatrixForms, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
+    def search(a: MatrixStore, out: Csr, into: Csr | None, lowered: VectorMask | None) -> Reach:
         do = backend(a.device)
         plan = None if into is None else a.plan_now()
         request = MultiSearch(out, into, _on_device(a, starts), lowered, a.nrows, None, plan)
@@ -117,7 +117,7 @@ def pairs(A: Matrix) -> Matrix:
     indices = np.concatenate(columns)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
     csr = Csr(n, n, _offsets(np.concatenate(counts)), indices, true)
-    return Matrix._of(MatrixForms(A.device, BOOL, csr, None))
+    return Matrix._of(MatrixStore(A.device, BOOL, csr, None))
 
 
 def as_matrix(
@@ -136,7 +136,7 @@ def as_matrix(
         _columns(reached)[reached],
         there if values is None else values(there),
     )
-    return Matrix._of(MatrixForms(device, lookup_dtype(dtype), csr, None))
+    return Matrix._of(MatrixStore(device, lookup_dtype(dtype), csr, None))
 
 
 def _columns(flags: Array) -> Array:
@@ -156,7 +156,7 @@ def run(
     A: Matrix,
     count: int,
     mask: Any,
-    search: Callable[[MatrixForms, Csr, Csr | None, VectorMask | None], T],
+    search: Callable[[MatrixStore, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
     """Run the search on A's patterns under the mask, and record its time and its trace."""
@@ -184,9 +184,9 @@ def _is_worth_columns(count: int) -> bool:
     return towards == "pull" or (towards == "auto" and count >= FEW)
 
 
-def _on_device(a: MatrixForms, starts: np.ndarray) -> Array:
+def _on_device(a: MatrixStore, starts: np.ndarray) -> Array:
     return backend(a.device).asarray(starts, np.int32)
 
 
-def _limit_levels(limit: int | None, a: MatrixForms) -> int:
+def _limit_levels(limit: int | None, a: MatrixStore) -> int:
     return a.nrows if limit is None else min(limit, a.nrows)

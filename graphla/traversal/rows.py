@@ -19,7 +19,7 @@ from graphla.operations.operation import Running, refuse_mixed
 from graphla.settings import recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from graphla.traversal import many
 from graphla.traversal.evaluation import (
     Task,
@@ -64,7 +64,7 @@ def closure_of_rows(
         task = Task(_row(starts, 0), a, op, lowered, limit, parents, None, noun)
         if not parents and _is_search(task, starts.csr):
             found = _search_rows(task, starts.csr)
-            running.gives(found._forms)
+            running.gives(found._store)
             return found
         closed = [_close_row(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
         values = running.gives(_stack_rows(closed, 1, task, op.return_type))
@@ -99,7 +99,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
     start = do.to_host(starts.values[:1])[0]
 
-    def search(a: MatrixForms, out: Csr, into: Csr | None, mask: Any) -> Array:
+    def search(a: MatrixStore, out: Csr, into: Csr | None, mask: Any) -> Array:
         request = MultiSearch(
             out,
             into,
@@ -125,10 +125,10 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     if rows.size == starts.nrows:
         return found
     # Rows without a start stay empty.
-    ends = found._forms.csr.indptr
+    ends = found._store.csr.indptr
     whole = np.zeros_like(ends, shape=starts.nrows + 1)
     whole[rows + 1] = np.diff(ends)
-    forms = found._forms.csr
+    forms = found._store.csr
     spread = Csr(
         starts.nrows,
         starts.ncols,
@@ -136,18 +136,18 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
         forms.indices,
         forms.values,
     )
-    return Matrix._of(MatrixForms(a.device, op.return_type, spread, None))
+    return Matrix._of(MatrixStore(a.device, op.return_type, spread, None))
 
 
 # --- one after another ----------------------------------------------------------------------------
 
 
-def _row(x: MatrixForms, i: int) -> VectorForms:
+def _row(x: MatrixStore, i: int) -> VectorStore:
     """Row i as a vector."""
     csr = x.csr
     begin, end = (int(each) for each in backend(x.device).to_host(csr.indptr[i : i + 2]))
     part = SparseVector(csr.ncols, csr.indices[begin:end], csr.values[begin:end])
-    return VectorForms(x.device, x.dtype, part)
+    return VectorStore(x.device, x.dtype, part)
 
 
 def _close_row(task: Task) -> _Row:
@@ -164,7 +164,7 @@ def _close_row(task: Task) -> _Row:
     return _Row(sparse.indices, sparse.values, do.to_sparse(of).values)
 
 
-def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixForms:
+def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixStore:
     """The matrix of these rows, with their values (1) or their parents (2)."""
     n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
@@ -172,4 +172,4 @@ def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> Ma
     values = np.concatenate([row[which] for row in rows])
     indices = np.concatenate([row.indices for row in rows])
     csr = Csr(len(rows), n, task.do.asarray(ends.astype(narrow)), indices, values)
-    return MatrixForms(task.a.device, dtype, csr, None)
+    return MatrixStore(task.a.device, dtype, csr, None)

@@ -179,7 +179,7 @@ def test_a_directed_graph_is_pulled_once_that_has_paid():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], 1, nrows=2000, ncols=2000)
-    forms = A._forms
+    forms = A._store
     first = bfs(A, 0, parents=False).levels
     assert not forms.has_csc
     owed = forms.owe(0.0)

@@ -47,14 +47,14 @@ def test_direction_does_not_matter(graph):
     A = graph.matrix()
     found = connected_components(A)
     assert found.isequal(connected_components(A.T.new()))
-    assert A._forms.csc is not None  # from now on both forms are there
+    assert A._store.csc is not None  # from now on both forms are there
     assert found.isequal(connected_components(A))
 
 
 def test_no_vertices_are_no_components_with_both_forms():
     A = gl.Matrix(int, 0, 0)
-    assert A._forms.csr is not None
-    assert A._forms.csc is not None
+    assert A._store.csr is not None
+    assert A._store.csc is not None
     assert connected_components(A).size == 0
 
 

@@ -67,7 +67,7 @@ def test_a_card_that_fails_for_good_is_named_once_and_then_refuses():
             with pytest.raises(DeviceFault, match="no GPU can be used any more"):
                 A.mxv(v).new()
             with gl.config.set(device="cpu"):
-                assert square().nvals == A._forms.csr.nvals  # the CPU goes on
+                assert square().nvals == A._store.csr.nvals  # the CPU goes on
             faults.seen.fault = faults.seen.operation = ""
     finally:
         machine.fails_in, machine.failure = 0, None
@@ -87,7 +87,7 @@ def test_a_fault_of_a_card_is_named(debug: bool):
         v = gl.Vector.from_dense(np.ones(1000)).to("cuda")
         bad = load("apply.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
         try:
-            with Running("test", (v._forms,)):
+            with Running("test", (v._store,)):
                 bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
             (v + v).new().to_dense()
         except DeviceFault as error:

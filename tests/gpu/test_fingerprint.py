@@ -109,16 +109,16 @@ def test_a_form_that_another_stream_reads_outlives_the_search_for_symmetry(patte
     try:
         with gl.config.set(device="cuda"), first:
             A = gl.Matrix.from_coo(i, j, values, nrows=50, ncols=50, dup_op="first")
-            form = A._forms.csc
+            form = A._store.csc
             expected = form.indices.get().tolist()
         with second:
-            form = A._forms.csc
+            form = A._store.csc
             found = form.indices + 1  # the first stream is not told to wait for this
             del form
         with first:
-            assert A._forms.find_symmetry()
+            assert A._store.find_symmetry()
             junk = [cupy.ones(1 << k, np.int32) for k in range(6, 14)]
-            assert A._forms.is_symmetric != pattern_alone
+            assert A._store.is_symmetric != pattern_alone
             first.wait_event(second.record())
         with second:
             assert (found - 1).get().tolist() == expected

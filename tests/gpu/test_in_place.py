@@ -11,7 +11,7 @@ import pytest
 from graphla import Matrix, Vector, replace
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Counted, FullVector
-from graphla.stores import VectorForms, take
+from graphla.stores import VectorStore, take
 from semirings.dtypes import INT64
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
 
@@ -19,40 +19,40 @@ do = backend("cuda")
 
 
 class Noun:
-    def __init__(self, forms: VectorForms) -> None:
-        self._forms = forms
+    def __init__(self, forms: VectorStore) -> None:
+        self._store = forms
 
 
 def bitmap_noun() -> Noun:
     present = xp.asarray(np.array([True, False, True, False]))
     storage = BitmapVector(4, present, xp.arange(4), Counted(xp.asarray(np.int64(2))))
-    return Noun(VectorForms("cuda", INT64, storage))
+    return Noun(VectorStore("cuda", INT64, storage))
 
 
 def full_noun() -> Noun:
-    return Noun(VectorForms("cuda", INT64, FullVector(4, xp.arange(4))))
+    return Noun(VectorStore("cuda", INT64, FullVector(4, xp.arange(4))))
 
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 def test_a_vector_nobody_else_sees_is_taken(make):
     noun = make()
     assert take(noun) is not None
-    noun._forms.sparse()
-    noun._forms.mask(True, True)
+    noun._store.sparse()
+    noun._store.mask(True, True)
     assert take(noun) is not None
 
 
 def over_the_same_memory(noun: Any) -> Any:
-    values = noun._forms.at_hand.values
+    values = noun._store.at_hand.values
     return xp.ndarray(4, values.dtype, memptr=values.data)
 
 
 seen_by = {
-    "a second noun": lambda noun: Noun(noun._forms),
-    "a kept storage": lambda noun: noun._forms.at_hand,
-    "an exported array": lambda noun: noun._forms.at_hand.values,
-    "a view": lambda noun: noun._forms.at_hand.values[1:],
-    "a view of a view": lambda noun: noun._forms.at_hand.values[1:][1:],
+    "a second noun": lambda noun: Noun(noun._store),
+    "a kept storage": lambda noun: noun._store.at_hand,
+    "an exported array": lambda noun: noun._store.at_hand.values,
+    "a view": lambda noun: noun._store.at_hand.values[1:],
+    "a view of a view": lambda noun: noun._store.at_hand.values[1:][1:],
     "another array over its memory": over_the_same_memory,
 }
 
@@ -70,7 +70,7 @@ def test_a_vector_that_someone_sees_is_not_taken(make, who):
     "values", [lambda: xp.arange(8)[:4], lambda: xp.broadcast_to(xp.arange(1), (4,))]
 )
 def test_an_array_without_memory_of_its_own_is_not_taken(values):
-    assert take(Noun(VectorForms("cuda", INT64, FullVector(4, values())))) is None
+    assert take(Noun(VectorStore("cuda", INT64, FullVector(4, values())))) is None
 
 
 def test_a_search_writes_in_place_and_asks_for_no_count():
@@ -81,8 +81,8 @@ def test_a_search_writes_in_place_and_asks_for_no_count():
     for step in range(1, 6):
         frontier(~reached.S, replace) << Vector.from_coo([step], [step], int, size=n).to("cuda")
         reached(frontier.S) << frontier
-        places.append(reached._forms.at_hand.present.data.ptr)
-        assert reached._forms.known_nvals is None
+        places.append(reached._store.at_hand.present.data.ptr)
+        assert reached._store.known_nvals is None
     assert len(set(places[1:])) == 1
     assert reached.nvals == 6
     assert reached.to_coo()[1].tolist() == list(range(6))
@@ -91,10 +91,10 @@ def test_a_search_writes_in_place_and_asks_for_no_count():
 def test_elements_are_set_and_deleted_in_place():
     v = Vector.from_coo([1, 3], [10, 30], int, size=5).to("cuda")
     v[2] = 20
-    place = v._forms.at_hand.values.data.ptr
+    place = v._store.at_hand.values.data.ptr
     v[4], v[1] = 40, 11
     del v[3]
-    assert v._forms.at_hand.values.data.ptr == place
+    assert v._store.at_hand.values.data.ptr == place
     assert (v.nvals, v.get(3), v[1].value, v.get(4)) == (3, None, 11, 40)
     w = v.dup()
     v[0] = 5

@@ -18,7 +18,7 @@ from graphla.backends.cuda import plan as planning
 from graphla.backends.cuda.plan import PlanTuning
 from graphla.backends.tuning import using
 from graphla.formats import Csr, Plan
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings.dtypes import BOOL
 
 cuda = backend("cuda")
@@ -167,7 +167,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
 def test_a_plan_made_on_one_stream_is_waited_for_on_others():
     numbers = np.random.default_rng(3)
     some = pattern(200, numbers.integers(0, 200, (4000, 2)), False)
-    forms: Any = MatrixForms("cuda:0", BOOL, *some)
+    forms: Any = MatrixStore("cuda:0", BOOL, *some)
     try:
         for full in (False, True, False):
             cupy.cuda.Stream(non_blocking=True).use()
@@ -186,7 +186,7 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
 
 def test_threads_that_begin_together_share_one_plan():
     numbers = np.random.default_rng(4)
-    forms: Any = MatrixForms(
+    forms: Any = MatrixStore(
         "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)
     )
     with ThreadPoolExecutor(4) as threads:

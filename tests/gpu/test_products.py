@@ -414,7 +414,7 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
 def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
     a = gl.Matrix.from_coo([0, 1, 1, 3], [5, 5, 990, 7], [1.0, 2.0, 3.0, 4.0], nrows=4, ncols=1000)
     u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
-    columns, v = on_device(a._forms.csr), on_device(u._forms.sparse())
+    columns, v = on_device(a._store.csr), on_device(u._store.sparse())
     with pytest.MonkeyPatch.context() as patch, using(matvec.MatvecTuning(huge=100)):
         patch.setattr(spmspv, "_cells", None)
         w = spmspv.push(columns, v, catalog.plus_times["FP64"], "vxm", None)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from graphla.ladder.sequential import Sequential
 from graphla.ladder.strategies import STRATEGIES
 from graphla.operations.operation import perform
-from graphla.stores import MatrixForms
+from graphla.stores import MatrixStore
 from semirings.dtypes import BOOL
 
 ON_CARD = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cuda")]
@@ -42,15 +42,15 @@ LOW: dict[str, tuple[dict[str, Any], ...]] = {
 WAYS = [(name, low) for name in ON_CARD for low in ({}, *LOW.get(name, ()))]
 
 
-def forms(graph: Pattern) -> MatrixForms:
+def forms(graph: Pattern) -> MatrixStore:
     out, into = graph
-    return MatrixForms("cuda:0", BOOL, out, into)
+    return MatrixStore("cuda:0", BOOL, out, into)
 
 
-def levels(a: MatrixForms, rung: type[Any], sources: list[int]) -> list[tuple[list[int], int]]:
+def levels(a: MatrixStore, rung: type[Any], sources: list[int]) -> list[tuple[list[int], int]]:
     """Of a few searches on one rung: each begins afresh."""
 
-    def found(a: MatrixForms) -> list[tuple[list[int], int]]:
+    def found(a: MatrixStore) -> list[tuple[list[int], int]]:
         ready, each = rung(a), []
         for source in sources:
             search = ready.search(source)
@@ -97,7 +97,7 @@ def test_a_queue_holds_each_vertex_of_its_level_once(name, graph):
     strategy, source = STRATEGIES[name], graph[0].nrows // 2
     module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
 
-    def search(a: MatrixForms) -> None:
+    def search(a: MatrixStore) -> None:
         ready: Any = strategy.rung("cuda:0")(a)
         expand, queues = ready.expand, []
 
@@ -121,7 +121,7 @@ def test_a_queue_holds_each_vertex_of_its_level_once(name, graph):
 def test_a_rung_tells_what_it_holds_and_how_often_it_launched(name):
     graph = pattern(40, [(v, v + 1) for v in range(39)], symmetric=True)
 
-    def told(a: MatrixForms) -> Any:
+    def told(a: MatrixStore) -> Any:
         ready = STRATEGIES[name].rung("cuda:0")(a)
         return ready.search(7), ready.held, ready.moves(40, 78, 33)
 

@@ -92,7 +92,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 def wrong(found: Vector, wanted: Vector) -> Any:
     """Whether two vectors differ, as the card will know: nobody waits for it."""
-    x, y = found._forms.bitmap(), wanted._forms.bitmap()
+    x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 
 

@@ -174,4 +174,4 @@ def test_what_shares_memory_with_another_streams_matrix_outlives_it():
 def test_stamps_are_one_on_one_stream():
     A = square()
     A.T.new()
-    assert len(A._forms.stamps) == 1 and A._forms.stamps[0].event is None
+    assert len(A._store.stamps) == 1 and A._store.stamps[0].event is None

@@ -75,7 +75,7 @@ def test_equal_values_are_moved_as_one():
 
 def test_a_symmetric_matrix_stays_one_object():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [2, 2], symmetric=True)
-    assert A.to("cpu")._forms.is_symmetric and A.to("cpu").to("cuda")._forms.is_symmetric
+    assert A.to("cpu")._store.is_symmetric and A.to("cpu").to("cuda")._store.is_symmetric
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", "", None, 0])

@@ -135,7 +135,7 @@ def products_that_keep_hubs() -> None:
     if gl.config.device.startswith("cuda"):
         from graphla.backends.cuda.matvec import count_edges, edge_ends
 
-        csr, sparse = A._forms.csr, u._forms.sparse()
+        csr, sparse = A._store.csr, u._store.sparse()
         with settings("matvec", PART=7):
             count_edges(csr, sparse.indices)
             edge_ends(csr, sparse.indices)
@@ -265,7 +265,7 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._forms  # whoever else may hold its arrays
+    owned = vectors()[1]._store  # whoever else may hold its arrays
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 

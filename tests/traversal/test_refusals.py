@@ -109,7 +109,7 @@ def how(name, weights, start=(0, 0), dtype=None):
     B = gl.Matrix.from_coo(np.arange(n), np.arange(n), values, nrows=n, ncols=n)
     op = getattr(semiring, name)[B.dtype]
     low, high = np.array(start, B.dtype.np_type)
-    return tuple(evaluation(op, B._forms, low, high))
+    return tuple(evaluation(op, B._store, low, high))
 
 
 NAN, INF = float("nan"), float("inf")

@@ -5,8 +5,10 @@
 
 namespace graphla {
 
-/// z[k] = map(x[k]) for all k: the loads of a tile before its stores, so that they are under way together.
-template <class X, class Z, class Map> DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
+/// z[k] = map(x[k]) for all k: the loads of a tile before its stores, so that they are under way
+/// together.
+template <class X, class Z, class Map>
+DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
     const i64 k = begin + threadIdx.x;
@@ -31,7 +33,8 @@ __global__ void cast_values(const From *values, To *z, i64 count) {
 
 /// z[k] = Op::call(x[k], thunk): a function of the value alone.
 template <class Op, class Stored, int KEPT>
-__global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z, i64 count) {
+__global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z,
+                           i64 count) {
   typedef typename Op::X X;
   const Values<X, Stored, KEPT> x(x_values);
   map_tiles(x, z, count, [thunk](X value) { return Op::call(value, 0, 0, thunk); });
@@ -39,11 +42,13 @@ __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typ
 
 /// z[k] = Op::call(x[k], i, j, thunk): a function of the place too.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
-__global__ void map_entries(const Offset *indptr, i64 nrows, const i32 *indices, const Stored *x_values,
-                            typename Op::THUNK thunk, typename Op::Z *__restrict__ z, i64 count) {
+__global__ void map_entries(const Offset *indptr, i64 nrows, const i32 *indices,
+                            const Stored *x_values, typename Op::THUNK thunk,
+                            typename Op::Z *__restrict__ z, i64 count) {
   SHARED(i64, span, 2);
   const Values<typename Op::X, Stored, KEPT> x(x_values);
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
+  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span,
+                                   [&](i64 k, i64 i, i64 j) {
     if (k < count) z[k] = Op::call(x[k], i, j, thunk);
   });
 }

@@ -16,7 +16,8 @@ template <int MASK> DEVICE bool is_said(const bool *flags, const i32 *list, i64 
   return k < listed && list[k] == i;
 }
 
-/// *counter += the sum of `mine` over the block, and once what was counted before: every thread calls.
+/// *counter += the sum of `mine` over the block, and once what was counted before: every thread
+/// calls.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, sums, WARP);
   for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
@@ -50,7 +51,8 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
     if (MASK != MASK_NONE && is_said<MASK>(flags, list, listed, i) == complement) continue;
     const bool was = present == nullptr || present[i];
     const T t = t_values[k * given.step];
-    values[i] = Op::ACCUMULATES && was ? Op::accumulate(values[i], t, i, 0) : convert<typename Op::Z>(t);
+    values[i] =
+        Op::ACCUMULATES && was ? Op::accumulate(values[i], t, i, 0) : convert<typename Op::Z>(t);
     if (!was) {
       present[i] = true;
       ++added;
@@ -69,8 +71,8 @@ __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
 
 /// C(i) = value, or nothing where it is not `there`; by one thread.
 template <class Op, class Stored>
-__global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there, i64 *counter,
-                            const i64 *before, i64 known) {
+__global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there,
+                            i64 *counter, const i64 *before, i64 known) {
   if (thread_in_grid() != 0) return;
   if (there) values[i] = value;
   if (present == nullptr) return;
@@ -89,7 +91,8 @@ DEVICE u64 load_flags(const bool *flags, i64 i, i64 size) {
     if ((u64(flags) & 7) == 0) return *(const u64 *)(flags + i);
   }
   u64 word = 0;
-  for (int b = 0; b < 8 && i + b < size; ++b) word |= u64(flags == nullptr || flags[i + b]) << (8 * b);
+  for (int b = 0; b < 8 && i + b < size; ++b)
+    word |= u64(flags == nullptr || flags[i + b]) << (8 * b);
   return word;
 }
 
@@ -114,8 +117,9 @@ template <class Stored> struct Dense {
 /// A warp takes 256 indices at a time: flags eight to a lane, then values 32 at a time, if any of
 /// them is to be written. In place (values = c_values) the others stay as they are.
 template <class Op, class C, class T>
-__global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement, int stays,
-                              typename Op::Z *values, bool *present, i64 size, i64 *counter) {
+__global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
+                              int stays, typename Op::Z *values, bool *present, i64 size,
+                              i64 *counter) {
   const C *c_values = c.values;
   const T *t_values = t_in.values;
   const bool *c_present = c.present;
@@ -124,7 +128,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   i64 counted = 0;
   for (i64 tile = first_tile; tile < tiles; tile += threads_in_grid() / WARP) {
     const i64 base = tile * 8 * WARP, mine = base + 8 * lane();
-    const u64 inside = flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
+    const u64 inside =
+        flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
     const u64 was = load_flags(c_present, mine, size);
     const u64 writes = load_flags(t_in.present, mine, size) & inside;
     const u64 is = writes | (was & (stays == 0 ? EIGHT : stays == 1 ? inside : ~inside));
@@ -139,7 +144,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
       const i64 i = base + part * WARP + lane();
       if (puts) {
         const T t = t_values[i * t_in.step];
-        values[i] = Op::ACCUMULATES && had ? Op::accumulate(c_values[i * c.step], t, i, 0) : convert<typename Op::Z>(t);
+        values[i] = Op::ACCUMULATES && had ? Op::accumulate(c_values[i * c.step], t, i, 0)
+                                           : convert<typename Op::Z>(t);
       } else if (is_copy && i < size) {
         values[i] = had ? convert<typename Op::Z>(c_values[i * c.step]) : typename Op::Z(0);
       }
@@ -150,10 +156,12 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
 
 /// to[i] = from[i] and flags[i] != complement; null `from` is all. Counts what is left.
 template <class Op>
-__global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to, i64 size, i64 *counter) {
+__global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
+                               i64 size, i64 *counter) {
   i64 counted = 0;
   for (i64 i = 8 * thread_in_grid(); i < size; i += 8 * threads_in_grid()) {
-    const u64 is = load_flags(from, i, size) & (load_flags(flags, i, size) ^ (complement ? EIGHT : 0));
+    const u64 is =
+        load_flags(from, i, size) & (load_flags(flags, i, size) ^ (complement ? EIGHT : 0));
     store_flags(to, i, size, is);
     counted += __popcll(is);
   }
@@ -169,7 +177,8 @@ template <class Op> __global__ void flag_listed(const i32 *list, i64 listed, boo
 
 /// present[list[k]] = false, and the count of what is left.
 template <class Op>
-__global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter, const i64 *before, i64 known) {
+__global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter,
+                              const i64 *before, i64 known) {
   i64 removed = 0;
   for (i64 k = thread_in_grid(); k < listed; k += threads_in_grid()) {
     if (present[list[k]]) {
@@ -182,17 +191,18 @@ __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *c
 
 /// allowed[k] = whether the mask lets index places[k] through.
 template <class Op, int MASK>
-__global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list, i64 listed,
-                             bool complement, bool *allowed) {
+__global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list,
+                             i64 listed, bool complement, bool *allowed) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
     allowed[k] = is_said<MASK>(flags, list, listed, places[k]) != complement;
 }
 
-/// allowed[k] = whether entry k of A is at a place of the pattern (!= complement): a search in its row.
+/// allowed[k] = whether entry k of A is at a place of the pattern (!= complement): a search in its
+/// row.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
-                                const MaskOffset *mask_indptr, const i32 *mask_indices, bool complement,
-                                bool *allowed) {
+                                const MaskOffset *mask_indptr, const i32 *mask_indices,
+                                bool complement, bool *allowed) {
   SHARED(i64, span, 2);
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
@@ -201,7 +211,8 @@ __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nr
     for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x) {
       const i64 row = row_among(indptr, span[0], span[1], k);
       const MaskOffset last = mask_indptr[row + 1];
-      const MaskOffset at = lower_bound<i32, MaskOffset>(mask_indices, mask_indptr[row], last, indices[k]);
+      const MaskOffset at =
+          lower_bound<i32, MaskOffset>(mask_indices, mask_indptr[row], last, indices[k]);
       allowed[k] = (at < last && mask_indices[at] == indices[k]) != complement;
     }
   }

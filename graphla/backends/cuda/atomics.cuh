@@ -7,15 +7,15 @@ namespace graphla {
 
 /// How racing threads fold into one place: Op::RACE.
 enum Race {
-  RACE_BY_CAS = 0,   // any operator: compare and swap, until it holds
+  RACE_BY_CAS = 0,  // any operator: compare and swap, until it holds
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,
   RACE_OR = 4,
   RACE_AND = 5,
   RACE_XOR = 6,
-  RACE_FLAG = 7,     // of two truth values, only the terminal is ever stored, by plain stores
-  RACE_ANY = 8,      // whoever comes last: plain stores
+  RACE_FLAG = 7,  // of two truth values, only the terminal is ever stored, by plain stores
+  RACE_ANY = 8,   // whoever comes last: plain stores
 };
 
 /// Replaces *at by step(*at), whatever the size of T: small types in the 32-bit word around them.

@@ -8,15 +8,15 @@
 // already; a vertex is a level on once all of them that lead to it have been counted.
 //
 // A team of blocks takes a source at a time: one block where there are many sources, the whole grid
-// where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the queue
-// holds level after level; a warp takes up to 32 parts at once and its lanes share out their edges,
-// whatever the rows they are of.
+// where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the
+// queue holds level after level; a warp takes up to 32 parts at once and its lanes share out their
+// edges, whatever the rows they are of.
 //
-// The first block of a team walks small levels alone. It then needs no team barrier between levels, and
-// it keeps the length of the queue in shared memory. The whole team takes over again at the first level
-// with too many parts or edges. The backward pass treats each level as the forward pass did: levels that
-// one block walked alone are summed by that block alone.
-// Races: a level that is seen as unset is claimed by compare-and-swap, which tells who was first.
+// The first block of a team walks small levels alone. It then needs no team barrier between levels,
+// and it keeps the length of the queue in shared memory. The whole team takes over again at the
+// first level with too many parts or edges. The backward pass treats each level as the forward pass
+// did: levels that one block walked alone are summed by that block alone. Races: a level that is
+// seen as unset is claimed by compare-and-swap, which tells who was first.
 #include "collectives.cuh"
 #include "persistent.cuh"
 
@@ -28,9 +28,16 @@ constexpr int TEAM_WORDS = BetweennessTuning::team_words;
 constexpr int AHEAD = 4;  // edges that a lane has in flight
 
 /// What there is of each team in device memory, zero at first.
-/// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked alone.
+/// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked
+/// alone.
 enum TeamWord {
-  TEAM_TICKETS = 0, TEAM_SOURCE = 1, TEAM_QUEUED = 2, TEAM_BEGIN = 3, TEAM_END = 4, TEAM_DEPTH = 5, TEAM_LEVEL = 6
+  TEAM_TICKETS = 0,
+  TEAM_SOURCE = 1,
+  TEAM_QUEUED = 2,
+  TEAM_BEGIN = 3,
+  TEAM_END = 4,
+  TEAM_DEPTH = 5,
+  TEAM_LEVEL = 6
 };
 
 /// Flag in the stored end of a level: the first block walked this level alone.
@@ -46,8 +53,8 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges lie on shortest paths: those to the next level, or those whose length is the difference
-/// of the distances of their ends.
+/// Which edges lie on shortest paths: those to the next level, or those whose length is the
+/// difference of the distances of their ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// The graph by rows. Vertices from `vertices` on have no edges.
@@ -55,7 +62,7 @@ template <class Offset> struct Network {
   i64 vertices;
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;    // of edges, one for all (a stride of 0) or one each
+  const double *lengths;  // of edges, one for all (a stride of 0) or one each
   i64 stride;
   const double *distances;  // from the source; not a number where it does not reach
 };
@@ -69,19 +76,19 @@ struct Sources {
 
 /// The memory of the teams, one after another.
 struct Memory {
-  u32 team_size;    // blocks of a team
-  i64 room;         // parts of a queue
-  u64 *words;       // TEAM_WORDS, zero at first
-  i32 *levels;      // one number per vertex, -1 at first
-  double *sigmas;   // one per vertex, zero at first
-  double *shares;   // the same
+  u32 team_size;   // blocks of a team
+  i64 room;        // parts of a queue
+  u64 *words;      // TEAM_WORDS, zero at first
+  i32 *levels;     // one number per vertex, -1 at first
+  double *sigmas;  // one per vertex, zero at first
+  double *shares;  // the same
   u64 *queues;
   u64 *level_ends;  // vertices + 2
 };
 
-/// The first block of a team starts to work alone at a level of at most `few_parts` parts. It continues
-/// while a level is that small, or has at most `alone_parts` parts and `alone_edges` edges. Both numbers
-/// of parts are at most TEAM_BLOCK.
+/// The first block of a team starts to work alone at a level of at most `few_parts` parts. It
+/// continues while a level is that small, or has at most `alone_parts` parts and `alone_edges`
+/// edges. Both numbers of parts are at most TEAM_BLOCK.
 struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
@@ -113,11 +120,13 @@ struct Team {
     due += blocks;
     if (threadIdx.x == 0) {
       add_released(word, u64(1));
-      for (int polls = 0; i32(u32(load_acquired(word)) - due) < 0; ++polls) __nanosleep(polls < EAGER ? 20 : 200);
+      for (int polls = 0; i32(u32(load_acquired(word)) - due) < 0; ++polls)
+        __nanosleep(polls < EAGER ? 20 : 200);
     }
     __syncthreads();
   }
-  static constexpr int EAGER = 64;  // polls at short intervals; a longer wait is for a block that works alone
+  static constexpr int EAGER =
+      64;  // polls at short intervals; a longer wait is for a block that works alone
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
@@ -128,15 +137,16 @@ struct Team {
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;    // of edges, one for all (a stride of 0) or one each
+  const double *lengths;  // of edges, one for all (a stride of 0) or one each
   i64 stride;
   const double *distances;  // from the source; not a number where it does not reach
-  i32 *levels;         // -1 where not reached; by lengths one less for each edge still to count
-  double *sigma, *share;  // zero where not reached; share: the sum alone until its level is finished
-  u64 *queue;          // part << 32 | vertex
-  u32 *queued;         // number of parts in the queue
-  u32 *edges;          // shared: total degree of the vertices queued in this level, if it is small
-  bool is_small;       // one block of several walks this level alone
+  i32 *levels;  // -1 where not reached; by lengths one less for each edge still to count
+  double *sigma,
+      *share;     // zero where not reached; share: the sum alone until its level is finished
+  u64 *queue;     // part << 32 | vertex
+  u32 *queued;    // number of parts in the queue
+  u32 *edges;     // shared: total degree of the vertices queued in this level, if it is small
+  bool is_small;  // one block of several walks this level alone
 };
 
 /// One lane's part, of those that a warp has taken.
@@ -179,8 +189,10 @@ DEVICE int batch_of(u64 parts, u32 warps) {
   return int(least(each, u64(WARP)));
 }
 
-/// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every lane calls.
-template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
+/// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every
+/// lane calls.
+template <int K, class Offset>
+DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits
   if (!__any_sync(ALL_LANES, is_new != 0)) return;
   u32 parts[K], mine = 0;
@@ -210,9 +222,11 @@ template <int K, class Offset> DEVICE void enqueue(const Paths<Offset> &paths, c
 /// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
 /// reached is queued.
 template <int TOLD, class Offset>
-DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level) {
+DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end,
+                        i32 level) {
   const int batch = batch_of(end - begin, team.warps());
-  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+  for (u64 first = begin + u64(team.warp()) * batch; first < end;
+       first += u64(team.warps()) * batch) {
     const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
     const double sigma = mine.is_there ? paths.sigma[mine.v] : 0;
     const u32 edges = __shfl_sync(ALL_LANES, mine.end, WARP - 1);
@@ -260,7 +274,8 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
 }
 
 /// All that the source reaches is queued.
-template <class Offset> DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
+template <class Offset>
+DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
   for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
     const i64 v = first + lane();
     const i32 reached[1] = {i32(v)};
@@ -269,7 +284,8 @@ template <class Offset> DEVICE void await_edges(const Paths<Offset> &paths, cons
 }
 
 /// Each edge that is to be counted makes the level of its end one less.
-template <class Offset> DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
+template <class Offset>
+DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
   for (u64 first = u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
     const Taken<Offset> mine = take<BY_LENGTHS>(paths, first, int(least(end - first, u64(batch))));
@@ -301,7 +317,8 @@ template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        const Sums &sums) {
   const int batch = batch_of(end - begin, team.warps());
-  for (u64 first = begin + u64(team.warp()) * batch; first < end; first += u64(team.warps()) * batch) {
+  for (u64 first = begin + u64(team.warp()) * batch; first < end;
+       first += u64(team.warps()) * batch) {
     const Taken<Offset> mine = take<TOLD>(paths, first, int(least(end - first, u64(batch))));
     double sigma = 0, sum = 0;
     if (SUMMED == OF_EDGES && mine.is_there) sigma = paths.sigma[mine.v];
@@ -342,9 +359,11 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
   }
 }
 
-/// Adds v's complete dependency sum to the totals, and sets the share that v passes to its predecessors.
+/// Adds v's complete dependency sum to the totals, and sets the share that v passes to its
+/// predecessors.
 template <class Offset>
-DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source, const Sums &sums) {
+DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source,
+                          const Sums &sums) {
   const double sum = paths.share[v];
   paths.share[v] = 1 / sigma + sum;
   if (v == source) return;
@@ -354,7 +373,8 @@ DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 s
 
 /// The vertices of a level, once their sums are complete: noted for all, and shared out further.
 template <class Offset>
-DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source, const Sums &sums) {
+DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
+                   const Sums &sums) {
   for (u64 k = begin + team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
     if (item >> 32) continue;  // not the first part
@@ -363,9 +383,9 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
   }
 }
 
-/// A small level that the first block of a team with several blocks walks alone. Each thread first lists
-/// one part, then takes single edges. Dependent memory accesses are few, because no warp walks many edges
-/// one after another.
+/// A small level that the first block of a team with several blocks walks alone. Each thread first
+/// lists one part, then takes single edges. Dependent memory accesses are few, because no warp
+/// walks many edges one after another.
 template <class Offset> struct SmallLevel {
   // Shared memory, one element per part:
   u32 *vertex;
@@ -416,8 +436,8 @@ template <class Offset> struct SmallLevel {
   }
 
   template <int SUMMED>
-  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last, i32 source,
-                         const Sums &sums) const {
+  DEVICE void sum_shares(const Paths<Offset> &paths, u64 first, u32 count, i32 level, bool is_last,
+                         i32 source, const Sums &sums) const {
     const u32 mine = threadIdx.x;
     const bool is_first_part = mine < count && !(paths.queue[first + mine] >> 32);
     const u32 edges = list(paths, first, is_last ? 0 : count);
@@ -430,7 +450,8 @@ template <class Offset> struct SmallLevel {
         const Offset place = begin[row] + Offset(edge);
         const i32 w = paths.out[place];
         const i32 at = paths.levels[w];
-        const double its_share = paths.share[w];  // loaded before `at` is known, to overlap both loads
+        const double its_share =
+            paths.share[w];  // loaded before `at` is known, to overlap both loads
         if (at == level + 1) share = its_share;
         if (SUMMED == OF_EDGES && share > 0) atomicAdd(&sums.of_edges[place], sigma[row] * share);
       }
@@ -448,7 +469,8 @@ template <class Offset> struct SmallLevel {
 };
 
 /// Resets the state of all vertices that a team has reached, and adds their number to `count`.
-template <class Offset> DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
+template <class Offset>
+DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
   u32 vertices = 0;
   for (u64 k = team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
@@ -472,7 +494,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Team &team;
   Paths<Offset> &paths;
   u32 *queued;  // the team's length of the queue
-  u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd levels
+  u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd
+                // levels
   u64 *stops;   // the end of each level in the queue; the first is 0
 
   i32 source = 0;
@@ -527,14 +550,16 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
     paths.edges = edges;
-    if (TOLD == BY_LEVELS && paths.is_small) small.count_paths(paths, begin, u32(end - begin), depth);
+    if (TOLD == BY_LEVELS && paths.is_small)
+      small.count_paths(paths, begin, u32(end - begin), depth);
     else count_paths<TOLD>(paths, team, begin, end, depth);
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
     // After a level alone, `team` is one block: other blocks may still read the words of the team.
     bool is_few = end - begin <= limits.few_parts;
-    if (is_alone) is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
+    if (is_alone)
+      is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
     if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
     ++depth;
     team.meet();  // all have read the counts before anyone adds to them
@@ -614,8 +639,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 /// All sources; by lengths there is one source, with its distances.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
-brandes(Launch launch, Network<Offset> network, Sources sources,
-        Memory memory, Limits limits, Sums sums) {
+    brandes(Launch launch, Network<Offset> network, Sources sources, Memory memory, Limits limits,
+            Sums sums) {
   typedef SmallLevel<Offset> Small;
   SHARED(u32, alone, 3);
   SHARED(u32, small_vertex, Small::ROOM);
@@ -628,12 +653,21 @@ brandes(Launch launch, Network<Offset> network, Sources sources,
   Team team(memory.words, memory.team_size);
   const i64 vertices = network.vertices, mine = i64(team.number) * vertices;
   u32 *const queued = (u32 *)(team.word + TEAM_QUEUED);
-  Paths<Offset> paths{network.ends, network.out, network.lengths, network.stride, network.distances,
-                      memory.levels + mine, memory.sigmas + mine, memory.shares + mine,
-                      memory.queues + i64(team.number) * memory.room, queued, nullptr, false};
+  Paths<Offset> paths{network.ends,
+                      network.out,
+                      network.lengths,
+                      network.stride,
+                      network.distances,
+                      memory.levels + mine,
+                      memory.sigmas + mine,
+                      memory.shares + mine,
+                      memory.queues + i64(team.number) * memory.room,
+                      queued,
+                      nullptr,
+                      false};
   u64 *stops = memory.level_ends + i64(team.number) * (vertices + 2);
-  Course<Offset, TOLD, SUMMED> course{network, small, limits, sums, memory.team_size, team, paths, queued, alone,
-                                      stops};
+  Course<Offset, TOLD, SUMMED> course{network, small, limits, sums,  memory.team_size,
+                                      team,    paths, queued, alone, stops};
   StopFlag flag(launch);
   for (;;) {
     const u64 turn = course.next_turn(launch.control, flag, sources.count);

@@ -1,7 +1,8 @@
 // Breadth-first search: the whole traversal in one launch.
 //
 // A level runs in one of four ways. All blocks choose the same way from the same counts:
-// - block 0, or one cluster of blocks, walks level after level while levels are small (`walk_alone`,
+// - block 0, or one cluster of blocks, walks level after level while levels are small
+// (`walk_alone`,
 //   `walk_in_cluster`);
 // - push: all warps share the edges out of the frontier evenly (`push_level`);
 // - pull: each vertex not yet reached looks for a neighbor that is reached (`pull_level`).
@@ -18,17 +19,17 @@
 
 namespace graphla {
 
-/// What all blocks know between two levels. Each block has its own copy, in shared memory, which only
-/// its thread 0 writes; the copies are equal.
+/// What all blocks know between two levels. Each block has its own copy, in shared memory, which
+/// only its thread 0 writes; the copies are equal.
 struct Progress {
-  u32 level;                    // of the frontier
-  u32 is_queued;                // the frontier is in the queue
-  u32 way;                      // how the next level runs: `Way`
-  u32 has_idle;                 // some starts have no edges
-  u32 records;                  // levels recorded
-  u32 is_exact;                 // `left` counts only vertices that have edges and that the mask allows
-  u32 must_push;                // a level is half done: the rest of its frontier is in the queue
-  u32 first, last;              // the frontier in the queue: entries first..last - 1,
+  u32 level;        // of the frontier
+  u32 is_queued;    // the frontier is in the queue
+  u32 way;          // how the next level runs: `Way`
+  u32 has_idle;     // some starts have no edges
+  u32 records;      // levels recorded
+  u32 is_exact;     // `left` counts only vertices that have edges and that the mask allows
+  u32 must_push;    // a level is half done: the rest of its frontier is in the queue
+  u32 first, last;  // the frontier in the queue: entries first..last - 1,
   u32 units_first, units_last;  // and their units
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // vertices
@@ -42,15 +43,15 @@ struct Progress {
 
 /// The shared memory of a block.
 template <class Slot> struct BlockMemory {
-  unsigned char *bytes;    // dynamic: lists and queues, then a bit map
+  unsigned char *bytes;  // dynamic: lists and queues, then a bit map
   Progress *progress;
-  AloneMemory alone;       // of block 0 when it works alone, or of a cluster's block
-  u32 *sent;               // of a cluster's block
-  u32 *scratch;            // WARP + 1, for a block scan
-  Slot *totals;            // five sums of a level: FOUND to INTO_LEFT
-  u64 *seen;               // the sums of all blocks: BFS_CONTROL words
-  u64 *place;              // in the queue
-  i32 *far;                // long rows of a pull
+  AloneMemory alone;  // of block 0 when it works alone, or of a cluster's block
+  u32 *sent;          // of a cluster's block
+  u32 *scratch;       // WARP + 1, for a block scan
+  Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
+  u64 *seen;          // the sums of all blocks: BFS_CONTROL words
+  u64 *place;         // in the queue
+  i32 *far;           // long rows of a pull
   u32 *far_count, *buffered;
 };
 
@@ -71,9 +72,9 @@ template <class S, class Level, int CLUSTER> struct Course {
   const BlockMemory<Slot> &memory;
   Grid grid;
   StopFlag flag;
-  u64 *sums_begin;   // three sets of sums: see BFS_SUMS
+  u64 *sums_begin;  // three sets of sums: see BFS_SUMS
   u32 *map, *other_map;
-  u32 set = 0;       // of sums, in use
+  u32 set = 0;              // of sums, in use
   bool is_marked = false;   // every vertex that is not reached has the byte UNREACHED
   bool is_stopped = false;  // the host wishes to stop
 
@@ -103,7 +104,8 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   DEVICE bool goes_on() const {
     const Progress &p = progress();
-    if (!p.count || (p.is_exact && !p.left) || i64(p.level) >= query.limit || is_stopped) return false;
+    if (!p.count || (p.is_exact && !p.left) || i64(p.level) >= query.limit || is_stopped)
+      return false;
     return !(is_one_byte() && p.level > DEEP);
   }
 
@@ -111,7 +113,8 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   /// Nothing is reached yet.
   DEVICE void clear() {
-    for (i64 word = thread_in_grid(); word < words(); word += threads_in_grid()) map[word] = other_map[word] = 0;
+    for (i64 word = thread_in_grid(); word < words(); word += threads_in_grid())
+      map[word] = other_map[word] = 0;
     if (threadIdx.x == 0) {
       *memory.far_count = *memory.buffered = 0;
       for (int k = 0; k < 5; ++k) memory.totals[k] = 0;
@@ -128,7 +131,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     Sums sums{};
     for (i64 word = S::warp_in_grid(); word < words(); word += S::warps_in_grid()) {
       const i64 v = word * WARP + lane();
-      const bool lets = v < graph.active && query.flags[graph.old ? graph.old[v] : v] != query.complement;
+      const bool lets =
+          v < graph.active && query.flags[graph.old ? graph.old[v] : v] != query.complement;
       const u32 fixes = __ballot_sync(ALL_LANES, !lets);
       if (lane() == 0) state.masked[word] = fixes | (graph.idle ? graph.idle[word] : 0);
       if (graph.in_indptr && v < graph.active && !lets) sums.into += search.edges_into(i32(v));
@@ -165,7 +169,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 
   DEVICE void begin_at_all() {
-    for (i64 base = S::warp_in_grid() * WARP; base < query.starts_count; base += S::warps_in_grid() * WARP) {
+    for (i64 base = S::warp_in_grid() * WARP; base < query.starts_count;
+         base += S::warps_in_grid() * WARP) {
       const i64 i = base + lane();
       const i32 name = i < query.starts_count ? query.starts[i] : 0;
       const i32 v = graph.renumbered ? graph.renumbered[name] : name;
@@ -199,7 +204,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// barrier of the grid.
   DEVICE void add_sums(const Sums &sums) {
     Slot *const totals = memory.totals;
-    const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)), into_left = warp_sum(sums.into_left);
+    const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)),
+               into_left = warp_sum(sums.into_left);
     if (lane() == 0) {
       atomicAdd(&totals[0], found), atomicAdd(&totals[LEFT - FOUND], left);
       atomicAdd(&totals[INTO_LEFT - FOUND], into_left);
@@ -236,7 +242,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- bookkeeping: thread 0 of each block, after a barrier ---------------------------------------
+  // --- bookkeeping: thread 0 of each block, after a barrier
+  // ---------------------------------------
 
   /// What has been queued since is the frontier.
   DEVICE void take_queue() {
@@ -268,19 +275,23 @@ template <class S, class Level, int CLUSTER> struct Course {
   DEVICE void decide() {
     Progress &p = progress();
     const bool is_small = p.count <= u64(limits.alone_room) && p.edges <= u64(limits.alone_edges) &&
-        p.edges <= ALONE_SHORT * p.count && !p.must_push;
+                          p.edges <= ALONE_SHORT * p.count && !p.must_push;
     p.way = is_small ? BY_PUSH_ALONE : BY_PUSH;
     if (query.direction == PULLS) p.way = BY_PULL;
-    if (query.direction == EITHER && graph.in_indptr && !(is_small && p.is_queued) && !p.must_push) {
+    if (query.direction == EITHER && graph.in_indptr && !(is_small && p.is_queued) &&
+        !p.must_push) {
       // By push an edge of the frontier costs push_cost times as much as a look by pull.
-      const float push = float(p.edges) * limits.push_cost, left = float(p.left), most = float(p.into_left);
-      if (push > left && push > looks_of_pull(left, most, 1 - most / float(p.all), float(p.open), float(p.hits))) {
+      const float push = float(p.edges) * limits.push_cost, left = float(p.left),
+                  most = float(p.into_left);
+      if (push > left &&
+          push > looks_of_pull(left, most, 1 - most / float(p.all), float(p.open), float(p.hits))) {
         p.way = BY_PULL;
       }
     }
   }
 
-  // --- levels by all blocks -----------------------------------------------------------------------
+  // --- levels by all blocks
+  // -----------------------------------------------------------------------
 
   DEVICE void pull_level() {
     const Progress &p = progress();
@@ -289,8 +300,18 @@ template <class S, class Level, int CLUSTER> struct Course {
     const bool marks = search.bytes && !is_marked;
     const bool queues = query.direction != PULLS && p.left * 32 <= u64(graph.active);
     i32 *const lists = (i32 *)memory.bytes;
-    const Pull<S> pull{search, map, other_map, p.level + 1, marks, queues, queues && !marks ? WARP : PULL_WORDS,
-                       u32(graph.several), lists + warp_in_block() * list_room, list_room, memory.far, memory.far_count};
+    const Pull<S> pull{search,
+                       map,
+                       other_map,
+                       p.level + 1,
+                       marks,
+                       queues,
+                       queues && !marks ? WARP : PULL_WORDS,
+                       u32(graph.several),
+                       lists + warp_in_block() * list_room,
+                       list_room,
+                       memory.far,
+                       memory.far_count};
     Sums sums{};
     search.buffer = lists + list_room * BFS_WARPS;
     search.buffer_room = u32(limits.pool - list_room * BFS_WARPS);
@@ -351,18 +372,29 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// What one block or one cluster takes over.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
-    return {p.first, p.last, p.level, u32(limits.grid_edges), query.limit, p.records, is_one_byte()};
+    return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
+            query.limit, p.records, is_one_byte()};
   }
 
-  // --- small levels: one cluster --------------------------------------------------------------------
+  // --- small levels: one cluster
+  // --------------------------------------------------------------------
 
   DEVICE void walk_in_cluster() {
     if (blockIdx.x < CLUSTER) {
       unsigned char *const bytes = memory.bytes;
-      const u32 room = least(u32(limits.alone_room) / 4,
-                             u32(limits.pool - Walk::LETTERS) / u32(2 * CLUSTER * (S::HAS_PARENTS ? 2 : 1)));
-      const Walk walk{search, (u32 *)bytes + limits.pool, (Letter *)bytes, (i32 *)bytes + Walk::LETTERS, memory.sent,
-                      memory.alone.long_list, memory.alone.ends, memory.scratch, room, blockIdx.x};
+      const u32 room =
+          least(u32(limits.alone_room) / 4,
+                u32(limits.pool - Walk::LETTERS) / u32(2 * CLUSTER * (S::HAS_PARENTS ? 2 : 1)));
+      const Walk walk{search,
+                      (u32 *)bytes + limits.pool,
+                      (Letter *)bytes,
+                      (i32 *)bytes + Walk::LETTERS,
+                      memory.sent,
+                      memory.alone.long_list,
+                      memory.alone.ends,
+                      memory.scratch,
+                      room,
+                      blockIdx.x};
       const Walked end = walk.walk(map, u32(words()), small_levels(), flag, trace);
       is_stopped = end.stops;
       if (is_leader()) {
@@ -392,16 +424,23 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- small levels: block 0 ------------------------------------------------------------------------
+  // --- small levels: block 0
+  // ------------------------------------------------------------------------
 
   DEVICE void walk_alone() {
     if (blockIdx.x == 0) {
       const u32 last = progress().last;
-      const Alone<S, false> alone{search, map, (i32 *)memory.bytes, memory.alone, memory.scratch,
-                                  u32(limits.alone_room), last};
+      const Alone<S, false> alone{
+          search, map, (i32 *)memory.bytes, memory.alone, memory.scratch, u32(limits.alone_room),
+          last};
       if (words() <= limits.shared_words) {
-        const Alone<S, true> near{search, (u32 *)memory.bytes + limits.pool, (i32 *)memory.bytes, memory.alone,
-                                  memory.scratch, u32(limits.alone_room), last};
+        const Alone<S, true> near{search,
+                                  (u32 *)memory.bytes + limits.pool,
+                                  (i32 *)memory.bytes,
+                                  memory.alone,
+                                  memory.scratch,
+                                  u32(limits.alone_room),
+                                  last};
         near.walk_levels(map, words(), small_levels(), flag, trace);
       } else {
         alone.walk_levels(map, words(), small_levels(), flag, trace);
@@ -417,8 +456,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     const u32 units_last = progress().units_last;
     const u32 count = own.count, long_rows = own.long_rows, side = own.turn & 1;
     u32 units = units_last, units_long;
-    alone.give(own.level + (long_rows != 0), long_rows, alone.queue + (side ? limits.alone_room : 0), count, units_long,
-               units, &own.into);
+    alone.give(own.level + (long_rows != 0), long_rows,
+               alone.queue + (side ? limits.alone_room : 0), count, units_long, units, &own.into);
     __syncthreads();
     const u64 edges = search.slot_of(units - units_last);
     if (query.direction == EITHER && graph.in_indptr && edges * 64 > progress().left) {
@@ -444,7 +483,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // they are the frontier; what they find joins what the level has found already
+    if (long_rows) {  // they are the frontier; what they find joins what the level has found
+                      // already
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -458,7 +498,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- the end ----------------------------------------------------------------------------------------
+  // --- the end
+  // ----------------------------------------------------------------------------------------
 
   DEVICE void finish() {
     const Progress &p = progress();
@@ -467,8 +508,9 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
   DEVICE void write_answer() {
     if (graph.renumbered) {
-      const Results<S, Level> results{search,        graph.n,        graph.renumbered, map,           is_marked,
-                                      progress().has_idle != 0, answer.levels,  answer.parents,   answer.present};
+      const Results<S, Level> results{search,        graph.n,        graph.renumbered,
+                                      map,           is_marked,      progress().has_idle != 0,
+                                      answer.levels, answer.parents, answer.present};
       results.rename();
     } else {
       show_present(map, graph.n, answer.present);
@@ -485,7 +527,10 @@ template <class S, class Level, int CLUSTER> struct Course {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
     const bool is_over = is_one_byte() && p.count && p.level > DEEP;
-    tell_host(launch, HOST_STATUS, is_stopped ? u32(STOPPED) : is_over ? u32(TOO_DEEP) : u32(FINISHED));
+    tell_host(launch, HOST_STATUS,
+              is_stopped ? u32(STOPPED)
+              : is_over  ? u32(TOO_DEEP)
+                         : u32(FINISHED));
     tell_host(launch, HOST_RESULTS, p.count || !p.level ? p.level : p.level - 1);
     tell_host(launch, HOST_RESULTS + 1, u32(p.reached));
     tell_host(launch, HOST_RESULTS + 2, u32(least(i64(p.records) + 1, trace.room)));
@@ -495,8 +540,9 @@ template <class S, class Level, int CLUSTER> struct Course {
 /// CLUSTER: the blocks that walk small levels together; 1: block 0 does it alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
-search_breadth_first(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Level> answer,
-                     State<Offset> state, Limits limits, Records records) {
+    search_breadth_first(Launch launch, Graph<Offset> graph, Query query,
+                         Answer<Offset, Level> answer, State<Offset> state, Limits limits,
+                         Records records) {
   typedef Search<Offset, Level, PARENTS> S;
   typedef Course<S, Level, CLUSTER> C;
   static_assert(CLUSTER_LONG <= ALONE_LONG, "both kinds of long rows are listed in `long_list`");
@@ -513,13 +559,28 @@ search_breadth_first(Launch launch, Graph<Offset> graph, Query query, Answer<Off
   SHARED(u64, place, 1);
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, counters, 2);
-  if constexpr (CLUSTER > 1) cluster_meet<CLUSTER>();  // all blocks have their shared memory: see `in_block`
+  if constexpr (CLUSTER > 1)
+    cluster_meet<CLUSTER>();  // all blocks have their shared memory: see `in_block`
 
-  const BlockMemory<typename S::Slot> memory{bytes,   progress, {counts, alone, long_list, ends}, sent, scratch, totals,
-                                             seen,    place,    far, &counters[0], &counters[1]};
+  const BlockMemory<typename S::Slot> memory{
+      bytes,        progress,    {counts, alone, long_list, ends},
+      sent,         scratch,     totals,
+      seen,         place,       far,
+      &counters[0], &counters[1]};
   u64 *const sums = launch.control + BFS_SUMS;
-  C course{S(graph, query, answer, state, limits, sums), graph, query, answer, state, limits, records, memory,
-           Grid(launch), StopFlag(launch), sums, state.map, state.other_map};
+  C course{S(graph, query, answer, state, limits, sums),
+           graph,
+           query,
+           answer,
+           state,
+           limits,
+           records,
+           memory,
+           Grid(launch),
+           StopFlag(launch),
+           sums,
+           state.map,
+           state.other_map};
   course.search.buffer = (i32 *)bytes, course.search.buffer_room = u32(limits.pool);
   course.search.buffered = memory.buffered;
   course.run();

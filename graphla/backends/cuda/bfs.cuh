@@ -6,9 +6,10 @@
 // - each vertex whose level is `level` (the frontier) is either in the queue, once, or is one of
 //   the bits in which the two maps differ;
 // - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so one
-//   atomic claims an entry's place and the place of its first edge: the queue is its own prefix sum,
-//   and a binary search cuts the edges evenly. Degrees are summed in units of 2^unit edges, rows
-//   rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more in 16.
+//   atomic claims an entry's place and the place of its first edge: the queue is its own prefix
+//   sum, and a binary search cuts the edges evenly. Degrees are summed in units of 2^unit edges,
+//   rows rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more
+//   in 16.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
 #include "collectives.cuh"
@@ -18,33 +19,33 @@ namespace graphla {
 
 /// Sizes that the host reads, too.
 enum BfsShape {
-  BFS_THREADS = 1024,     // of a block
-  ALONE_SHORT = 8,        // longest row, in entries, that a thread of the one block follows by itself
-  ALONE_LONG = 512,       // longer rows of a level that the one block follows
+  BFS_THREADS = 1024,  // of a block
+  ALONE_SHORT = 8,     // longest row, in entries, that a thread of the one block follows by itself
+  ALONE_LONG = 512,    // longer rows of a level that the one block follows
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP = 254;          // a byte's level from which the level stands in `deep`
+constexpr u32 DEEP = 254;  // a byte's level from which the level stands in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };        // what the caller asks for
-enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };    // of a level, in a record
-enum BfsStatus { TOO_DEEP = FAULT };                         // a level does not fit its type
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // what the caller asks for
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // of a level, in a record
+enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
 
 /// Sums of a level, in `control` from BFS_SUMS on: three sets of them, used in turn. While one is
 /// added to, the one before is perhaps still read, and the one after is cleared.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,       // vertices queued, in the upper half; units of edges out of them, in the lower
-  FOUND = 2,        // vertices that pulls have found; these five in the order of SumsOf
-  OUT_OF_FOUND = 3, // edges out of them, of a directed graph
-  INTO_FOUND = 4,   // edges into the vertices that pushes have found, of a directed graph
-  LEFT = 5,         // vertices that pulls have not found
-  INTO_LEFT = 6,    // edges into them
-  IDLE_STARTS = 7,  // starts that no edge touches
-  SAMPLED = 8,      // vertices not yet reached that were looked at to weigh directions,
-  SAMPLED_HITS = 9, // and those of them whose first neighbor was reached
-  ALONE_LEVEL = 10, // what block 0 hands over after its levels alone
+  QUEUED = 1,        // vertices queued, in the upper half; units of edges out of them, in the lower
+  FOUND = 2,         // vertices that pulls have found; these five in the order of SumsOf
+  OUT_OF_FOUND = 3,  // edges out of them, of a directed graph
+  INTO_FOUND = 4,    // edges into the vertices that pushes have found, of a directed graph
+  LEFT = 5,          // vertices that pulls have not found
+  INTO_LEFT = 6,     // edges into them
+  IDLE_STARTS = 7,   // starts that no edge touches
+  SAMPLED = 8,       // vertices not yet reached that were looked at to weigh directions,
+  SAMPLED_HITS = 9,  // and those of them whose first neighbor was reached
+  ALONE_LEVEL = 10,  // what block 0 hands over after its levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
@@ -63,8 +64,8 @@ template <class Slot> struct SumsOf {
 
 /// How many neighbors a pull looks at, about: one of each vertex that is left, and of those that
 /// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
-/// vertices `hits` have a first neighbor that is reached. Where these are fewer than `part`, what is
-/// left hangs together and lies far away, and most rows are read to their ends.
+/// vertices `hits` have a first neighbor that is reached. Where these are fewer than `part`, what
+/// is left hangs together and lies far away, and most rows are read to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -92,14 +93,21 @@ DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
 #endif
 }
 
-DEVICE bool bit_of(const u32 *map, i32 v) { return load_stale(&map[u32(v) / WARP]) >> (v & 31) & 1; }
+DEVICE bool bit_of(const u32 *map, i32 v) {
+  return load_stale(&map[u32(v) / WARP]) >> (v & 31) & 1;
+}
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-template <class Offset> struct unsigned_of { typedef u32 type; };
-template <> struct unsigned_of<i64> { typedef u64 type; };
+template <class Offset> struct unsigned_of {
+  typedef u32 type;
+};
+template <> struct unsigned_of<i64> {
+  typedef u64 type;
+};
 
-// --- what a kernel takes --------------------------------------------------------------------------
+// --- what a kernel takes
+// --------------------------------------------------------------------------
 
 /// The graph that a search walks, in its own numbering.
 template <class Offset> struct Graph {
@@ -108,12 +116,12 @@ template <class Offset> struct Graph {
   i64 several;               // vertices from this one on have one neighbor at most
   const Offset *out_indptr;  // rows of the edges out of each vertex
   const i32 *out_indices;
-  const Offset *in_indptr;   // rows of the edges into each vertex; null if the search must not pull
+  const Offset *in_indptr;  // rows of the edges into each vertex; null if the search must not pull
   const i32 *in_indices;
-  const i32 *first;          // an in-neighbor of each vertex, or null
-  const u32 *idle;           // bits of the vertices without edges, or null
-  const i32 *renumbered;     // the number of each of the user's vertices; null if they are the same
-  const i32 *old;            // the user's number of each vertex; null if they are the same
+  const i32 *first;       // an in-neighbor of each vertex, or null
+  const u32 *idle;        // bits of the vertices without edges, or null
+  const i32 *renumbered;  // the number of each of the user's vertices; null if they are the same
+  const i32 *old;         // the user's number of each vertex; null if they are the same
 };
 
 /// What the caller asks for, in the user's numbering.
@@ -129,12 +137,12 @@ struct Query {
 
 /// Where the answer goes, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;   // null if not wanted
-  i32 *parents;    // null if not wanted
-  bool *present;   // n
+  Level *levels;            // null if not wanted
+  i32 *parents;             // null if not wanted
+  bool *present;            // n
   const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
   const i32 *least_of;
-  bool by_columns;          // these rows are edges into each vertex
+  bool by_columns;  // these rows are edges into each vertex
 };
 
 /// Device memory that a search works in. Null where a search does not need it.
@@ -146,24 +154,25 @@ template <class Offset> struct State {
   u32 *queue_slot;
   i32 *queue_vertex;
   u32 *queue_degree;
-  i32 *spill;            // n vertices
-  u8 *bytes;             // of a relabeled graph: the level of each vertex, or DEEP,
-  i32 *deep;             // the level where that is DEEP,
-  i32 *parents;          // and the parent
+  i32 *spill;    // n vertices
+  u8 *bytes;     // of a relabeled graph: the level of each vertex, or DEEP,
+  i32 *deep;     // the level where that is DEEP,
+  i32 *parents;  // and the parent
 };
 
 /// Limits of a search, most of them for small levels.
 struct Limits {
-  i64 alone_edges;    // one block or cluster takes over a level of at most this many edges
-  i64 grid_edges;     // and gives back a level of more edges
-  i32 alone_room;     // vertices that the queue of one block holds
-  i32 pool;           // words of dynamic shared memory for lists and queues
-  i32 shared_words;   // words behind the pool for the map of one block
-  i32 unit;           // a unit of the queue is 2^unit edges where offsets have 64 bits
-  float push_cost;    // of an edge by push, in neighbors that a pull looks at
+  i64 alone_edges;   // one block or cluster takes over a level of at most this many edges
+  i64 grid_edges;    // and gives back a level of more edges
+  i32 alone_room;    // vertices that the queue of one block holds
+  i32 pool;          // words of dynamic shared memory for lists and queues
+  i32 shared_words;  // words behind the pool for the map of one block
+  i32 unit;          // a unit of the queue is 2^unit edges where offsets have 64 bits
+  float push_cost;   // of an edge by push, in neighbors that a pull looks at
 };
 
-// --- a search -------------------------------------------------------------------------------------
+// --- a search
+// -------------------------------------------------------------------------------------
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
@@ -193,8 +202,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *deep;
   Level *levels;
   i32 *parents;
-  u64 *control;    // the sums of this level
-  u64 base;        // QUEUED before this level
+  u64 *control;  // the sums of this level
+  u64 base;      // QUEUED before this level
 
   // shared memory: vertices that the block has found and not yet queued
   i32 *buffer;
@@ -203,13 +212,15 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   DEVICE Search(const Graph<Offset> &graph, const Query &query, const Answer<Offset, Level> &answer,
                 const State<Offset> &state, const Limits &limits, u64 *sums)
-      : active(graph.active), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr), out(graph.out_indices), in(graph.in_indices),
-        first(graph.first), old(graph.old), fixed(query.flags ? state.masked : graph.idle),
-        is_masked(query.flags != nullptr), is_directed(graph.in_indptr != graph.out_indptr), unit(limits.unit),
-        queue_begin(state.queue_begin), queue_slot(state.queue_slot), queue_vertex(state.queue_vertex),
-        queue_degree(state.queue_degree), spill(state.spill), spill_room(u32(graph.n)), bytes(state.bytes),
-        deep(state.deep), levels(answer.levels),
-        parents(PARENTS && graph.renumbered ? state.parents : answer.parents), control(sums), base(0) {}
+      : active(graph.active), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr),
+        out(graph.out_indices), in(graph.in_indices), first(graph.first), old(graph.old),
+        fixed(query.flags ? state.masked : graph.idle), is_masked(query.flags != nullptr),
+        is_directed(graph.in_indptr != graph.out_indptr), unit(limits.unit),
+        queue_begin(state.queue_begin), queue_slot(state.queue_slot),
+        queue_vertex(state.queue_vertex), queue_degree(state.queue_degree), spill(state.spill),
+        spill_room(u32(graph.n)), bytes(state.bytes), deep(state.deep), levels(answer.levels),
+        parents(PARENTS && graph.renumbered ? state.parents : answer.parents), control(sums),
+        base(0) {}
 
   DEVICE u32 units(u32 degree) const {
     if constexpr (PADDED) return u32((u64(degree) + (u64(1) << unit) - 1) >> unit);
@@ -229,9 +240,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
-  DEVICE bool is_fixed(i32 v) const {
-    return is_masked && (fixed[u32(v) / WARP] >> (v & 31) & 1);
-  }
+  DEVICE bool is_fixed(i32 v) const { return is_masked && (fixed[u32(v) / WARP] >> (v & 31) & 1); }
   /// Whether this thread is the one that sets the bit of v.
   DEVICE static bool sets(u32 *map, i32 v) {
     const u32 bit = 1u << (v & 31);
@@ -260,10 +269,12 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     const u32 degree = has ? u32(out_ptr[v + 1] - begin) : 0;
     const u32 mine = units(degree), slots = warp_inclusive_sum(mine);
     u64 place = 0;
-    if (lane() == WARP - 1) place = base + atomicAdd(&control[QUEUED], (u64(__popc(all)) << 32) | slots);
+    if (lane() == WARP - 1)
+      place = base + atomicAdd(&control[QUEUED], (u64(__popc(all)) << 32) | slots);
     place = shuffle(place, WARP - 1);
     if (has) {
-      write_entry(u32(place >> 32) + u32(__popc(all & lanes_before())), u32(place) + slots - mine, v, begin, degree);
+      write_entry(u32(place >> 32) + u32(__popc(all & lanes_before())), u32(place) + slots - mine,
+                  v, begin, degree);
     }
   }
 
@@ -323,7 +334,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 #pragma unroll
       for (u32 r = 0; r < R; ++r) {
         const u32 i = threadIdx.x * R + r;
-        if (i < all) write_entry(u32(*place >> 32) + i, slot, v[r], begin[r], u32(end[r] - begin[r]));
+        if (i < all)
+          write_entry(u32(*place >> 32) + i, slot, v[r], begin[r], u32(end[r] - begin[r]));
         slot += units(u32(end[r] - begin[r]));
       }
     }
@@ -336,7 +348,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   /// Edges of this lane to v[k] from from[k] (where `valid`) are followed: vertices not yet reached
   /// are, and are kept. The whole warp calls.
   template <int K>
-  DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K], const i32 (&from)[K]) const {
+  DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
+                     const i32 (&from)[K]) const {
     u32 open = 0, won = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -345,7 +358,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (!__any_sync(ALL_LANES, open != 0)) return;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      // What was loaded may be old: where many edges lead to few vertices, most bits are set by now.
+      // What was loaded may be old: where many edges lead to few vertices, most bits are set by
+      // now.
       const u32 now = open >> k & 1 ? load_relaxed(&map[u32(v[k]) / WARP]) : ~0u;
       if (!(now >> (v[k] & 31) & 1) && sets(map, v[k])) won |= 1u << k;
     }
@@ -370,8 +384,11 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (ahead >= most) return;
     const u32 begin_unit = units_first + u32(ahead);
     Slot edge = slot_of(begin_unit);
-    const Slot end = slot_of(begin_unit + least(share, most - u32(ahead))), last = slot_of(units_last);
-    u32 at = warp_partition_point(first_entry, last_entry, [&](u32 k) { return queue_slot[k] <= begin_unit; }) - 1;
+    const Slot end = slot_of(begin_unit + least(share, most - u32(ahead))),
+               last = slot_of(units_last);
+    u32 at = warp_partition_point(first_entry, last_entry, [&](u32 k) {
+      return queue_slot[k] <= begin_unit;
+    }) - 1;
     while (edge < end) {
       // A lane an entry; the last lane tells where the entry before it ends.
       const u32 entry = at + u32(lane());

@@ -3,38 +3,39 @@
 //
 // A level is a chain: the queue's vertex, the bounds of its row, the row, the map. What it costs
 // besides is instructions, each fetched anew at every level: so the code of a level is short, and
-// whatever is rare stands apart. A thread follows a row to its end; rows too long for that wait in a
-// list, for the block together or, where they are many, for the grid.
+// whatever is rare stands apart. A thread follows a row to its end; rows too long for that wait in
+// a list, for the block together or, where they are many, for the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr u32 ALONE_LONG_EDGES = 2048;  // of longer rows that the block follows: with more the grid is quicker
+constexpr u32 ALONE_LONG_EDGES =
+    2048;  // of longer rows that the block follows: with more the grid is quicker
 
 /// What the threads of the block add up in a level; three of them, used in turn.
 struct AloneCounts {
-  u32 count;             // vertices found
-  u32 edges, into;       // of the level at work
+  u32 count;        // vertices found
+  u32 edges, into;  // of the level at work
   u32 long_rows, long_edges;
 };
 
 /// What block 0 hands over after its levels.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;          // the turn after which to stop, once the host wishes it
-  u32 long_rows;      // of the level that is not finished: they are for the grid
+  u32 stops;            // the turn after which to stop, once the host wishes it
+  u32 long_rows;        // of the level that is not finished: they are for the grid
   u64 frontier, edges;  // of that level
-  u64 reached, into;  // vertices found; edges into those of them that are not in the last queue
+  u64 reached, into;    // vertices found; edges into those of them that are not in the last queue
 };
 
 /// Shared memory for that, in addition to the queue.
 struct AloneMemory {
   AloneCounts *counts;  // 3
   AloneState *state;
-  i32 *long_list;       // ALONE_LONG vertices
-  u32 *ends;            // where their rows end, one after the other
+  i32 *long_list;  // ALONE_LONG vertices
+  u32 *ends;       // where their rows end, one after the other
 };
 
 /// The levels that one block or one cluster walks.
@@ -49,15 +50,17 @@ struct Span {
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;             // of reached vertices; if IN_SHARED in shared memory, and vertices never to be reached are set
-  i32 *queue;           // shared: 2 x room vertices
+  u32 *map;  // of reached vertices; if IN_SHARED in shared memory, and vertices never to be reached
+             // are set
+  i32 *queue;  // shared: 2 x room vertices
   AloneMemory memory;
-  u32 *scratch;         // shared: WARP + 1
+  u32 *scratch;  // shared: WARP + 1
   u32 room;
-  u32 place;            // behind the queue in global memory, where vertices without room go
+  u32 place;  // behind the queue in global memory, where vertices without room go
 
   /// Keeps v[k] of each lane, where `won` says so, for the next level; the whole warp calls.
-  template <int K> DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
+  template <int K>
+  DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -158,7 +161,8 @@ template <class S, bool IN_SHARED> struct Alone {
 
   /// Appends the long rows that are left and the `count` vertices found, of level `level`, to the
   /// queue in global memory, from `units` on; the units at the ends of both.
-  DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units, u64 *into) const {
+  DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
+                   u64 *into) const {
     units_long = units;
 #pragma unroll 1
     for (u32 first = 0; first < long_rows + count; first += BFS_THREADS) {
@@ -186,10 +190,12 @@ template <class S, bool IN_SHARED> struct Alone {
 
   /// Walks level after level until one is empty, too large, or the last. What that comes to is in
   /// `memory.state`. Only block 0 calls.
-  DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag, const Records &trace) const {
+  DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
+                          const Records &trace) const {
     AloneState &own = *memory.state;
     take(global_map, words, span);
-    u32 level = span.level, count = span.last - span.first, turn = 0, long_rows = 0, frontier = 0, reached = 0;
+    u32 level = span.level, count = span.last - span.first, turn = 0, long_rows = 0, frontier = 0,
+        reached = 0;
     u64 into = 0, began = 0;
     AloneCounts *mine = memory.counts;
 #pragma unroll 1
@@ -206,7 +212,8 @@ template <class S, bool IN_SHARED> struct Alone {
       if (turn) into += search.is_directed ? mine->into : mine->edges;
       long_rows = mine->long_rows;
       if (long_rows) {
-        if (turn && (long_rows > ALONE_LONG || mine->long_edges > least(span.most, ALONE_LONG_EDGES))) {
+        if (turn &&
+            (long_rows > ALONE_LONG || mine->long_edges > least(span.most, ALONE_LONG_EDGES))) {
           count = mine->count;
           ++turn;
           break;
@@ -221,12 +228,15 @@ template <class S, bool IN_SHARED> struct Alone {
         if (trace.room) trace.add(span.records + turn, BY_PUSH_ALONE, frontier, mine->edges, began);
       }
       ++level, ++turn;
-      if (!count || count > room || mine->edges > span.most || i64(level) >= span.limit || own.stops == turn) break;
+      if (!count || count > room || mine->edges > span.most || i64(level) >= span.limit ||
+          own.stops == turn)
+        break;
       if (span.is_one_byte && level > DEEP) break;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-      own = AloneState{count, level, turn, u32(own.stops == turn), long_rows, frontier, mine->edges, reached, into};
+      own = AloneState{count,       level,   turn, u32(own.stops == turn), long_rows, frontier,
+                       mine->edges, reached, into};
     }
     if constexpr (IN_SHARED) {
       for (i64 word = threadIdx.x; word < words; word += BFS_THREADS) {

@@ -6,12 +6,12 @@
 // tests what it has received, reads the rows of what is new, and sends their ends. With them goes a
 // letter to each block, of what all must know to decide alike; then the cluster meets.
 //
-// One thread follows the row of a new vertex if the row is short. Longer rows wait in a list until the
-// block has processed all received ends. Then the threads of the block share the edges evenly.
+// One thread follows the row of a new vertex if the row is short. Longer rows wait in a list until
+// the block has processed all received ends. Then the threads of the block share the edges evenly.
 //
-// A level fails if a block has more long rows, or more edges in long rows, than the limits below, or if a
-// box overflows. The vertices of a failed level are queued, the ends they sent are ignored, and the grid
-// repeats the level.
+// A level fails if a block has more long rows, or more edges in long rows, than the limits below,
+// or if a box overflows. The vertices of a failed level are queued, the ends they sent are ignored,
+// and the grid repeats the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -45,12 +45,12 @@ template <class S, int SIZE> struct Together {
   u32 *map;         // shared: of reached vertices that this block owns, and those never to be
   Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
   i32 *boxes;       // dynamic shared: ends, of even and odd levels, from each block; then whence
-  u32 *sent;        // shared: ends sent to each block; vertices found; failure flag; number of long rows
-  i32 *long_list;   // shared: at most CLUSTER_LONG vertices with long rows
-  u32 *ends;        // shared: inclusive prefix sums of their degrees
-  u32 *scratch;     // shared: WARP + 1 words for a block scan
-  u32 room;         // of a box
-  u32 rank;         // of this block
+  u32 *sent;  // shared: ends sent to each block; vertices found; failure flag; number of long rows
+  i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
+  u32 *ends;       // shared: inclusive prefix sums of their degrees
+  u32 *scratch;    // shared: WARP + 1 words for a block scan
+  u32 room;        // of a box
+  u32 rank;        // of this block
 
   /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
@@ -80,7 +80,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// For each lane that `has` a vertex v, sends the ends of v's edges, or lists v if its row is long.
+  /// For each lane that `has` a vertex v, sends the ends of v's edges, or lists v if its row is
+  /// long.
   DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
     constexpr int K = 4;
     if (!has) return;
@@ -105,7 +106,8 @@ template <class S, int SIZE> struct Together {
     u32 degree = 0, edges;
     if (threadIdx.x < listed) {
       const i32 v = long_list[threadIdx.x];
-      degree = u32(least(search.out_ptr[v + 1] - search.out_ptr[v], Offset(CLUSTER_LONG_EDGES + 1)));
+      degree =
+          u32(least(search.out_ptr[v + 1] - search.out_ptr[v], Offset(CLUSTER_LONG_EDGES + 1)));
     }
     const u32 before = block_exclusive_sum(degree, scratch, edges);
     if (threadIdx.x < listed) ends[threadIdx.x] = before + degree;
@@ -118,7 +120,8 @@ template <class S, int SIZE> struct Together {
     for (u32 edge = threadIdx.x; edge < edges; edge += BFS_THREADS) {
       const u32 row = upper_bound<u32, u32>(ends, 0, rows, edge);
       const i32 from = long_list[row];
-      const i32 u[1] = {search.out[search.out_ptr[from] + Offset(edge - (row ? ends[row - 1] : 0))]};
+      const i32 u[1] = {
+          search.out[search.out_ptr[from] + Offset(edge - (row ? ends[row - 1] : 0))]};
       send<1>(u, from, box);
     }
   }
@@ -136,7 +139,8 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Tests the ends received: the new ones are settled at `level` and followed, or queued.
-  DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next, u64 &into) const {
+  DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
+                   u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
 #pragma unroll 1
@@ -174,8 +178,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Follows the long rows of a level, then sends this block's letter to all blocks. Lane k returns the
-  /// letter from block k. All threads call.
+  /// Follows the long rows of a level, then sends this block's letter to all blocks. Lane k returns
+  /// the letter from block k. All threads call.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];
@@ -189,7 +193,8 @@ template <class S, int SIZE> struct Together {
       stops = __any_sync(ALL_LANES, stops);
       const u32 flags = (fails ? FAILS : 0) | (stops ? WISHES_TO_STOP : 0);
       if (lane() < SIZE) {
-        *in_block<SIZE>(at + rank, u32(lane())) = Letter{least(ends, room), edges, sent[FOUND_HERE], flags};
+        *in_block<SIZE>(at + rank, u32(lane())) =
+            Letter{least(ends, room), edges, sent[FOUND_HERE], flags};
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
@@ -202,7 +207,8 @@ template <class S, int SIZE> struct Together {
   /// By all blocks of the cluster: from the entries first..last - 1 of the queue in global memory,
   /// level after level, until one is empty, too large, or the last; that one is queued. If the
   /// first level fails, the queue is as before.
-  DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag, const Records &trace) const {
+  DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
+                     const Records &trace) const {
     const u32 first = span.first, last = span.last;
     for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
       const u32 word = word_of(turn);
@@ -218,7 +224,8 @@ template <class S, int SIZE> struct Together {
 #pragma unroll 1
     for (u32 turn = 0;; ++turn) {
       const u32 parity = turn & 1;
-      i32 *const next = boxes + parity * SIZE * room, *const now = boxes + (parity ^ 1) * SIZE * room;
+      i32 *const next = boxes + parity * SIZE * room, *const now =
+                                                          boxes + (parity ^ 1) * SIZE * room;
       const Letter before = letter;
       if (is_one && trace.room) began = nanoseconds();
       if (turn == 0) {
@@ -233,7 +240,8 @@ template <class S, int SIZE> struct Together {
         look(end.level, before, now, follows, next, into);
       }
       letter = exchange(letters + parity * SIZE, next, is_one && flag.is_up());
-      const u32 edges = warp_sum(letter.edges), found = turn ? warp_sum(letter.found) : last - first;
+      const u32 edges = warp_sum(letter.edges),
+                found = turn ? warp_sum(letter.found) : last - first;
       end.stops |= __any_sync(ALL_LANES, letter.flags & WISHES_TO_STOP) != 0;
       if (turn) end.reached += found;
       if (!follows || !found) break;
@@ -242,15 +250,17 @@ template <class S, int SIZE> struct Together {
         if (turn) give_back(before, now);
         break;
       }
-      if (is_one && trace.room) trace.add(span.records + end.records, BY_PUSH_ALONE, found, edges, began);
+      if (is_one && trace.room)
+        trace.add(span.records + end.records, BY_PUSH_ALONE, found, edges, began);
       if (turn) end.into += edges;
       ++end.records, ++end.level;
       follows = edges <= span.most && i64(end.level) < span.limit && !end.stops &&
-          !(span.is_one_byte && end.level > DEEP);
+                !(span.is_one_byte && end.level > DEEP);
     }
     for (u32 turn = threadIdx.x; turn * SIZE < words; turn += BFS_THREADS) {
       const u32 word = word_of(turn);
-      if (word < words) global_map[word] |= map[turn] & (search.is_masked ? ~search.fixed[word] : ~0u);
+      if (word < words)
+        global_map[word] |= map[turn] & (search.is_masked ? ~search.fixed[word] : ~0u);
     }
     if (search.is_directed && search.in_ptr) {
       into = warp_sum(into);

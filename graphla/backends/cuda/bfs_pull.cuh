@@ -1,4 +1,5 @@
-// A level of a breadth-first search by pull: each vertex not yet reached looks for a neighbor that is.
+// A level of a breadth-first search by pull: each vertex not yet reached looks for a neighbor that
+// is.
 //
 // What is tested is the map of all reached vertices, not the frontier: a vertex with a neighbor
 // that was reached before the last level would itself have been reached by now. (All levels are
@@ -25,17 +26,17 @@ template <class S> struct Pull {
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;        // vertices that are not reached get the byte that says so
-  bool queues;       // those that are found are kept for the queue
-  i32 chunk;         // words of the map that a warp takes at a time: 4, or 32 where few are open
-  u32 several;       // vertices from this one on have one neighbor at most
-  i32 *list;         // shared: of this warp,
-  int room;          // PULL_GROUP or more
-  i32 *far;          // shared: PULL_FAR
-  u32 *far_count;    // shared
+  bool marks;      // vertices that are not reached get the byte that says so
+  bool queues;     // those that are found are kept for the queue
+  i32 chunk;       // words of the map that a warp takes at a time: 4, or 32 where few are open
+  u32 several;     // vertices from this one on have one neighbor at most
+  i32 *list;       // shared: of this warp,
+  int room;        // PULL_GROUP or more
+  i32 *far;        // shared: PULL_FAR
+  u32 *far_count;  // shared
 
-  static constexpr int NEAR = 8;      // entries that a lane looks at by itself
-  static constexpr int LONG = 128;    // entries from which a row is the whole block's
+  static constexpr int NEAR = 8;    // entries that a lane looks at by itself
+  static constexpr int LONG = 128;  // entries from which a row is the whole block's
 
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
@@ -202,7 +203,8 @@ template <class S> struct Pull {
       }
     }
     __syncthreads();
-    for (Slot first = Slot(warp_in_block() * K * WARP); first < ends[count - 1]; first += BFS_THREADS * K) {
+    for (Slot first = Slot(warp_in_block() * K * WARP); first < ends[count - 1];
+         first += BFS_THREADS * K) {
       i32 u[K];
       int row[K];
 #pragma unroll
@@ -231,9 +233,10 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Peeks for the vertices of words sub..sub + 3 of the chunk: base, base + apart ..., of which lane
-  /// sub + k holds `closed` and takes `found`; lists those that miss.
-  DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed, Sums &sums) const {
+  /// Peeks for the vertices of words sub..sub + 3 of the chunk: base, base + apart ..., of which
+  /// lane sub + k holds `closed` and takes `found`; lists those that miss.
+  DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
+                   Sums &sums) const {
     i32 u[PULL_WORDS];
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
@@ -270,7 +273,8 @@ template <class S> struct Pull {
   }
 
   DEVICE void operator()(Sums &sums) const {
-    const u32 words = u32((search.active + WARP - 1) / WARP), stride = u32(S::warps_in_grid() * chunk);
+    const u32 words = u32((search.active + WARP - 1) / WARP),
+              stride = u32(S::warps_in_grid() * chunk);
     // Where all warps have no more than one chunk its words lie far apart: hubs stand side by side.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
@@ -320,7 +324,8 @@ template <class S> struct Pull {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {
       const u32 v = (base + u32(sub + k) * apart) * WARP + lane();
-      if (!(shuffle(reached, sub + k) >> lane() & 1) && v < u32(search.active)) search.bytes[v] = u8(UNREACHED);
+      if (!(shuffle(reached, sub + k) >> lane() & 1) && v < u32(search.active))
+        search.bytes[v] = u8(UNREACHED);
     }
   }
 };

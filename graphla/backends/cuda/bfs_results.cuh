@@ -65,7 +65,8 @@ template <class S, class Level> struct Results {
     i32 parent[S::HAS_PARENTS ? TOGETHER : 1];
     if constexpr (S::HAS_PARENTS) {
 #pragma unroll
-      for (int k = 0; k < TOGETHER; ++k) parent[k] = level[k] != UNREACHED ? search.parents[id[k]] : 0;
+      for (int k = 0; k < TOGETHER; ++k)
+        parent[k] = level[k] != UNREACHED ? search.parents[id[k]] : 0;
     }
 #pragma unroll
     for (int k = 0; k < TOGETHER; ++k) {
@@ -85,7 +86,8 @@ template <class S, class Level> struct Results {
 DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   const i64 words = (n + WARP - 1) / WARP;
   const i64 warps = i64(gridDim.x) * BFS_WARPS;
-  for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < words; base += warps * WARP) {
+  for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < words;
+       base += warps * WARP) {
     const i64 word = base + lane();
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
@@ -110,7 +112,8 @@ DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
   const Level *const levels = answer.levels;
   const bool *const present = answer.present, by_columns = answer.by_columns;
   const i64 warps = threads_in_grid() / WARP;
-  for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < n; base += warps * WARP) {
+  for (i64 base = (i64(warp_in_block()) * gridDim.x + blockIdx.x) * WARP; base < n;
+       base += warps * WARP) {
     const i64 v = base + lane();
     const bool is_here = v < n && present[v];
     const i32 mine = is_here ? i32(levels[v]) : 0;

@@ -1,5 +1,5 @@
-// Breadth-first search of a small graph: the whole traversal by one cluster of blocks, each of which
-// has all maps of the vertices in its shared memory.
+// Breadth-first search of a small graph: the whole traversal by one cluster of blocks, each of
+// which has all maps of the vertices in its shared memory.
 #include "bfs_small.cuh"
 
 namespace graphla {
@@ -20,8 +20,8 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   u32 level = 0;
   u32 count = 0, edges = 0;  // vertices of the frontier, and edges out of them
   u32 reached = 0;
-  u32 left = 0, into_left;   // vertices that are not reached yet, and edges into them
-  u32 open = 0, hits = 0;    // what the last pull looked at and found: see looks_of_pull
+  u32 left = 0, into_left;  // vertices that are not reached yet, and edges into them
+  u32 open = 0, hits = 0;   // what the last pull looked at and found: see looks_of_pull
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE bool is_one_byte() const { return sizeof(Level) == 1 && answer.levels; }
@@ -60,14 +60,15 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   }
 
   DEVICE bool is_over() const {
-    return !count || !left || i64(level) >= query.limit || sum.stops || (is_one_byte() && level > DEEP);
+    return !count || !left || i64(level) >= query.limit || sum.stops ||
+           (is_one_byte() && level > DEEP);
   }
 
   DEVICE bool is_pull_cheaper() const {
     if (query.direction != EITHER || !graph.in_indptr) return query.direction == PULLS;
     const float push = float(edges) * push_cost, most = float(into_left);
     return push > float(left) &&
-        push > looks_of_pull(float(left), most, 1 - most / float(all), float(open), float(hits));
+           push > looks_of_pull(float(left), most, 1 - most / float(all), float(open), float(hits));
   }
 
   /// Finds the vertices of the next level.
@@ -93,7 +94,10 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   DEVICE void tell(const Launch &launch) const {
     if (!is_leader()) return;
     const bool is_too_deep = is_one_byte() && count && level > DEEP;
-    tell_host(launch, HOST_STATUS, sum.stops ? u32(STOPPED) : is_too_deep ? u32(TOO_DEEP) : u32(FINISHED));
+    tell_host(launch, HOST_STATUS,
+              sum.stops     ? u32(STOPPED)
+              : is_too_deep ? u32(TOO_DEEP)
+                            : u32(FINISHED));
     tell_host(launch, HOST_RESULTS, count || !level ? level : level - 1);
     tell_host(launch, HOST_RESULTS + 1, reached);
     tell_host(launch, HOST_RESULTS + 2, u32(least(i64(level) + 1, trace.room)));
@@ -103,8 +107,8 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
 /// For graphs of fewer than 2^31 edges, with rows of fewer than 2^28.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1) CLUSTER(CLUSTER)
-search_small(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Level> answer, SmallLimits limits,
-             Records records) {
+    search_small(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Level> answer,
+                 SmallLimits limits, Records records) {
   typedef Small<Offset, Level, PARENTS, CLUSTER, THREADS> S;
   SHARED_BYTES(bytes);
   SHARED(i32, far, SMALL_FAR);
@@ -114,9 +118,16 @@ search_small(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Lev
   SHARED(u32, far_end, SMALL_FAR);
   SHARED(u32, scratch, WARP + 1);
   SHARED(u32, totals, 12);
-  const SmallMemory memory{far, far_by, far_begin, far_end, row_by, scratch, totals, &totals[10], &totals[11]};
+  const SmallMemory memory{far,     far_by, far_begin,   far_end,    row_by,
+                           scratch, totals, &totals[10], &totals[11]};
   SmallCourse<S, Offset, Level, CLUSTER, THREADS> course{
-      S(graph, answer, limits, bytes, memory), graph, query, answer, records, StopFlag(launch), limits.push_cost,
+      S(graph, answer, limits, bytes, memory),
+      graph,
+      query,
+      answer,
+      records,
+      StopFlag(launch),
+      limits.push_cost,
       graph.in_indptr ? u32(graph.in_indptr[graph.active]) : 0};
   course.run();
   course.tell(launch);

@@ -1,17 +1,18 @@
 // Breadth-first search of a small graph by one cluster of blocks: the steps of a level.
 //
-// Every block has all maps of the vertices in its own shared memory. So a block tests without a request
-// to L2 whether a vertex is new, and blocks meet at the barrier of a cluster. Invariants, between two
-// levels, in every block:
+// Every block has all maps of the vertices in its own shared memory. So a block tests without a
+// request to L2 whether a vertex is new, and blocks meet at the barrier of a cluster. Invariants,
+// between two levels, in every block:
 // - bit v of `seen` is set where v is reached, and of `front` where v's level is `level`;
 // - `mine`, what the block finds in the current level, is 0, and so are `after` and `inbox`.
 // The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
-// Push: each block takes some bits of each word of the frontier, and an equal part of each row of a hub,
-// and follows their edges. It sends what it finds to the owners' inboxes. If that may be much, the owners
-// fetch it instead, after the cluster has met. Pull: the vertices of an owner that are not reached look
-// for a neighbor that is. Either way the owner settles the new vertices, and puts them into `after`, the
-// next frontier, of all blocks, together with its sums. Then the cluster meets.
+// Push: each block takes some bits of each word of the frontier, and an equal part of each row of a
+// hub, and follows their edges. It sends what it finds to the owners' inboxes. If that may be much,
+// the owners fetch it instead, after the cluster has met. Pull: the vertices of an owner that are
+// not reached look for a neighbor that is. Either way the owner settles the new vertices, and puts
+// them into `after`, the next frontier, of all blocks, together with its sums. Then the cluster
+// meets.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -43,13 +44,13 @@ struct SmallLimits {
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
 struct SmallMemory {
-  i32 *far;              // their vertices
-  i32 *far_by;           // the neighbor that a pull has found, or -1
-  u32 *far_begin;        // their first entries
-  u32 *far_end;          // their lengths; then where they end in the run of all rows
-  i32 *row_by;           // a thread each: as far_by, for rows that a warp reads
-  u32 *scratch;          // WARP + 1, for a block scan
-  u32 *totals;           // 5 of even and 5 of odd levels
+  i32 *far;        // their vertices
+  i32 *far_by;     // the neighbor that a pull has found, or -1
+  u32 *far_begin;  // their first entries
+  u32 *far_end;    // their lengths; then where they end in the run of all rows
+  i32 *row_by;     // a thread each: as far_by, for rows that a warp reads
+  u32 *scratch;    // WARP + 1, for a block scan
+  u32 *totals;     // 5 of even and 5 of odd levels
   u32 *far_count, *listed;
 };
 
@@ -70,22 +71,23 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   SmallSums *sums;  // of even and of odd levels, one from each block
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;       // of the block's own words: vertices never to be reached
-  u32 *inbox;       // of the same words: what is new
-  i32 *list;        // vertices: one list of the block, or one of each warp
+  u32 *fixed;  // of the block's own words: vertices never to be reached
+  u32 *inbox;  // of the same words: what is new
+  i32 *list;   // vertices: one list of the block, or one of each warp
   u32 room, words;
-  u32 stride;       // words of one owner, an odd number
+  u32 stride;  // words of one owner, an odd number
   u32 rank;
-  u32 hub_words;    // words of vertices whose rows all blocks follow together
+  u32 hub_words;  // words of vertices whose rows all blocks follow together
   SmallMemory memory;
 
-  DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer, const SmallLimits &limits,
-               unsigned char *bytes, const SmallMemory &shared)
-      : active(u32(graph.active)), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr), out(graph.out_indices), in(graph.in_indices),
-        first(graph.first), old(graph.old), several(u32(graph.several)), is_directed(graph.in_indptr != graph.out_indptr),
+  DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,
+               const SmallLimits &limits, unsigned char *bytes, const SmallMemory &shared)
+      : active(u32(graph.active)), out_ptr(graph.out_indptr), in_ptr(graph.in_indptr),
+        out(graph.out_indices), in(graph.in_indices), first(graph.first), old(graph.old),
+        several(u32(graph.several)), is_directed(graph.in_indptr != graph.out_indptr),
         levels(answer.levels), parents(answer.parents), room(u32(limits.room)),
-        words(u32((graph.n + WARP - 1) / WARP)), stride(((words + SIZE - 1) / SIZE) | 1), rank(blockIdx.x),
-        hub_words(u32(limits.hubs) / WARP), memory(shared) {
+        words(u32((graph.n + WARP - 1) / WARP)), stride(((words + SIZE - 1) / SIZE) | 1),
+        rank(blockIdx.x), hub_words(u32(limits.hubs) / WARP), memory(shared) {
     sums = (SmallSums *)bytes;
     seen = (u32 *)(sums + 2 * SIZE);
     mine = seen + all_words();
@@ -98,7 +100,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   DEVICE u32 place_of(u32 word) const { return word % SIZE * stride + word / SIZE; }
   DEVICE u32 all_words() const { return SIZE * stride; }
-  DEVICE bool has(const u32 *map, i32 v) const { return map[place_of(u32(v) / WARP)] >> (v & 31) & 1; }
+  DEVICE bool has(const u32 *map, i32 v) const {
+    return map[place_of(u32(v) / WARP)] >> (v & 31) & 1;
+  }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
 
   /// The words that a warp has of those that the block owns: begin..end - 1.
@@ -112,13 +116,16 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const word = &mine[place_of(u32(v) / WARP)];
     const u32 bit = 1u << (v & 31);
     if (load_relaxed(word) & bit || atomicOr(word, bit) & bit) return;
-    if constexpr (PARENTS) store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may do so, too
+    if constexpr (PARENTS)
+      store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may do so, too
   }
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane, entry).
-  template <class Visit> DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
+  /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane,
+  /// entry).
+  template <class Visit>
+  DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
@@ -148,7 +155,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
     const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
-    memory.far[at] = v, memory.far_begin[at] = begin, memory.far_end[at] = length, memory.far_by[at] = -1;
+    memory.far[at] = v, memory.far_begin[at] = begin, memory.far_end[at] = length,
+    memory.far_by[at] = -1;
     return true;
   }
 
@@ -162,7 +170,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     const u32 length = threadIdx.x < rows ? memory.far_end[threadIdx.x] : 0;
     u32 total;
     const u32 ahead = block_exclusive_sum(length, memory.scratch, total);
-    if (threadIdx.x < rows) memory.far_end[threadIdx.x] = ahead + length, memory.far_begin[threadIdx.x] -= ahead;
+    if (threadIdx.x < rows)
+      memory.far_end[threadIdx.x] = ahead + length, memory.far_begin[threadIdx.x] -= ahead;
     __syncthreads();
     if (threadIdx.x == 0) *memory.far_count = 0;
 #pragma unroll 1
@@ -173,7 +182,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       for (int k = 0; k < K; ++k) {
         const u32 e = from + u32(k * WARP + lane());
         row[k] = e < total ? upper_bound<u32, u32>(memory.far_end, 0, rows, e) : 0;
-        u[k] = e < total && load_relaxed(&memory.far_by[row[k]]) < 0 ? entries[memory.far_begin[row[k]] + e] : -1;
+        u[k] = e < total && load_relaxed(&memory.far_by[row[k]]) < 0
+                   ? entries[memory.far_begin[row[k]] + e]
+                   : -1;
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
@@ -200,7 +211,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
       const u32 word = base + u32(lane());
       u32 bits = word < end ? front[place_of(word)] & share_of(word) : 0;
-      const u32 count = u32(__popc(bits)), through = warp_inclusive_sum(count), total = shuffle(through, WARP - 1);
+      const u32 count = u32(__popc(bits)), through = warp_inclusive_sum(count),
+                total = shuffle(through, WARP - 1);
       if (!total) continue;
       u32 at = 0;
       if (lane() == 0) at = atomicAdd(memory.listed, total);
@@ -252,8 +264,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- pull -------------------------------------------------------------------------------------
 
-  /// Vertices of the warp's list: 8 entries of each row, 8 more of those that miss, and what is left
-  /// of 32 rows at a time as one run; but the longest wait for the block.
+  /// Vertices of the warp's list: 8 entries of each row, 8 more of those that miss, and what is
+  /// left of 32 rows at a time as one run; but the longest wait for the block.
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -297,7 +309,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 i = u32(lane()); i - u32(lane()) < count; i += WARP) {
       const i32 v = i < count ? vertices[i] : 0;
       u32 begin = 0, length = 0;
-      if (i < count) begin = start_of(u32(in_ptr[v])) + 2 * NEAR, length = u32(in_ptr[v + 1]) - begin;
+      if (i < count)
+        begin = start_of(u32(in_ptr[v])) + 2 * NEAR, length = u32(in_ptr[v + 1]) - begin;
       if (length >= SMALL_REST && waits(v, begin, length)) length = 0;
       by[lane()] = -1;
       __syncwarp();
@@ -352,14 +365,15 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     const u32 rows = read_far(in, [&](u32 row, i32 u) {
       if (has(seen, u)) store_relaxed(&memory.far_by[row], u);
     });
-    if (threadIdx.x < rows && memory.far_by[threadIdx.x] >= 0) find(memory.far[threadIdx.x], memory.far_by[threadIdx.x]);
+    if (threadIdx.x < rows && memory.far_by[threadIdx.x] >= 0)
+      find(memory.far[threadIdx.x], memory.far_by[threadIdx.x]);
     __syncthreads();
   }
 
   // --- what is new ------------------------------------------------------------------------------
 
-  /// What the block has found goes to the owners' inboxes; then nobody knows it but they. `front` is
-  /// not read again: it becomes `after`.
+  /// What the block has found goes to the owners' inboxes; then nobody knows it but they. `front`
+  /// is not read again: it becomes `after`.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       front[i] = 0;
@@ -374,7 +388,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
-    for (u32 block = 0; block < SIZE; ++block) bits |= in_block<SIZE>(mine, block)[rank * stride + at];
+    for (u32 block = 0; block < SIZE; ++block)
+      bits |= in_block<SIZE>(mine, block)[rank * stride + at];
     return bits;
   }
 
@@ -389,7 +404,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       inbox[at] = bits;
       if (!bits) continue;
 #pragma unroll 4
-      for (u32 block = 0; block < SIZE; ++block) in_block<SIZE>(after, block)[rank * stride + at] = bits;
+      for (u32 block = 0; block < SIZE; ++block)
+        in_block<SIZE>(after, block)[rank * stride + at] = bits;
     }
     __syncthreads();
     settle(inbox, level, sum);
@@ -441,7 +457,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   /// Adds up what each thread has, and gives it to all blocks; then the cluster meets.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
-    const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left, sum.stops};
+    const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
+                        sum.stops};
 #pragma unroll
     for (int k = 0; k < 5; ++k) {
       const u32 total = warp_sum(all[k]);
@@ -449,17 +466,20 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
     __syncthreads();
     if (threadIdx.x < SIZE) {
-      *in_block<SIZE>(sums + parity * SIZE + rank, threadIdx.x) = SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
+      *in_block<SIZE>(sums + parity * SIZE + rank, threadIdx.x) =
+          SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
     }
     cluster_meet<SIZE>();
-    if (threadIdx.x < 5) mine[threadIdx.x] = 0;  // until they are used again all blocks meet once more
+    if (threadIdx.x < 5)
+      mine[threadIdx.x] = 0;  // until they are used again all blocks meet once more
   }
 
   /// The sums of all blocks, to every thread.
   DEVICE SmallSums receive(u32 parity) const {
     SmallSums sum{};
     if (lane() < SIZE) sum = sums[parity * SIZE + lane()];
-    return {warp_sum(sum.found), warp_sum(sum.out), warp_sum(sum.into), warp_sum(sum.left), warp_sum(sum.stops)};
+    return {warp_sum(sum.found), warp_sum(sum.out), warp_sum(sum.into), warp_sum(sum.left),
+            warp_sum(sum.stops)};
   }
 
   /// `after` becomes the frontier; what it holds is reached.
@@ -513,8 +533,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple of
-  /// 4 bytes.
+  /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple
+  /// of 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

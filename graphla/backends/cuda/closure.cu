@@ -29,8 +29,9 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;   // rounds at most
-  u64 *state;  // shared: what the lists hold (see `look`); then what block 0 tells when it was alone
+  u32 turns;  // rounds at most
+  u64 *
+      state;  // shared: what the lists hold (see `look`); then what block 0 tells when it was alone
   i64 *leads;  // shared, of thread 0: the clock at which it looks up the host's wish; records
 
   u32 rounds = 0;
@@ -224,8 +225,8 @@ template <class Work> struct Course {
 
 /// How a closure runs.
 struct Plan {
-  double delta;     // the width of a bucket
-  u32 turns;        // most rounds
+  double delta;  // the width of a bucket
+  u32 turns;     // most rounds
   Limits limits;
   Records records;
 };
@@ -253,9 +254,9 @@ template <class Work> DEVICE void report(const Course<Work> &course, const Launc
 
 template <class Op, class Offset, class A, int KEPT_A, class T, int HOW, bool PARENTS, bool MASKED>
 __global__ void __launch_bounds__(BLOCK, 1)
-close_over(Launch launch, Csr<Offset, A> graph, Mask mask,
-           Starts<T> x, State state, Waiting<typename Bits<sizeof(Offset)>::type> waiting, Plan plan,
-           Results<T> results) {
+    close_over(Launch launch, Csr<Offset, A> graph, Mask mask, Starts<T> x, State state,
+               Waiting<typename Bits<sizeof(Offset)>::type> waiting, Plan plan,
+               Results<T> results) {
   typedef Closing<Op, Offset, A, KEPT_A, HOW, PARENTS, MASKED> Work;
   typedef typename Work::Cells Cells;
   typedef typename Work::Key Key;
@@ -270,11 +271,18 @@ close_over(Launch launch, Csr<Offset, A> graph, Mask mask,
   const i32 *__restrict__ indices = graph.indices;
   const int mine = 2 * WARP * warp_in_block();
   const Held<Key> held{held_ids, held_rows, held_counts, gathered_ids + mine, gathered_keys + mine};
-  Work work{{indptr, waiting, launch.control, held, plan.limits.held}, indices, Values<typename Op::A, A, KEPT_A>(graph.values),
-            mask.flags, mask.complement, Cells(state.cells, state.codes), (Key *)state.before, state.parents,
+  Work work{{indptr, waiting, launch.control, held, plan.limits.held},
+            indices,
+            Values<typename Op::A, A, KEPT_A>(graph.values),
+            mask.flags,
+            mask.complement,
+            Cells(state.cells, state.codes),
+            (Key *)state.before,
+            state.parents,
             plan.limits};
   Grid grid(launch);
-  Course<Work> course{work, grid, launch.host, launch.patience, plan.records, plan.delta, plan.turns, totals, leads};
+  Course<Work> course{work,       grid,   launch.host, launch.patience, plan.records, plan.delta,
+                      plan.turns, totals, leads};
   course.begin(x);
   course.run(x);
   work.write_out(results.values, results.present);

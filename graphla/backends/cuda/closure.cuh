@@ -95,7 +95,7 @@ struct Closing {
   /// The edges of a batch, from vertices of the keys `from`; for parents, from the vertices `of`.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
-    const i32 (&o)[SLOTS] = batch.o;
+    const i32(&o)[SLOTS] = batch.o;
     u32 there = batch.there;
     Key key[SLOTS];
     typename Cells::Seen seen[SLOTS];
@@ -158,8 +158,7 @@ struct Closing {
     if (!__any_sync(ALL_LANES, is_new | is_unstamped)) return;
     if (lists.is_fused && !IS_LONG)
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
-    else
-      lists.gather(o, key, is_new, is_unstamped);
+    else lists.gather(o, key, is_new, is_unstamped);
   }
   /// Short rows `first`, first + stride ... before `count`, TEAM threads each: of the list of all,
   /// or of those that the block holds. Whole warps call.
@@ -266,7 +265,8 @@ struct Closing {
   }
   /// The last of `count` ascending keys that is at most `key`; the first key is. All lanes call.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
-    return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) - 1;
+    return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
+           1;
   }
 
   // --- steps -----------------------------------------------------------------------------------
@@ -275,7 +275,8 @@ struct Closing {
   /// step, then rounds over what the block holds, `most` at most; if it is alone, until that is too
   /// much for it, something goes to the lists of all, or `is_unwanted`. How many rounds it were.
   template <class Unwanted>
-  DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most, Unwanted is_unwanted) {
+  DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
+                       Unwanted is_unwanted) {
     const u32 blocks = is_alone ? 1 : gridDim.x, block = is_alone ? 0 : blockIdx.x;
     const u32 warps = blockDim.x / WARP, warp = u32(warp_in_block());
     const u32 near_now = u32(near_rows);
@@ -304,7 +305,8 @@ struct Closing {
       const bool is_much = count > limits.alone_rows || is_elsewhere;
       const bool is_over = rounds >= most || (is_alone && is_much);
       if (count == 0) break;
-      if (threadIdx.x < 2) store_relaxed(&lists.held.counts[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
+      if (threadIdx.x < 2)
+        store_relaxed(&lists.held.counts[3 * threadIdx.x + (lists.round + 2) % 3], 0u);
       if (is_over) {
         lists.give_back(count);
         break;

@@ -23,8 +23,12 @@ template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wan
   return shuffle(first, 0) + Counter(__popc(wanting & ((1u << lane()) - 1)));
 }
 
-template <int BYTES> struct Bits { typedef u32 type; };
-template <> struct Bits<8> { typedef u64 type; };
+template <int BYTES> struct Bits {
+  typedef u32 type;
+};
+template <> struct Bits<8> {
+  typedef u64 type;
+};
 
 /// Keys of values in order: ORDER is 1 where the least value is best, -1 where the greatest is.
 /// NaN, which outdoes every value in both orders, has key 0.
@@ -89,7 +93,9 @@ template <class Op, int WHICH> struct Packed {
   }
   /// An improvement in two halves, so that several are on their way at a time: what was there, and
   /// then the code before, if the key is an improvement, or else LOST.
-  DEVICE Seen strike(i32 v, Key key, u32 code) const { return atomicMin(&cells[v], cell(key, code)); }
+  DEVICE Seen strike(i32 v, Key key, u32 code) const {
+    return atomicMin(&cells[v], cell(key, code));
+  }
   DEVICE u32 settle(i32 v, Key key, u32, Seen old) const {
     if (!improves(v, key, old)) return LOST;
     return old == NOTHING ? u32(ABSENT) : u32(old);
@@ -207,10 +213,18 @@ template <class Op> struct Loose {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-template <class Op, int ORDER, int BYTES> struct CellsOf { typedef Packed<Op, ORDER> type; };
-template <class Op, int ORDER> struct CellsOf<Op, ORDER, 8> { typedef Wide<Op, ORDER> type; };
-template <class Op, int BYTES> struct CellsOf<Op, 0, BYTES> { typedef Loose<Op> type; };
-template <class Op> struct CellsOf<Op, 0, 8> { typedef Loose<Op> type; };
+template <class Op, int ORDER, int BYTES> struct CellsOf {
+  typedef Packed<Op, ORDER> type;
+};
+template <class Op, int ORDER> struct CellsOf<Op, ORDER, 8> {
+  typedef Wide<Op, ORDER> type;
+};
+template <class Op, int BYTES> struct CellsOf<Op, 0, BYTES> {
+  typedef Loose<Op> type;
+};
+template <class Op> struct CellsOf<Op, 0, 8> {
+  typedef Loose<Op> type;
+};
 
 }  // namespace graphla
 #endif

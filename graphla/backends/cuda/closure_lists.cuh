@@ -27,8 +27,15 @@ constexpr i32 NO_PARENT = 0x7fffffff;
 /// The kernel's own words of `control`; of counters, one each for three steps or turns.
 enum Word {
   W_STEP = 16,  // of block 0, after it worked alone: its step, turn, rounds and horizon
-  W_NEAR = 20, W_LONG = 23, W_FAR = 26, W_BEST = 29,
-  W_EDGES = 32, W_REACHED, W_OVERFLOWED, W_FULL, W_ORPHANS
+  W_NEAR = 20,
+  W_LONG = 23,
+  W_FAR = 26,
+  W_BEST = 29,
+  W_EDGES = 32,
+  W_REACHED,
+  W_OVERFLOWED,
+  W_FULL,
+  W_ORPHANS
 };
 
 /// Limits of a step: see ClosureTuning.
@@ -36,13 +43,13 @@ struct Limits {
   u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
   u32 fused_rows, fused_edges;  // the same for a fused step, in all blocks together
   u32 fused_rounds;             // most rounds of a fused step
-  u32 held;                     // entries that a block holds for its next round; 0: no step is fused
+  u32 held;  // entries that a block holds for its next round; 0: no step is fused
 };
 
-/// The lists of all blocks, in device memory: near ones by step, far ones by turn. Each is two lists
-/// that are used alternately, one is read while the other is filled.
+/// The lists of all blocks, in device memory: near ones by step, far ones by turn. Each is two
+/// lists that are used alternately, one is read while the other is filled.
 template <class Span> struct Waiting {
-  i64 n, room;      // size of a list of short or far rows, and of long rows
+  i64 n, room;  // size of a list of short or far rows, and of long rows
   i32 *near_list;
   i32 *long_list;
   Span *long_ends;  // the number of edges before each long row
@@ -51,15 +58,15 @@ template <class Span> struct Waiting {
 
 /// Shared memory in which a block and a warp hold vertices.
 template <class Key> struct Held {
-  i32 *ids;            // of the block: two lists of HELD vertices,
-  u64 *rows;           // and their rows: begin << 8 | edges
-  u32 *counts;         // three counts, used in turn; three flags: something went to the lists of all
-  u32 *gathered_ids;   // of the warp: 2 * WARP, vertex << 1 | is_new
+  i32 *ids;           // of the block: two lists of HELD vertices,
+  u64 *rows;          // and their rows: begin << 8 | edges
+  u32 *counts;        // three counts, used in turn; three flags: something went to the lists of all
+  u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
   Key *gathered_keys;
 };
 
-/// The lists of all blocks, of this block, and of this warp. Counters come in threes: one set is read,
-/// one filled, one cleared.
+/// The lists of all blocks, of this block, and of this warp. Counters come in threes: one set is
+/// read, one filled, one cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
@@ -137,15 +144,17 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
     // One atomic for each of the lists, by three lanes at a time.
-    const u32 counts = u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
+    const u32 counts =
+        u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
     const Span edges_sum = __any_sync(ALL_LANES, is_long) ? warp_inclusive_sum(edges) : Span(0);
     const Span edges_all = shuffle(edges_sum, WARP - 1);
     u64 place = 0;
     if (lane() < 3) {
       const u32 count = all >> (10 * lane()) & 1023;
-      u64 *const counter =
-          lane() == 0 ? near_count(step + 1) : lane() == 1 ? long_count(step + 1) : far_count(t);
+      u64 *const counter = lane() == 0   ? near_count(step + 1)
+                           : lane() == 1 ? long_count(step + 1)
+                                         : far_count(t);
       const u64 more = lane() == 1 ? (u64(count) << COUNT_SHIFT) + edges_all : u64(count);
       if (count) place = atomicAdd(counter, more);
       if (count && lane() < 2) store_relaxed(&held.counts[3 + (round + 1) % 3], 1u);
@@ -218,8 +227,10 @@ template <class Cells, class Offset, int HOW> struct Lists {
       for (int i = 0; i < N; ++i) {
         if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
       }
-      for (int d = WARP / 2; d > 0; d /= 2) nearness = greatest(nearness, shuffle_down(nearness, d));
-      if (lane() == 0 && load_relaxed(far_best(t)) < nearness) atomicMax(far_best(t), u64(nearness));
+      for (int d = WARP / 2; d > 0; d /= 2)
+        nearness = greatest(nearness, shuffle_down(nearness, d));
+      if (lane() == 0 && load_relaxed(far_best(t)) < nearness)
+        atomicMax(far_best(t), u64(nearness));
     }
   }
   /// Lists v in the far list of the first turn.
@@ -235,7 +246,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
       const u32 e = base + lane();
       const u64 place = claim_by_warp(near_count(step + 1), e < count);
       if (e >= count) continue;
-      store_relaxed(&waiting.near_list[((step + 1) & 1) * waiting.n + i64(place)], held.ids[(round & 1) * HELD + e]);
+      store_relaxed(&waiting.near_list[((step + 1) & 1) * waiting.n + i64(place)],
+                    held.ids[(round & 1) * HELD + e]);
     }
   }
 };

@@ -33,8 +33,10 @@ template <int SIZE> DEVICE void cluster_meet() {
   __cluster_sync(SIZE);
 #elif __CUDA_ARCH__ >= 900
   __syncwarp();
-  asm volatile("barrier.cluster.arrive.release.aligned;\n"
-               "barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile(
+      "barrier.cluster.arrive.release.aligned;\n"
+      "barrier.cluster.wait.acquire.aligned;" ::
+          : "memory");
 #endif
 }
 

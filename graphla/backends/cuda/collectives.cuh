@@ -1,10 +1,10 @@
 // Collectives: what the lanes of a warp, or the threads of a block, compute together.
 //
 // A function's first word is its scope. All lanes of the warp (`warp_...`), or all threads of the
-// block (`block_...`), call it with the same arguments except for the value folded; the comment says
-// which of them have the result. Folds add in a fixed order, so results are the same in each run.
-// `scratch` is shared memory of one T a warp, and one more (WARP + 1 suffice for any block); the
-// block may reuse it for the next collective at once, and for anything else after a barrier.
+// block (`block_...`), call it with the same arguments except for the value folded; the comment
+// says which of them have the result. Folds add in a fixed order, so results are the same in each
+// run. `scratch` is shared memory of one T a warp, and one more (WARP + 1 suffice for any block);
+// the block may reuse it for the next collective at once, and for anything else after a barrier.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
 #include "device.cuh"
@@ -44,7 +44,8 @@ template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP)
 /// The sum of x over the warp, in all lanes.
 template <class T> DEVICE T warp_sum(T x) {
 #if !defined(GRAPHLA_SIMULATOR) && __CUDA_ARCH__ >= 800
-  if constexpr (is_same<T, u32>::value || is_same<T, i32>::value) return __reduce_add_sync(ALL_LANES, x);
+  if constexpr (is_same<T, u32>::value || is_same<T, i32>::value)
+    return __reduce_add_sync(ALL_LANES, x);
 #endif
   return warp_fold(x, [](T a, T b) { return T(a + b); });
 }
@@ -82,7 +83,8 @@ template <class T, class Counter> DEVICE void warp_add(Counter *counter, T x) {
 /// Add the sum of x over the block to a counter, with one atomic.
 template <class T, class Counter> DEVICE void block_add(Counter *counter, T x, T *scratch) {
   const T sum = block_sum(x, scratch);
-  if (threadIdx.x == 0 && sum != 0) atomicAdd((typename uint_of<sizeof(Counter)>::type *)counter, sum);
+  if (threadIdx.x == 0 && sum != 0)
+    atomicAdd((typename uint_of<sizeof(Counter)>::type *)counter, sum);
 }
 
 // --- scans --------------------------------------------------------------------------------------
@@ -124,8 +126,8 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   return scratch[warp] + sum - x;
 }
 
-/// A place in a list for each lane that `wants` one, with one atomic for all lanes that call: not all
-/// lanes of the warp need to.
+/// A place in a list for each lane that `wants` one, with one atomic for all lanes that call: not
+/// all lanes of the warp need to.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -140,7 +142,8 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 
 /// The first place of begin..end - 1 that is not before what is sought, or end; by a thread alone.
 /// `is_before(place)` is true up to some place, and false from there on.
-template <class Place, class Before> DEVICE Place partition_point(Place begin, Place end, Before is_before) {
+template <class Place, class Before>
+DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
     const Place middle = begin + (end - begin) / 2;
     if (is_before(middle)) begin = middle + 1;
@@ -149,9 +152,10 @@ template <class Place, class Before> DEVICE Place partition_point(Place begin, P
   return begin;
 }
 
-/// Like `partition_point`, by a warp; all lanes have the result. A round asks 32 places at a time, so
-/// four rounds search a million, where a thread waits for twenty loads, one after the other.
-template <class Place, class Before> DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
+/// Like `partition_point`, by a warp; all lanes have the result. A round asks 32 places at a time,
+/// so four rounds search a million, where a thread waits for twenty loads, one after the other.
+template <class Place, class Before>
+DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
     const Place step = (end - begin + Place(WARP - 1)) / Place(WARP);
     const i64 place = i64(begin) + i64(lane() + 1) * i64(step) - 1;
@@ -164,7 +168,8 @@ template <class Place, class Before> DEVICE Place warp_partition_point(Place beg
 }
 
 /// The first place of begin..end - 1 whose key is not less than `key`, or end.
-template <class Key, class Place> DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
+template <class Key, class Place>
+DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return keys[place] < key; });
 }
 template <class Key, class Place>
@@ -173,7 +178,8 @@ DEVICE Place warp_lower_bound(const Key *__restrict__ keys, Place begin, Place e
 }
 
 /// The first place of begin..end - 1 whose key is greater than `key`, or end.
-template <class Key, class Place> DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
+template <class Key, class Place>
+DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
 }
 template <class Key, class Place>
@@ -181,16 +187,18 @@ DEVICE Place warp_upper_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
 }
 
-/// Which segment of offsets[0..count] (an indptr) holds entry k: the last one that begins at or before k.
+/// Which segment of offsets[0..count] (an indptr) holds entry k: the last one that begins at or
+/// before k.
 template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
   return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
-template <class Offset> DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k) {
+template <class Offset>
+DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k) {
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// The lane whose row contains edge `edge` of the warp's rows, where the row of this lane ends at `end`;
-/// `edge` may differ from lane to lane.
+/// The lane whose row contains edge `edge` of the warp's rows, where the row of this lane ends at
+/// `end`; `edge` may differ from lane to lane.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -200,25 +208,27 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 }
 
 // --- merge path ---------------------------------------------------------------------------------
-// Merging two sorted runs is a walk over a grid: a step down takes from a, a step right from b. After
-// `diagonal` steps the walk stands on one diagonal of the grid, and a binary search along it finds
-// where: so each thread, or tile, starts its part of one merge by itself, and all parts have one size.
-// An entry of a goes before its equals in b, so a merge by these splits is stable.
+// Merging two sorted runs is a walk over a grid: a step down takes from a, a step right from b.
+// After `diagonal` steps the walk stands on one diagonal of the grid, and a binary search along it
+// finds where: so each thread, or tile, starts its part of one merge by itself, and all parts have
+// one size. An entry of a goes before its equals in b, so a merge by these splits is stable.
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
 /// How many of the first `diagonal` entries of the merge come from a; the rest come from b.
-/// `b_first(i, j)` says whether b's entry j goes before a's entry i. Whatever it says, the answer is
-/// within both runs: at most a_count and diagonal, at least 0 and diagonal - b_count.
+/// `b_first(i, j)` says whether b's entry j goes before a's entry i. Whatever it says, the answer
+/// is within both runs: at most a_count and diagonal, at least 0 and diagonal - b_count.
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);
-  return partition_point(begin, least(diagonal, a_count), [&](Count i) { return !b_first(i, diagonal - 1 - i); });
+  return partition_point(begin, least(diagonal, a_count),
+                         [&](Count i) { return !b_first(i, diagonal - 1 - i); });
 }
 template <class Count, class First>
 DEVICE Count warp_merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);
-  return warp_partition_point(begin, least(diagonal, a_count), [&](Count i) { return !b_first(i, diagonal - 1 - i); });
+  return warp_partition_point(begin, least(diagonal, a_count),
+                              [&](Count i) { return !b_first(i, diagonal - 1 - i); });
 }
 
 }  // namespace graphla

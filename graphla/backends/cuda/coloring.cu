@@ -7,19 +7,21 @@
 
 namespace graphla {
 
-enum Color { FREE = -1 };       // of a vertex without a color
-constexpr i32 NOBODY = -1;      // marks a free place for a neighbor
+enum Color { FREE = -1 };            // of a vertex without a color
+constexpr i32 NOBODY = -1;           // marks a free place for a neighbor
 constexpr i32 COLORS = WARP * WARP;  // colors of one set: a word of 32 bits per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// places_of[k] = places[column of entry k]. Sets the flag of entry k if that vertex comes before the
-/// vertex of the entry's row in the order.
+/// places_of[k] = places[column of entry k]. Sets the flag of entry k if that vertex comes before
+/// the vertex of the entry's row in the order.
 template <class Op, class Offset>
-__global__ void flag_earlier(
-    const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, const i32 *__restrict__ places,
-    i32 *__restrict__ places_of, u32 *bits, i64 *counts, i64 words, i64 count) {
+__global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
+                             const i32 *__restrict__ indices, const i32 *__restrict__ places,
+                             i32 *__restrict__ places_of, u32 *bits, i64 *counts, i64 words,
+                             i64 count) {
   SHARED(i64, span, 2);
-  each_entry<BY_ROWS, true>(indptr, nrows, indices, count, words * WARP, span, [&](i64 k, i64 i, i64 j) {
+  each_entry<BY_ROWS, true>(indptr, nrows, indices, count, words * WARP, span,
+                            [&](i64 k, i64 i, i64 j) {
     const i32 place = k < count ? places[j] : 0;
     if (k < count) places_of[k] = place;
     put_flags(bits, counts, words, k, k < count && place < places[i]);
@@ -45,15 +47,16 @@ struct Waiting {
     }
   }
 
-  /// Adds the colors that held neighbors have by now to the set of the colors from `base` on, and frees
-  /// their places. Sets `some` to a neighbor that remains, and `latest` to the one with the greatest
-  /// place. Return whether a place is free.
+  /// Adds the colors that held neighbors have by now to the set of the colors from `base` on, and
+  /// frees their places. Sets `some` to a neighbor that remains, and `latest` to the one with the
+  /// greatest place. Return whether a place is free.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;
     some = latest = NOBODY;
 #pragma unroll
-    for (int k = 0; k < HELD; ++k) color[k] = held[k] == NOBODY ? FREE : load_relaxed(&colors[held[k]]);
+    for (int k = 0; k < HELD; ++k)
+      color[k] = held[k] == NOBODY ? FREE : load_relaxed(&colors[held[k]]);
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
       if (color[k] != FREE) {
@@ -69,18 +72,21 @@ struct Waiting {
   }
 };
 
-/// Return the neighbor whose color the warp waits for next, or NOBODY if none is held. While entries of
-/// the row are unread (`unread`: the lanes that have some), that is any held neighbor: when it has a
-/// color, about half of the held ones can be expected to have one. Then it is the latest neighbor.
+/// Return the neighbor whose color the warp waits for next, or NOBODY if none is held. While
+/// entries of the row are unread (`unread`: the lanes that have some), that is any held neighbor:
+/// when it has a color, about half of the held ones can be expected to have one. Then it is the
+/// latest neighbor.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
 }
 
-/// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one neighbor
-/// without a color, and reads the others again once that one has a color: if all lanes polled all the
-/// time, thousands of waiting warps would take the bandwidth of the L2 cache from the few that work.
-DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base, u32 *set) {
+/// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
+/// neighbor without a color, and reads the others again once that one has a color: if all lanes
+/// polled all the time, thousands of waiting warps would take the bandwidth of the L2 cache from
+/// the few that work.
+DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
+                        u32 *set) {
   set[lane()] = 0;
   __syncwarp();
   Waiting waiting;
@@ -113,16 +119,16 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
 }
 
 /// colors[t] = the color of vertex order[t]: the least color that none of its neighbors with places
-/// before t has. All are FREE at first. Row v of indptr and indices holds the places of these neighbors
-/// only.
+/// before t has. All are FREE at first. Row v of indptr and indices holds the places of these
+/// neighbors only.
 ///
-/// A warp takes the next vertices of the order when it has finished its previous ones. So every vertex
-/// that another warp waits for is finished or in progress, and no deadlock is possible.
+/// A warp takes the next vertices of the order when it has finished its previous ones. So every
+/// vertex that another warp waits for is finished or in progress, and no deadlock is possible.
 /// Race: a color is read again until it is set.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(ColoringTuning::block) color_in_order(
-    const Offset *__restrict__ indptr, const i32 *__restrict__ indices, const i32 *__restrict__ order,
-    i64 n, i32 *colors, u64 *taken) {
+__global__ void __launch_bounds__(ColoringTuning::block)
+    color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                   const i32 *__restrict__ order, i64 n, i32 *colors, u64 *taken) {
   constexpr i64 ALONE = ColoringTuning::alone, TOGETHER = ColoringTuning::together;
   SHARED(u32, sets, ColoringTuning::block);
   u32 *const set = sets + warp_in_block() * WARP;

@@ -1,22 +1,26 @@
-// The label that is most frequent around each vertex: for label propagation and for Louvain's method.
+// The label that is most frequent around each vertex: for label propagation and for Louvain's
+// method.
 //
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
 // - A warp reads a row of at most 32 entries, one entry per lane.
-// - A warp reads a row of some hundreds of entries, and sums it by label in a table in shared memory.
+// - A warp reads a row of some hundreds of entries, and sums it by label in a table in shared
+// memory.
 // - A block reads a longer row, with a table in shared memory.
-// - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds the
+// - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
+// the
 //   sums to the hub's table in device memory.
-// In a round of Louvain's method only about half of the vertices may move. For the others the kernels
-// count the links to their own community, without a table. All sums are of whole numbers or halves
-// that are exact in any order.
-// Race: all threads that find a label that differs store the same 1 in `differs`.
+// In a round of Louvain's method only about half of the vertices may move. For the others the
+// kernels count the links to their own community, without a table. All sums are of whole numbers or
+// halves that are exact in any order. Race: all threads that find a label that differs store the
+// same 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
 
 /// Chooses for rows of at most `thread_entries` entries. One thread reads each row.
-template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_threads(Launched<Offset> all, Step step) {
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void choose_by_threads(Launched<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
@@ -27,12 +31,14 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
     Sum weight[ROOM], own = 0;
     row.load_labels(row.begin, 1, label);
 #pragma unroll
-    for (int e = 0; e < ROOM; ++e) weight[e] = row.begin + e < row.end ? row.weight(row.begin + e) : Sum(0);
+    for (int e = 0; e < ROOM; ++e)
+      weight[e] = row.begin + e < row.end ? row.weight(row.begin + e) : Sum(0);
 #pragma unroll
     for (int e = 0; e < ROOM; ++e) {
       Sum sum = 0;
 #pragma unroll
-      for (int other = 0; other < ROOM; ++other) sum += label[other] == label[e] ? weight[other] : Sum(0);
+      for (int other = 0; other < ROOM; ++other)
+        sum += label[other] == label[e] ? weight[other] : Sum(0);
       row.meet(label[e], sum);
       if (RULE == GAINING && label[e] == row.own) own = sum;
     }
@@ -42,7 +48,8 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
 }
 
 /// Chooses for rows of at most 32 entries. One warp reads each row.
-template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
+template <class Op, class Offset, int KEPT, int RULE>
+__global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   double linked = 0;
@@ -81,9 +88,11 @@ template <class Op, class Offset, int KEPT, int RULE> __global__ void choose_by_
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for rows of up to `table_entries` entries. One warp reads each row, with a table of its own.
+/// Chooses for rows of up to `table_entries` entries. One warp reads each row, with a table of its
+/// own.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Launched<Offset> all, Step step) {
+__global__ void __launch_bounds__(Layout::table_block)
+    choose_by_tables(Launched<Offset> all, Step step) {
   constexpr int SLOTS = 2 * Layout::table_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
@@ -113,9 +122,11 @@ __global__ void __launch_bounds__(Layout::table_block) choose_by_tables(Launched
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared memory.
+/// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared
+/// memory.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {
+__global__ void __launch_bounds__(Layout::long_block)
+    choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
@@ -127,7 +138,8 @@ __global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Launched<
   for (i64 k = blockIdx.x; k < all.count; k += gridDim.x) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked += row.weighed(row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
+      linked +=
+          row.weighed(row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
       if (thread == 0) row.settle(Sum(0));
       continue;
     }
@@ -148,7 +160,8 @@ __global__ void __launch_bounds__(Layout::long_block) choose_by_blocks(Launched<
   add_inside<RULE>(step, linked);
 }
 
-// --- hubs -----------------------------------------------------------------------------------------
+// --- hubs
+// -----------------------------------------------------------------------------------------
 
 /// Progress of one hub's row in a round. Both numbers are zero before and after a round.
 struct Tally {
@@ -156,8 +169,8 @@ struct Tally {
   u32 done;   // parts finished
 };
 
-/// The rows of a launch, cut into parts, and their tables in device memory. All slots of the tables are
-/// free before sum_parts and after choose_for_hubs.
+/// The rows of a launch, cut into parts, and their tables in device memory. All slots of the tables
+/// are free before sum_parts and after choose_for_hubs.
 struct Hubs {
   const i64 *first_parts;  // row r has the parts from first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
@@ -170,11 +183,13 @@ struct Hubs {
   u64 *own;                // of each row: the weight that links its vertex to its own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
-    return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r], bits_for(row.end - row.begin)};
+    return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r],
+            bits_for(row.end - row.begin)};
   }
 };
 
-/// Adds the sums of a part to the table of row r, and lists the slots that it takes. Whole warps call.
+/// Adds the sums of a part to the table of row r, and lists the slots that it takes. Whole warps
+/// call.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -188,10 +203,11 @@ DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hu
   }
 }
 
-/// Sums each part by label in shared memory, then adds the sums to the table of its row. One block per
-/// part.
+/// Sums each part by label in shared memory, then adds the sums to the table of its row. One block
+/// per part.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::hub_block) sum_parts(Launched<Offset> all, Step step, Hubs hubs) {
+__global__ void __launch_bounds__(Layout::hub_block)
+    sum_parts(Launched<Offset> all, Step step, Hubs hubs) {
   constexpr int BITS = Layout::part_bits;
   static_assert(1 << BITS >= 2 * Layout::part, "a table has two slots per entry");
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -247,10 +263,11 @@ DEVICE bool finish_part(Tally *tally, u32 parts) {
   return __syncthreads_or(is_last);
 }
 
-/// Chooses a label for each hub from its table, and frees the slots. Each block reads `part` slots. The
-/// last block of a row to finish chooses among the choices of all blocks.
+/// Chooses a label for each hub from its table, and frees the slots. Each block reads `part` slots.
+/// The last block of a row to finish chooses among the choices of all blocks.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Launched<Offset> all, Step step, Hubs hubs) {
+__global__ void __launch_bounds__(Layout::hub_block)
+    choose_for_hubs(Launched<Offset> all, Step step, Hubs hubs) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   typedef typename Row::Score Score;
@@ -287,9 +304,9 @@ __global__ void __launch_bounds__(Layout::hub_block) choose_for_hubs(Launched<Of
 
 /// Moves the vertices that chose another community, and updates the totals of both communities.
 template <class Op>
-__global__ void move_vertices(
-    const i32 *__restrict__ chosen, i64 n, const double *__restrict__ out, const double *__restrict__ into,
-    double *outs, double *intos, i32 *community) {
+__global__ void move_vertices(const i32 *__restrict__ chosen, i64 n, const double *__restrict__ out,
+                              const double *__restrict__ into, double *outs, double *intos,
+                              i32 *community) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const i32 from = community[v], to = chosen[v];
     if (from == to) continue;

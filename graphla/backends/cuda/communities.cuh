@@ -1,5 +1,5 @@
-// One vertex of a round of label propagation or of Louvain's method: its row, the choice for it, and
-// tables that sum the weights of a row by label.
+// One vertex of a round of label propagation or of Louvain's method: its row, the choice for it,
+// and tables that sum the weights of a row by label.
 #ifndef GRAPHLA_COMMUNITIES
 #define GRAPHLA_COMMUNITIES
 #include "collectives.cuh"
@@ -15,8 +15,8 @@ constexpr i32 NOBODY = -1;  // stands for no label
 constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
 
 /// What GAINING reads and adds up. gain(c) = the weight that links v to c, less `factor` times
-/// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is `out`
-/// and `intos` is `outs`.
+/// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is
+/// `out` and `intos` is `outs`.
 struct Gain {
   const double *out, *into;    // of each vertex
   const double *outs, *intos;  // of each community: the sums of out and into over its vertices
@@ -26,9 +26,10 @@ struct Gain {
 
 /// What changes from round to round.
 struct Step {
-  i64 *differs;    // POPULAR: becomes 1 if a label differs from that of two rounds ago
-  double *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
-  u64 stream;      // GAINING: vertices whose word of this hash stream has its highest bit set may move
+  i64 *differs;  // POPULAR: becomes 1 if a label differs from that of two rounds ago
+  double
+      *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
+  u64 stream;   // GAINING: vertices whose word of this hash stream has its highest bit set may move
 };
 
 /// The vertices of a launch, and what all of them read.
@@ -59,8 +60,8 @@ template <class Score> struct Choice {
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again. Every
-  /// thread calls. `scores` and `labels` are shared memory with room for one item per warp.
+  /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again.
+  /// Every thread calls. `scores` and `labels` are shared memory with room for one item per warp.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -72,8 +73,12 @@ template <class Score> struct Choice {
   }
 };
 
-template <bool COUNTS> struct SumOf { typedef double type; };
-template <> struct SumOf<true> { typedef u32 type; };
+template <bool COUNTS> struct SumOf {
+  typedef double type;
+};
+template <> struct SumOf<true> {
+  typedef u32 type;
+};
 
 /// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), entries are
 /// counted instead of added.
@@ -105,13 +110,14 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       stay = may_move ? -1e300 : 1e300;
     }
   }
-  /// Loads the labels of entries `first`, `first` + `stride`, ...; NOBODY if an entry does not count. All
-  /// loads are in flight at once.
+  /// Loads the labels of entries `first`, `first` + `stride`, ...; NOBODY if an entry does not
+  /// count. All loads are in flight at once.
   template <int N> DEVICE void load_labels(i64 first, i64 stride, i32 (&labels)[N]) const {
     const i32 *__restrict__ indices = all.links.indices, *__restrict__ label_of = all.labels;
     i32 neighbors[N];
 #pragma unroll
-    for (int n = 0; n < N; ++n) neighbors[n] = first + n * stride < end ? indices[first + n * stride] : NOBODY;
+    for (int n = 0; n < N; ++n)
+      neighbors[n] = first + n * stride < end ? indices[first + n * stride] : NOBODY;
 #pragma unroll
     for (int n = 0; n < N; ++n) {
       const i32 j = neighbors[n];
@@ -127,7 +133,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// With N loads in flight, return this lane's part of the weight that links v to its own community, from the entries `first`
+  /// With N loads in flight, return this lane's part of the weight that links v to its own
+  /// community, from the entries `first`
   /// + lane, `first` + lane + `stride`, ... of the row.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
@@ -154,8 +161,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (may_move) stay = gain(own, weighed(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Considers a label and its sum. A gain is at most the weight that links v to the community. If that
-  /// weight is not above `stay`, the totals of the community are not read.
+  /// Considers a label and its sum. A gain is at most the weight that links v to the community. If
+  /// that weight is not above `stay`, the totals of the community are not read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -164,12 +171,14 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the choice for v. Return the weight that links v to its own community. One thread calls.
+  /// Writes the choice for v. Return the weight that links v to its own community. One thread
+  /// calls.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weighed(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
-      if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into))) chosen = own;
+      if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into)))
+        chosen = own;
     } else if (chosen != all.next[v]) {
       store_relaxed(step.differs, i64(1));
     }
@@ -178,7 +187,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds up what the threads found that links vertices to their own communities. The whole warp calls.
+/// Adds up what the threads found that links vertices to their own communities. The whole warp
+/// calls.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
@@ -187,8 +197,8 @@ template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   }
 }
 
-/// A table of sums by label, in shared memory or in device memory, for all threads that call. It has at
-/// least two slots per entry, so that probe sequences are short and end.
+/// A table of sums by label, in shared memory or in device memory, for all threads that call. It
+/// has at least two slots per entry, so that probe sequences are short and end.
 template <class Sum> struct Table {
   i32 *labels;
   Sum *sums;
@@ -235,9 +245,10 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps call; lanes with the
-/// same label add their weights at once.
-template <class Row, class Sum> DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
+/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps call; lanes
+/// with the same label add their weights at once.
+template <class Row, class Sum>
+DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {
     i32 labels[AT_ONCE];
     Sum weights[AT_ONCE];

@@ -1,34 +1,37 @@
-// Weak components, by union-find over a sample of the edges, then over the edges of the vertices that
-// the sample left out of the largest component (M. Sutton, T. Ben-Nun and A. Barak, *Optimizing
-// Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
+// Weak components, by union-find over a sample of the edges, then over the edges of the vertices
+// that the sample left out of the largest component (M. Sutton, T. Ben-Nun and A. Barak,
+// *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
 //
 // The kernels run in the order below, and report nothing to the host. The rows of vertices in the
-// largest component are skipped. An edge to a vertex outside it must then be in the row of that vertex:
-// so rows are skipped only if each edge is in the rows of both ends (in a symmetric matrix, or in rows
-// and columns together).
+// largest component are skipped. An edge to a vertex outside it must then be in the row of that
+// vertex: so rows are skipped only if each edge is in the rows of both ends (in a symmetric matrix,
+// or in rows and columns together).
 #include "components.cuh"
 
 namespace graphla {
 
 /// parent[v] = the lesser of v and its first neighbor.
 template <class Op, class Offset>
-__global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, i32 *parent) {
+__global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                           i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const Offset begin = indptr[v];
     parent[v] = begin < indptr[v + 1] ? least(i32(v), indices[begin]) : i32(v);
   }
 }
 
-/// Joins vertices first, ..., last - 1 with the second neighbor in their rows, and with the first one if
-/// they were not hooked onto it.
+/// Joins vertices first, ..., last - 1 with the second neighbor in their rows, and with the first
+/// one if they were not hooked onto it.
 template <class Op, class Offset>
-__global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 first, i64 last,
-                             i32 *parent) {
+__global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                             i64 first, i64 last, i32 *parent) {
   for (i64 v = first + thread_in_grid(); v < last; v += threads_in_grid()) {
     const Offset begin = indptr[v], end = indptr[v + 1];
     for (Offset place = begin; place < end && place < begin + 2; ++place) {
       const i32 u = indices[place];
-      if ((place > begin || u > i32(v)) && old_parent_of(parent, u) != old_parent_of(parent, i32(v))) join(parent, i32(v), u);
+      if ((place > begin || u > i32(v)) &&
+          old_parent_of(parent, u) != old_parent_of(parent, i32(v)))
+        join(parent, i32(v), u);
     }
   }
 }
@@ -43,8 +46,10 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// largest = the most frequent root of the sampled vertices, with its count in the high word. By one block.
-template <class Op> __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
+/// largest = the most frequent root of the sampled vertices, with its count in the high word. By
+/// one block.
+template <class Op>
+__global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, a thread each
   SHARED(i32, roots, SAMPLES);
   const int k = int(threadIdx.x);
@@ -64,8 +69,8 @@ DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Return the lane whose row has entry e of all rows of the warp, where `sum` is the number of entries in
-/// the rows of this lane and of those before it. The whole warp calls.
+/// Return the lane whose row has entry e of all rows of the warp, where `sum` is the number of
+/// entries in the rows of this lane and of those before it. The whole warp calls.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -74,11 +79,13 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
   return before;
 }
 
-/// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows; rows
-/// of more than `longest` entries are listed in parts (the vertex, and the number of the part).
+/// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows;
+/// rows of more than `longest` entries are listed in parts (the vertex, and the number of the
+/// part).
 template <class Op, class Offset>
-__global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n, const u64 *largest,
-                          i32 longest, i32 part, i32 *parent, u64 *parts, u64 *count) {
+__global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
+                          const u64 *largest, i32 longest, i32 part, i32 *parent, u64 *parts,
+                          u64 *count) {
   const i64 warps = threads_in_grid() / WARP;
   const u64 whole = *largest;
   for (i64 group = thread_in_grid() / WARP; group * WARP < n; group += warps) {
@@ -110,8 +117,8 @@ __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restri
 
 /// Like `join_rest`, for the parts of long rows. One warp reads each part.
 template <class Op, class Offset>
-__global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i32 part,
-                           const u64 *parts, const u64 *count, i32 *parent) {
+__global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                           i32 part, const u64 *parts, const u64 *count, i32 *parent) {
   const i64 warps = threads_in_grid() / WARP, all = i64(*count);
   for (i64 k = thread_in_grid() / WARP; k < all; k += warps) {
     const i32 u = i32(parts[k] >> 32);

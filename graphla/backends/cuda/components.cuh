@@ -17,8 +17,8 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Return a parent that v had at some point during this launch. The load may hit the first-level cache,
-/// so that threads do not all wait for the same root.
+/// Return a parent that v had at some point during this launch. The load may hit the first-level
+/// cache, so that threads do not all wait for the same root.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(&parent[v]);
@@ -36,8 +36,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Joins the trees of u and v: hooks the greater root onto the lesser one. Of the calling lanes that would
-/// hook the same root, one does.
+/// Joins the trees of u and v: hooks the greater root onto the lesser one. Of the calling lanes
+/// that would hook the same root, one does.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

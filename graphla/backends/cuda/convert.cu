@@ -9,7 +9,8 @@ namespace graphla {
 
 /// keys[k] = the key of (rows[k], columns[k]); *falls = 1 if they do not rise all the way.
 template <class Op, class Row, class Column, class Key>
-__global__ void pack_places(const Row *rows, const Column *columns, int bits, Key *keys, i64 count, i64 *falls) {
+__global__ void pack_places(const Row *rows, const Column *columns, int bits, Key *keys, i64 count,
+                            i64 *falls) {
   bool fell = false;
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const Key key = Key(rows[k]) << bits | Key(columns[k]);
@@ -21,7 +22,8 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
 
 /// keys[k] = the key of (j, i) for entry k at (i, j): where it lies in the transpose.
 template <class Op, class Offset, class Key>
-__global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits, Key *keys, i64 count) {
+__global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits,
+                                Key *keys, i64 count) {
   SHARED(i64, span, 2);
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
@@ -33,14 +35,17 @@ __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nr
 }
 
 /// *falls = 1 if the keys do not rise all the way.
-template <class Op, class Key> __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
+template <class Op, class Key>
+__global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   bool fell = false;
-  for (i64 k = thread_in_grid() + 1; k < count; k += threads_in_grid()) fell |= keys[k] <= keys[k - 1];
+  for (i64 k = thread_in_grid() + 1; k < count; k += threads_in_grid())
+    fell |= keys[k] <= keys[k - 1];
   if (fell) store_relaxed(falls, i64(1));
 }
 
 /// How many keys of each chunk differ from the one before.
-template <class Op, class Key> __global__ void count_first(const Key *keys, i64 count, i64 *counts) {
+template <class Op, class Key>
+__global__ void count_first(const Key *keys, i64 count, i64 *counts) {
   count_chosen(count, counts, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; });
 }
 
@@ -51,7 +56,8 @@ template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
 }
 
 /// Says that the entries of `row` begin at place p, and those of the row before end there. Rows are
-/// told as their sizes, whose running sum is an indptr: sizes[i + 1] = where i ends - where it begins.
+/// told as their sizes, whose running sum is an indptr: sizes[i + 1] = where i ends - where it
+/// begins.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
@@ -60,20 +66,19 @@ template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row
 /// The runs of equal sorted keys: the column of each into `indices`, where it begins into `starts`
 /// (if not null), and the sizes of the rows into `sizes` (if not null; see begin_row).
 template <class Op, class Key, class Offset>
-__global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs, i32 *indices,
-                            i64 *starts, Offset *sizes) {
+__global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
+                            i32 *indices, i64 *starts, Offset *sizes) {
   const Key low = (Key(1) << bits) - 1;
-  each_chosen(
-      count, ends, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; },
-      [=](i64 k, i64 p) {
-        const Key key = keys[k];
-        indices[p] = i32(key & low);
-        if (starts != nullptr) starts[p] = k;
-        if (sizes == nullptr) return;
-        const i64 row = i64(key >> bits), before = k == 0 ? -1 : i64(keys[k - 1] >> bits);
-        if (row != before) begin_row(sizes, before, row, p);
-        if (p == runs - 1) add_offset(sizes + row + 1, runs);
-      });
+  each_chosen(count, ends, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; },
+              [=](i64 k, i64 p) {
+    const Key key = keys[k];
+    indices[p] = i32(key & low);
+    if (starts != nullptr) starts[p] = k;
+    if (sizes == nullptr) return;
+    const i64 row = i64(key >> bits), before = k == 0 ? -1 : i64(keys[k - 1] >> bits);
+    if (row != before) begin_row(sizes, before, row, p);
+    if (p == runs - 1) add_offset(sizes + row + 1, runs);
+  });
 }
 
 /// The same where no two keys are equal.
@@ -93,8 +98,8 @@ __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, 
 /// order is null (step 0: one value for all). A long run is split over the lanes of a warp where
 /// Op is ASSOCIATIVE: each folds a part in order, and the parts are folded in order.
 template <class Op, class Stored, bool ASSOCIATIVE>
-__global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts, i64 runs, i64 count,
-                          typename Op::Z *folded) {
+__global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts,
+                          i64 runs, i64 count, typename Op::Z *folded) {
   typedef typename Op::Z Z;
   constexpr i64 LONG = 256;
   const auto value = [=](i64 k) { return Z(values[(order == nullptr ? k : order[k]) * step]); };
@@ -111,9 +116,11 @@ __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, cons
     for (u32 left = __ballot_sync(ALL_LANES, is_long); left; left &= left - 1) {
       const int whose = __ffs(int(left)) - 1;
       const i64 from = shuffle(begin, whose), to = shuffle(end, whose);
-      const Z mine = fold(from + (to - from) * lane() / WARP, from + (to - from) * (lane() + 1) / WARP);
+      const Z mine =
+          fold(from + (to - from) * lane() / WARP, from + (to - from) * (lane() + 1) / WARP);
       Z sum = shuffle(mine, 0);
-      for (int other = 1; other < WARP; ++other) sum = Op::accumulate(sum, shuffle(mine, other), 0, 0);
+      for (int other = 1; other < WARP; ++other)
+        sum = Op::accumulate(sum, shuffle(mine, other), 0, 0);
       if (lane() == whose) folded[run] = sum;
     }
   }
@@ -126,19 +133,18 @@ template <class Op> __global__ void count_flags(const bool *flags, i64 size, i64
 
 /// The entries of a bitmap: the index of each set flag and, unless they are one for all, its value.
 template <class Op, class Stored, bool EACH_VALUE>
-__global__ void list_flags(const bool *flags, const Stored *values, i64 size, const i64 *ends, i32 *indices,
-                           Stored *listed) {
-  each_chosen(
-      size, ends, [=](i64 i) { return flags[i]; },
-      [=](i64 i, i64 p) {
-        indices[p] = i32(i);
-        if constexpr (EACH_VALUE) listed[p] = values[i];
-      });
+__global__ void list_flags(const bool *flags, const Stored *values, i64 size, const i64 *ends,
+                           i32 *indices, Stored *listed) {
+  each_chosen(size, ends, [=](i64 i) { return flags[i]; }, [=](i64 i, i64 p) {
+    indices[p] = i32(i);
+    if constexpr (EACH_VALUE) listed[p] = values[i];
+  });
 }
 
 /// A bitmap of entries: present[indices[k]] = true, and the value beside it.
 template <class Op, class Stored, bool EACH_VALUE>
-__global__ void spread_entries(const i32 *indices, const Stored *values, i64 count, bool *present, Stored *spread) {
+__global__ void spread_entries(const i32 *indices, const Stored *values, i64 count, bool *present,
+                               Stored *spread) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i32 i = indices[k];
     present[i] = true;
@@ -147,15 +153,16 @@ __global__ void spread_entries(const i32 *indices, const Stored *values, i64 cou
 }
 
 /// sizes[j + 1] = how many entries column j has.
-template <class Op, class Offset> __global__ void count_columns(const i32 *indices, i64 count, Offset *sizes) {
+template <class Op, class Offset>
+__global__ void count_columns(const i32 *indices, i64 count, Offset *sizes) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
     add_offset(sizes + indices[k] + 1, 1);
 }
 
 /// Entry k of the transpose is entry order[k] of the matrix.
 template <class Op, class Stored>
-__global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count, i32 *indices,
-                             Stored *moved) {
+__global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count,
+                             i32 *indices, Stored *moved) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i64 from = order[k];
     indices[k] = rows[from];

@@ -1,15 +1,16 @@
-// Core numbers, in one launch: at level k, the vertices of degree k are removed, and those whose degree
-// falls to k with them.
+// Core numbers, in one launch: at level k, the vertices of degree k are removed, and those whose
+// degree falls to k with them.
 //
-// left[v] is the number of edges of v to vertices that are left and, once v is removed, its core number.
-// A level begins with a pass that lists the vertices that are left, and queues the rows of those of
-// degree k. Then each round walks the rows of the vertices removed in the round before: see
-// edge_queue.cuh. The high word of a queue item is the place of the row's first entry, minus its low word.
-// In a round, a warp also peels the vertices that it has removed itself, up to a number of edges, so that
-// a chain of removals does not wait for barriers. The order of removals within a level does not matter.
+// left[v] is the number of edges of v to vertices that are left and, once v is removed, its core
+// number. A level begins with a pass that lists the vertices that are left, and queues the rows of
+// those of degree k. Then each round walks the rows of the vertices removed in the round before:
+// see edge_queue.cuh. The high word of a queue item is the place of the row's first entry, minus
+// its low word. In a round, a warp also peels the vertices that it has removed itself, up to a
+// number of edges, so that a chain of removals does not wait for barriers. The order of removals
+// within a level does not matter.
 //
-// Invariant: left[v] >= k for every vertex that is left. It is less only for a moment, until a thread
-// undoes a subtraction that went too far.
+// Invariant: left[v] >= k for every vertex that is left. It is less only for a moment, until a
+// thread undoes a subtraction that went too far.
 #include "edge_queue.cuh"
 
 namespace graphla {
@@ -17,13 +18,13 @@ namespace graphla {
 constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks rows
 constexpr int STEPS = 8;  // vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OWN_ROWS = 16;      // number of rows that a warp can keep for itself
-constexpr u32 OWN_LONGEST = 32;   // longest row, in entries, that a warp keeps
+constexpr u32 OWN_ROWS = 16;              // number of rows that a warp can keep for itself
+constexpr u32 OWN_LONGEST = 32;           // longest row, in entries, that a warp keeps
 constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a place: an entry of the columns
 
-/// Rows, in shared memory, of vertices that a warp has removed and peels itself. The high word of an
-/// item is the place of the row's first entry; the low word is the number of entries. All lanes have the
-/// same `count`.
+/// Rows, in shared memory, of vertices that a warp has removed and peels itself. The high word of
+/// an item is the place of the row's first entry; the low word is the number of entries. All lanes
+/// have the same `count`.
 struct Own {
   u64 *rows;
   u32 count;
@@ -42,9 +43,9 @@ template <class Offset> struct Peeling {
   i64 n;
   const Offset *a_indptr, *b_indptr;  // a: the matrix by rows; b: by columns, or null
   const i32 *a_indices, *b_indices;
-  i32 *left;   // degrees, which become core numbers
-  i32 *lists;  // two lists of n vertices that are left, for even and for odd levels
-  u64 *queue;  // an item for each row and column; the rounds follow each other
+  i32 *left;      // degrees, which become core numbers
+  i32 *lists;     // two lists of n vertices that are left, for even and for odd levels
+  u64 *queue;     // an item for each row and column; the rounds follow each other
   u32 own_edges;  // a warp peels its own vertices for about this many entries per round
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
@@ -67,15 +68,17 @@ template <class Offset> struct Peeling {
     u64 slot = begin + rows_in(first);
     const u32 ends = entries_in(first);
     if (rows.a_entries) queue[slot++] = u64(rows.a_place - ends) << 32 | ends;
-    if (rows.b_entries) queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
+    if (rows.b_entries)
+      queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Keeps the rows of each lane for the warp if they are short and there is room for them, or queues
-  /// them from `begin` on; the whole warp calls.
+  /// Keeps the rows of each lane for the warp if they are short and there is room for them, or
+  /// queues them from `begin` on; the whole warp calls.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
-    const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0, after = own.count + warp_inclusive_sum(mine);
-    // `after` does not decrease from lane to lane: if the rows of one lane do not fit, those of later
-    // lanes do not fit either.
+    const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
+              after = own.count + warp_inclusive_sum(mine);
+    // `after` does not decrease from lane to lane: if the rows of one lane do not fit, those of
+    // later lanes do not fit either.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {
@@ -89,9 +92,10 @@ template <class Offset> struct Peeling {
   }
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of vertices that are left (or of all
-  /// vertices, if `from` is null). Queues the rows of those of degree k, and lists those of greater degree.
-  /// Return the least degree that this lane listed. One warp calls.
-  DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin, RoundCounts *found) const {
+  /// vertices, if `from` is null). Queues the rows of those of degree k, and lists those of greater
+  /// degree. Return the least degree that this lane listed. One warp calls.
+  DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
+                  RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
     u32 gone = 0, stays = 0, lowest = ~u32(0);
 #pragma unroll
@@ -100,7 +104,8 @@ template <class Offset> struct Peeling {
       v[step] = place >= alive ? -1 : from ? from[place] : i32(place);
     }
 #pragma unroll
-    for (int step = 0; step < STEPS; ++step) degree[step] = v[step] < 0 ? -1 : load_relaxed(&left[v[step]]);
+    for (int step = 0; step < STEPS; ++step)
+      degree[step] = v[step] < 0 ? -1 : load_relaxed(&left[v[step]]);
 #pragma unroll
     for (int step = 0; step < STEPS; ++step) {
       if (degree[step] == k) gone |= 1u << step;
@@ -139,8 +144,8 @@ template <class Offset> struct Peeling {
     return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
   }
 
-  /// Removes a share of the entries of the `rows` queued rows from queue[begin] on: the vertex of each
-  /// entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls.
+  /// Removes a share of the entries of the `rows` queued rows from queue[begin] on: the vertex of
+  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);
@@ -161,8 +166,8 @@ template <class Offset> struct Peeling {
     peel_own(k, own, next, queued);
   }
 
-  /// Removes an edge of each vertex v[step] that is left (-1: none), and keeps or queues the rows of those
-  /// that fall to k. The whole warp calls.
+  /// Removes an edge of each vertex v[step] that is left (-1: none), and keeps or queues the rows
+  /// of those that fall to k. The whole warp calls.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -183,15 +188,16 @@ template <class Offset> struct Peeling {
     }
   }
 
-  /// Peels the rows in `own`, and the rows of vertices that thereby fall to k, for about `own_edges`
-  /// entries. Queues the rows that remain. One warp calls.
+  /// Peels the rows in `own`, and the rows of vertices that thereby fall to k, for about
+  /// `own_edges` entries. Queues the rows that remain. One warp calls.
   DEVICE void peel_own(i32 k, Own &own, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < own_edges;) {
       __syncwarp();  // all lanes have written their rows
       const u64 row = u32(lane()) < own.count ? own.rows[lane()] : 0;
       __syncwarp();  // all lanes have read theirs, so that the list can be overwritten
       own.count = 0;
-      const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row), total = shuffle(after, WARP - 1);
+      const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row),
+                total = shuffle(after, WARP - 1);
       const u32 first = u32(row >> 32) - before;
       for (u32 base = 0; base < total; base += WARP) {
         const u32 e = base + u32(lane());
@@ -222,11 +228,12 @@ template <class Offset> struct Peeling {
 
 /// `control` holds a word for the tickets, then three `RoundCounts`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024, 1) peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {
+__global__ void __launch_bounds__(1024, 1)
+    peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {
   SHARED(u64, own_rows, 1024 / WARP * OWN_ROWS);
   SHARED(u64, own, 2);
-  // Consecutive warp numbers belong to different blocks, so that even a round of few entries uses many
-  // blocks.
+  // Consecutive warp numbers belong to different blocks, so that even a round of few entries uses
+  // many blocks.
   const u32 warp = u32(warp_in_block()) * gridDim.x + blockIdx.x;
   Rounds rounds(launch, (RoundCounts *)(launch.control + 1), own, alone_edges, warp);
   Own own_part = {own_rows + warp_in_block() * OWN_ROWS, 0};
@@ -239,7 +246,8 @@ __global__ void __launch_bounds__(1024, 1) peel_cores(Launch launch, Peeling<Off
     i32 *const to = peeling.lists + (~level & 1) * peeling.n;
     u32 lowest = ~u32(0);
     for (i64 tile = warp; tile * TILE < alive; tile += rounds.warps) {
-      const u32 found = peeling.pass(tile * TILE, alive, level ? from : nullptr, to, k, begin, counts);
+      const u32 found =
+          peeling.pass(tile * TILE, alive, level ? from : nullptr, to, k, begin, counts);
       lowest = least(lowest, found);
     }
     lowest = warp_least(lowest);
@@ -248,10 +256,9 @@ __global__ void __launch_bounds__(1024, 1) peel_cores(Launch launch, Peeling<Off
     alive = i64(load_relaxed(&found->alive));
     const i32 next = i32(~load_relaxed(&found->lowest));
     const u64 queued = load_relaxed(&found->queued);
-    begin = rounds.run(
-        queued, begin,
-        [&](u64 at, u32 rows, Share share, u64 *counter) { peeling.peel(at, rows, share, k, own_part, counter); },
-        [](u64 at, u32 rows) { return at + rows; });
+    begin = rounds.run(queued, begin, [&](u64 at, u32 rows, Share share, u64 *counter) {
+      peeling.peel(at, rows, share, k, own_part, counter);
+    }, [](u64 at, u32 rows) { return at + rows; });
     if (alive) k = queued ? k + 1 : next;
   }
   rounds.finish(launch);

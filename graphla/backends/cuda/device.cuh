@@ -1,4 +1,5 @@
-// What every kernel is built on: types, values as they are stored, loads, and the number of a thread.
+// What every kernel is built on: types, values as they are stored, loads, and the number of a
+// thread.
 //
 // Includes no header of CUDA or of the C++ library: a kernel then compiles in a tenth of the time,
 // and the same text runs on the CPU under the simulator of the tests (GRAPHLA_SIMULATOR).
@@ -29,14 +30,24 @@ typedef unsigned long long u64;
 constexpr int WARP = 32;
 constexpr u32 ALL_LANES = 0xffffffffu;
 
-template <class A, class B> struct is_same { static constexpr bool value = false; };
-template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+template <class A, class B> struct is_same {
+  static constexpr bool value = false;
+};
+template <class A> struct is_same<A, A> {
+  static constexpr bool value = true;
+};
 
 // --- values ---------------------------------------------------------------------------------
 
-template <class T> struct is_float { static constexpr bool value = false; };
-template <> struct is_float<float> { static constexpr bool value = true; };
-template <> struct is_float<double> { static constexpr bool value = true; };
+template <class T> struct is_float {
+  static constexpr bool value = false;
+};
+template <> struct is_float<float> {
+  static constexpr bool value = true;
+};
+template <> struct is_float<double> {
+  static constexpr bool value = true;
+};
 
 /// The value in another type, as `astype`: what is no number or does not fit an integer saturates.
 template <class To, class From> DEVICE To convert(From x) {
@@ -44,8 +55,8 @@ template <class To, class From> DEVICE To convert(From x) {
     return x != From(0);
   } else if constexpr (is_float<From>::value && !is_float<To>::value) {
     constexpr bool is_signed = To(-1) < To(0);
-    constexpr u64 most = is_signed ? (u64(1) << (8 * sizeof(To) - 1)) - 1
-                                   : ~u64(0) >> (64 - 8 * sizeof(To));
+    constexpr u64 most =
+        is_signed ? (u64(1) << (8 * sizeof(To) - 1)) - 1 : ~u64(0) >> (64 - 8 * sizeof(To));
     constexpr To greatest = To(most), least = is_signed ? To(-i64(most) - 1) : To(0);
     return semirings::to_int<To>(double(x), least, greatest);
   } else {
@@ -86,8 +97,9 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A matrix in CSR, as kernels take it by value (`csr` of launch.py): the entries of row i are those
-/// from indptr[i] to indptr[i + 1]. For ld.global.nc bind a pointer to a local `const T *__restrict__`.
+/// A matrix in CSR, as kernels take it by value (`csr` of launch.py): the entries of row i are
+/// those from indptr[i] to indptr[i + 1]. For ld.global.nc bind a pointer to a local `const T
+/// *__restrict__`.
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1
   const i32 *indices;    // the column of each entry
@@ -129,8 +141,12 @@ template <class T> DEVICE T least(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greatest(T a, T b) { return a < b ? b : a; }
 
 /// The unsigned integer of so many bytes.
-template <int BYTES> struct uint_of { typedef u64 type; };
-template <> struct uint_of<4> { typedef u32 type; };
+template <int BYTES> struct uint_of {
+  typedef u64 type;
+};
+template <> struct uint_of<4> {
+  typedef u32 type;
+};
 
 }  // namespace graphla
 #endif

@@ -1,12 +1,12 @@
 // Rounds over a queue of rows in one launch: warps share the entries of all queued rows evenly, and
 // queue the rows of the next round. Block 0 alone does rounds of few entries, with its own barrier.
 //
-// A queue item holds a row in its high word (as its kernel says) and, in its low word, the number of
-// entries of the round before those of this row. Counts of rows and of their entries share a word too,
-// rows in the high half, so that one atomic claims both.
+// A queue item holds a row in its high word (as its kernel says) and, in its low word, the number
+// of entries of the round before those of this row. Counts of rows and of their entries share a
+// word too, rows in the high half, so that one atomic claims both.
 //
-// The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add to
-// those of round r, and reset those of round r + 1 to zero.
+// The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add
+// to those of round r, and reset those of round r + 1 to zero.
 #ifndef GRAPHLA_EDGE_QUEUE
 #define GRAPHLA_EDGE_QUEUE
 #include "persistent.cuh"
@@ -16,7 +16,8 @@ namespace graphla {
 DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
-/// Adds `mine` (rows and entries) to the count. Return the count before this lane's. The warp calls.
+/// Adds `mine` (rows and entries) to the count. Return the count before this lane's. The warp
+/// calls.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -34,7 +35,8 @@ struct ItemFinder {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }
 
-  /// Return the index of the item of entry `at` + lane. The warp calls, `at` growing by 32 each time.
+  /// Return the index of the item of entry `at` + lane. The warp calls, `at` growing by 32 each
+  /// time.
   DEVICE u32 next(u32 at) {
     const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
     const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
@@ -95,9 +97,9 @@ struct Rounds {
     return ended;
   }
 
-  /// Runs rounds until none is queued. walk(at, rows, share, counter) does a share of a round whose rows
-  /// are at position `at` of the queue; after(at, rows) is the position of the next round. Return the
-  /// position after the last round.
+  /// Runs rounds until none is queued. walk(at, rows, share, counter) does a share of a round whose
+  /// rows are at position `at` of the queue; after(at, rows) is the position of the next round.
+  /// Return the position after the last round.
   template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
     while (queued && !leaves) {
       const bool is_alone = entries_in(queued) <= alone_edges;
@@ -107,7 +109,8 @@ struct Rounds {
           if (is_alone) start_alone();
           const Share share(entries_in(queued), is_alone ? blockDim.x / WARP : warps,
                             is_alone ? threadIdx.x / WARP : warp);
-          if (share.first < share.last) walk(at, rows_in(queued), share, is_alone ? own : &found->queued);
+          if (share.first < share.last)
+            walk(at, rows_in(queued), share, is_alone ? own : &found->queued);
           if (!is_alone) break;
           at = after(at, rows_in(queued));
           __syncthreads();
@@ -115,7 +118,8 @@ struct Rounds {
           __syncthreads();
           if (!queued || entries_in(queued) > alone_edges || wishes) break;
         }
-        if (is_alone && threadIdx.x == 0) store_relaxed(&found->queued, queued), store_relaxed(&found->at, at);
+        if (is_alone && threadIdx.x == 0)
+          store_relaxed(&found->queued, queued), store_relaxed(&found->at, at);
       }
       if (!is_alone) at = after(at, rows_in(queued));
       const RoundCounts *const ended = meet();

@@ -12,8 +12,8 @@ enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,
-                              typename Op::X left, typename Op::Y right, i64 size,
-                              bool *present, typename Op::Z *z, u64 *counter) {
+                              typename Op::X left, typename Op::Y right, i64 size, bool *present,
+                              typename Op::Z *z, u64 *counter) {
   typedef typename Op::Z Z;
   SHARED(u64, scratch, WARP + 1);
   constexpr bool LACKS = HOW == INTERSECTION ? A_MAY || B_MAY : A_MAY && B_MAY;
@@ -46,7 +46,8 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
   }
 }
 
-/// z[k] = x[k] (.) y[indices[k]], or with the sides exchanged: x is sparse, y has a value everywhere.
+/// z[k] = x[k] (.) y[indices[k]], or with the sides exchanged: x is sparse, y has a value
+/// everywhere.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED>
 __global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, const B *b_values,
                            typename Op::Z *z, i64 count) {
@@ -60,7 +61,8 @@ __global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, c
 
 /// flags[k] = present[indices[k]].
 template <class Op>
-__global__ void look_up(const i32 *__restrict__ indices, const bool *__restrict__ present, bool *flags, i64 count) {
+__global__ void look_up(const i32 *__restrict__ indices, const bool *__restrict__ present,
+                        bool *flags, i64 count) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) flags[k] = present[indices[k]];
 }
 

@@ -9,8 +9,8 @@
 
 namespace graphla {
 
-/// For each entry of a: its spot in b, the first entry of its row there whose index is not less; and a
-/// flag where that is equal.
+/// For each entry of a: its spot in b, the first entry of its row there whose index is not less;
+/// and a flag where that is equal.
 template <class Op, int WHERE, class Offset>
 __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_count,
                            const Offset *b_indptr, const i32 *b_indices, i64 b_count, i64 nrows,
@@ -27,8 +27,9 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
         __syncthreads();  // whoever read span is done
         const int warp = warp_in_block();
         if (warp < 2) {
-          const i64 place = warp ? warp_upper_bound<i32, i64>(b_indices, 0, b_count, a_indices[end - 1])
-                                 : warp_lower_bound<i32, i64>(b_indices, 0, b_count, a_indices[begin]);
+          const i64 place =
+              warp ? warp_upper_bound<i32, i64>(b_indices, 0, b_count, a_indices[end - 1])
+                   : warp_lower_bound<i32, i64>(b_indices, 0, b_count, a_indices[begin]);
           if (lane() == 0) span[warp] = place;
         }
         __syncthreads();
@@ -56,19 +57,24 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
 
 /// The intersection: the flagged entries of a, or of b where they are FLIPPED in find_spots. `z` is
 /// null where the values are known, `new_indices` where the pattern is.
-template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset, class NewOffset>
+template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset,
+          class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,
-                             const A *a_values, const B *b_values, const Offset *spots, const u32 *bits,
-                             const i64 *ends, NewOffset *new_indptr, i32 *new_indices, typename Op::Z *z) {
+                             const A *a_values, const B *b_values, const Offset *spots,
+                             const u32 *bits, const i64 *ends, NewOffset *new_indptr,
+                             i32 *new_indices, typename Op::Z *z) {
   SHARED(i64, span, 2);
   const Values<A, A, KEPT_A> x(a_values);
   const Values<B, B, KEPT_B> y(b_values);
   const Flagged flagged{bits, ends};
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
+  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span,
+                                   [&](i64 k, i64 i, i64 j) {
     if (k >= count || !flagged.at(k)) return;
     const i64 place = flagged.before(k), spot = spots[k];
     if (new_indices) new_indices[place] = indices[k];
-    if (z) z[place] = FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j);
+    if (z)
+      z[place] =
+          FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j);
   });
   if (WHERE == BY_ROWS && new_indices) put_offsets(flagged, indptr, nrows, new_indptr);
 }
@@ -80,7 +86,8 @@ __global__ void pair_entries(const Offset *indptr, i64 nrows, const i32 *indices
   SHARED(i64, span, 2);
   const Values<A, A, KEPT_A> x(a_values);
   const Values<B, B, KEPT_B> y(b_values);
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
+  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span,
+                                   [&](i64 k, i64 i, i64 j) {
     if (k < count) z[k] = Op::accumulate(x[k], y[k], i, j);
   });
 }

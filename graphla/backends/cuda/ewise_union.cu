@@ -1,10 +1,10 @@
 // Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or either where the other has none.
 //
-// By merge path (merge_path.cuh): the items of the merge are the entries of a and of b, an equal pair
-// as a's and then b's. They are cut into tiles of one size, however they are mixed and however long
-// the rows are. First a block merges the indices of a tile in shared memory, a few items a thread,
-// and notes of each item whether it is a's, and whether it is dropped: b's, next to its equal. From
-// these counted, everything is a closed formula, of item d:
+// By merge path (merge_path.cuh): the items of the merge are the entries of a and of b, an equal
+// pair as a's and then b's. They are cut into tiles of one size, however they are mixed and however
+// long the rows are. First a block merges the indices of a tile in shared memory, a few items a
+// thread, and notes of each item whether it is a's, and whether it is dropped: b's, next to its
+// equal. From these counted, everything is a closed formula, of item d:
 //   p = a's items before d, q = d - p, its place in the result = d - dropped items before d,
 // so that values are moved independently of each other. An entry of a meets one of b where the item
 // after it is dropped. All indices are sorted and unique.
@@ -14,15 +14,16 @@
 namespace graphla {
 
 constexpr int MERGE_THREADS = 256;
-constexpr int ITEMS = 16;  // of a tile, for each thread
+constexpr int ITEMS = 16;                          // of a tile, for each thread
 constexpr int MERGE_TILE = MERGE_THREADS * ITEMS;  // as in merging.py; its places fit 16 bits
-constexpr int MOVES = 2;   // items that a thread moves at a time, as in merging.py
-constexpr int PARTS = 1024;  // rows of a tile whose beginnings are kept in shared memory, if no more
+constexpr int MOVES = 2;  // items that a thread moves at a time, as in merging.py
+constexpr int PARTS =
+    1024;  // rows of a tile whose beginnings are kept in shared memory, if no more
 constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
 
-/// What is noted of the merge. Of each word of 32 items: flags of those that are a's; flags of those
-/// that are dropped; how many of either are before it in its tile. Of each tile: the entries of a
-/// before it, and how many items are dropped up to its end.
+/// What is noted of the merge. Of each word of 32 items: flags of those that are a's; flags of
+/// those that are dropped; how many of either are before it in its tile. Of each tile: the entries
+/// of a before it, and how many items are dropped up to its end.
 struct Notes {
   u32 *of_a;  // of_a, dropped and within, one after the other: 3 * words
   i64 words;
@@ -66,7 +67,8 @@ template <int WHERE, class Offset> struct Both {
   /// The row of item d, one of first..last: the last that begins at or before it.
   DEVICE i64 row_of(i64 first, i64 last, i64 d) const {
     const i64 others = last - first;
-    return first + merge_split(others, others, others, [&](i64 i, i64) { return begin(first + 1 + i) > d; });
+    return first + merge_split(others, others, others,
+                               [&](i64 i, i64) { return begin(first + 1 + i) > d; });
   }
 
   /// The cut before item d, or after the last; a warp calls together.
@@ -118,7 +120,8 @@ template <int WHERE, class Offset> struct Both {
 /// Writes the words of a tile, each by the threads of its ITEMS: flags of items of a, flags of
 /// dropped ones, and how many of either are before. Returns how many the tile drops; every thread
 /// of the block calls.
-DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start, int *scratch) {
+DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
+                       int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
   constexpr int GROUP = WARP / ITEMS;  // threads that make a word
@@ -140,13 +143,13 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
 /// Takes notes; `ends` become sums by a scan.
 template <class Op, int WHERE, class Offset>
 __global__ void __launch_bounds__(MERGE_THREADS, 7)
-walk_path(Both<WHERE, Offset> both, Notes notes) {
+    walk_path(Both<WHERE, Offset> both, Notes notes) {
   constexpr int MOST = MERGE_TILE + 1;
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b. In
-  // vectors they are padded, so that threads ITEMS places apart do not meet in one bank.
+  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b.
+  // In vectors they are padded, so that threads ITEMS places apart do not meet in one bank.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -158,7 +161,8 @@ walk_path(Both<WHERE, Offset> both, Notes notes) {
     const i64 rows = WHERE == BY_ROWS ? to.row - from.row + 1 : 0;
     const bool keeps = rows <= PARTS;
     if (WHERE == BY_ROWS && keeps)
-      for (int n = threadIdx.x; n <= rows; n += blockDim.x) kept[n] = both.part(from, to, from.row + n);
+      for (int n = threadIdx.x; n <= rows; n += blockDim.x)
+        kept[n] = both.part(from, to, from.row + n);
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
@@ -179,9 +183,10 @@ walk_path(Both<WHERE, Offset> both, Notes notes) {
       row = row_of(0, first);
       enter(row);
     }
-    int i = a_begin + merge_split(a_end - a_begin, b_end - b_begin, first - a_begin - b_begin, [&](int i, int j) {
-              return index(of_b + b_begin + j) < index(1 + a_begin + i);
-            });
+    int i = a_begin + merge_split(a_end - a_begin, b_end - b_begin, first - a_begin - b_begin,
+                                  [&](int i, int j) {
+      return index(of_b + b_begin + j) < index(1 + a_begin + i);
+    });
     int j = first - i;
     const u32 start = u32(i);
     u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // of a
@@ -229,9 +234,10 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
 }
 
 /// The union, by the notes. `new_indices` is null where the pattern is known.
-template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset, class NewOffset>
-__global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values, const B *b_values,
-                              typename Op::X left, typename Op::Y right,
+template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset,
+          class NewOffset>
+__global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values,
+                              const B *b_values, typename Op::X left, typename Op::Y right,
                               NewOffset *__restrict__ new_indptr, i32 *__restrict__ new_indices,
                               typename Op::Z *__restrict__ z) {
   const i32 *__restrict__ a_indices = both.a_indices, *__restrict__ b_indices = both.b_indices;
@@ -269,9 +275,9 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
           i = both.row_of(0, nrows - 1, begin + i64(step) * blockDim.x + threadIdx.x);
       }
       if (new_indices) new_indices[place[step]] = index[step];
-      z[place[step]] = !has_x[step]   ? alone_right<Op, FILL>(left, y[step], i, j)
+      z[place[step]] = !has_x[step]  ? alone_right<Op, FILL>(left, y[step], i, j)
                        : has_y[step] ? Op::accumulate(x[step], y[step], i, j)
-                                      : alone_left<Op, FILL>(x[step], right, i, j);
+                                     : alone_left<Op, FILL>(x[step], right, i, j);
     }
   }
   if (WHERE == BY_ROWS && new_indices) {
@@ -283,12 +289,16 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
 
 /// Entries of one side, the other having none: op with its fill.
 template <class Op, class Stored, int KEPT, int FILL, int WHERE, class Offset>
-__global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices, const Stored *values,
-                             typename Op::X left, typename Op::Y right, typename Op::Z *z, i64 count) {
+__global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices,
+                             const Stored *values, typename Op::X left, typename Op::Y right,
+                             typename Op::Z *z, i64 count) {
   SHARED(i64, span, 2);
   const Values<Stored, Stored, KEPT> v(values);
-  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span, [&](i64 k, i64 i, i64 j) {
-    if (k < count) z[k] = FILL == FILL_LEFT ? Op::accumulate(left, v[k], i, j) : Op::accumulate(v[k], right, i, j);
+  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, count, span,
+                                   [&](i64 k, i64 i, i64 j) {
+    if (k < count)
+      z[k] =
+          FILL == FILL_LEFT ? Op::accumulate(left, v[k], i, j) : Op::accumulate(v[k], right, i, j);
   });
 }
 

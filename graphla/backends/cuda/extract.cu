@@ -7,7 +7,8 @@
 namespace graphla {
 
 /// sizes[p + 1] = how many entries row rows[p] has; sizes[0] = 0.
-template <class Op, class Offset> __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, i64 *sizes) {
+template <class Op, class Offset>
+__global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, i64 *sizes) {
   for (i64 p = thread_in_grid(); p < count; p += threads_in_grid()) {
     sizes[p + 1] = i64(indptr[rows[p] + 1]) - i64(indptr[rows[p]]);
     if (p == 0) sizes[0] = 0;
@@ -16,8 +17,9 @@ template <class Op, class Offset> __global__ void sizes_of_rows(const Offset *in
 
 /// Entry k of the result, in its row p, is entry indptr[rows[p]] + (k - where p begins) of A.
 template <class Op, class Offset, class NewOffset, class Stored, bool EACH_VALUE>
-__global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stored *values, const i64 *rows,
-                            i64 nrows, const NewOffset *new_indptr, i64 count, i32 *new_indices, Stored *new_values) {
+__global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stored *values,
+                            const i64 *rows, i64 nrows, const NewOffset *new_indptr, i64 count,
+                            i32 *new_indices, Stored *new_values) {
   SHARED(i64, span, 2);
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
@@ -33,24 +35,31 @@ __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stor
 }
 
 /// counts[k] = how often the column of entry k is asked for.
-template <class Op> __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked, i64 *counts) {
+template <class Op>
+__global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
+                              i64 *counts) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i64 column = indices[k], first = lower_bound<i64, i64>(columns, 0, asked, column);
-    counts[k] = first < asked && columns[first] == column ? upper_bound<i64, i64>(columns, first, asked, column) - first : 0;
+    counts[k] = first < asked && columns[first] == column
+                    ? upper_bound<i64, i64>(columns, first, asked, column) - first
+                    : 0;
   }
 }
 
-/// new_indptr[i] = how many entries of the result come before row i; ends[k] how many up to entry k.
+/// new_indptr[i] = how many entries of the result come before row i; ends[k] how many up to entry
+/// k.
 template <class Op, class Offset, class NewOffset>
-__global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends, NewOffset *new_indptr) {
+__global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends,
+                                   NewOffset *new_indptr) {
   for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid())
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
 /// Result entry r is match number r - ends[k - 1] of entry k of A: its q, and where it comes from.
 template <class Op>
-__global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked, const i64 *order,
-                             const i64 *ends, i64 total, i32 *new_indices, i64 *sources) {
+__global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
+                             const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
+                             i64 *sources) {
   for (i64 r = thread_in_grid(); r < total; r += threads_in_grid()) {
     const i64 k = upper_bound<i64, i64>(ends, 0, count, r);
     const i64 nth = r - (k == 0 ? 0 : ends[k - 1]);
@@ -62,7 +71,8 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
 
 /// w(p) = v(places[p]), for a sorted sparse v: whether it is there, and which entry it is.
 template <class Op>
-__global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked, bool *found, i64 *sources) {
+__global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
+                             bool *found, i64 *sources) {
   for (i64 p = thread_in_grid(); p < asked; p += threads_in_grid()) {
     const i32 place = i32(places[p]);
     const i64 k = lower_bound<i32, i64>(indices, 0, count, place);
@@ -72,20 +82,23 @@ __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i
   }
 }
 
-/// *result = 2 k + 1 if entry k of a row (of a vector, where indptr is null) is at index `key`; 2 k if
-/// it would come there.
+/// *result = 2 k + 1 if entry k of a row (of a vector, where indptr is null) is at index `key`; 2 k
+/// if it would come there.
 template <class Op, class Offset>
-__global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key, i64 *result) {
-  const i64 begin = indptr == nullptr ? 0 : i64(indptr[row]), end = indptr == nullptr ? count : i64(indptr[row + 1]);
+__global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
+                           i64 *result) {
+  const i64 begin = indptr == nullptr ? 0 : i64(indptr[row]),
+            end = indptr == nullptr ? count : i64(indptr[row + 1]);
   const i64 k = lower_bound<i32, i64>(indices, begin, end, key);
   *result = 2 * k + (k < end && indices[k] == key);
 }
 
-/// answer[0] = whether there is an entry at row `row` and index `key` (of a vector at index `key`, if
-/// indptr is null), answer[1] = its value. A dense vector has `present` or nothing instead of indices.
+/// answer[0] = whether there is an entry at row `row` and index `key` (of a vector at index `key`,
+/// if indptr is null), answer[1] = its value. A dense vector has `present` or nothing instead of
+/// indices.
 template <class Op, class Offset, class Word>
-__global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key, const bool *present,
-                             const Word *values, i64 step, u64 *answer) {
+__global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
+                             const bool *present, const Word *values, i64 step, u64 *answer) {
   i64 k = key;
   bool there = present == nullptr || present[key];
   if (indices) {

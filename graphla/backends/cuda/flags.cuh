@@ -29,7 +29,8 @@ DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
 
 /// new_indptr[i] = how many flags are before row i.
 template <class Offset, class NewOffset>
-DEVICE void put_offsets(Flagged flagged, const Offset *__restrict__ indptr, i64 nrows, NewOffset *new_indptr) {
+DEVICE void put_offsets(Flagged flagged, const Offset *__restrict__ indptr, i64 nrows,
+                        NewOffset *new_indptr) {
   for (i64 i = thread_in_grid(); i <= nrows; i += threads_in_grid())
     new_indptr[i] = NewOffset(flagged.before(i64(indptr[i])));
 }

@@ -1,10 +1,10 @@
-// A spanning forest by Borůvka's rounds: find the least edge that leaves each tree, by distinct keys;
-// hook trees along these edges; shorten the paths to the roots. Between rounds the host drops the edges
-// inside a tree.
+// A spanning forest by Borůvka's rounds: find the least edge that leaves each tree, by distinct
+// keys; hook trees along these edges; shorten the paths to the roots. Between rounds the host drops
+// the edges inside a tree.
 //
-// Edges are entries of an upper triangle, given by row and place; the place determines the column and
-// the weight. Of equal weights the first place is the least. label[v] is the root of v's tree; best[r]
-// is the least key at root r, or ~0 if there is none.
+// Edges are entries of an upper triangle, given by row and place; the place determines the column
+// and the weight. Of equal weights the first place is the least. label[v] is the root of v's tree;
+// best[r] is the least key at root r, or ~0 if there is none.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -27,8 +27,10 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   return (greatest ? ~key : key) & all;
 }
 
-/// Return the key of the edge at a place: its weight if WIDE; otherwise with the place in the lower half.
-template <bool WIDE, class T> DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
+/// Return the key of the edge at a place: its weight if WIDE; otherwise with the place in the lower
+/// half.
+template <bool WIDE, class T>
+DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   const u64 key = key_of(values[place * step], greatest);
   if constexpr (WIDE) return key;
   else return key << 32 | u64(place);
@@ -36,9 +38,9 @@ template <bool WIDE, class T> DEVICE u64 edge_key(const T *values, i64 step, i64
 
 /// best[r] = the least key of the edges that leave the tree of r.
 template <class Op, class Offset, class T, bool WIDE>
-__global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places, i64 edges,
-                           const i32 *__restrict__ indices, const T *__restrict__ values, i64 step, bool greatest,
-                           const i32 *__restrict__ label, u64 *best) {
+__global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places,
+                           i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
+                           i64 step, bool greatest, const i32 *__restrict__ label, u64 *best) {
   for (i64 e = thread_in_grid(); e < edges; e += threads_in_grid()) {
     const i64 place = i64(places[e]);
     const i32 r = label[rows[e]], s = label[indices[place]];
@@ -51,9 +53,10 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
 
 /// first[r] = the first place of the edges with the key best[r].
 template <class Op, class Offset, class T>
-__global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places, i64 edges,
-                           const i32 *__restrict__ indices, const T *__restrict__ values, i64 step, bool greatest,
-                           const i32 *__restrict__ label, const u64 *__restrict__ best, u64 *first) {
+__global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
+                           i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
+                           i64 step, bool greatest, const i32 *__restrict__ label,
+                           const u64 *__restrict__ best, u64 *first) {
   for (i64 e = thread_in_grid(); e < edges; e += threads_in_grid()) {
     const u64 place = u64(places[e]);
     const i32 r = label[rows[e]], s = label[indices[place]];
@@ -64,16 +67,18 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its edge, and flags the edge. Of two roots with the
-/// same edge the lesser one does not. `first` has places in its lower bits, those of the mask `bits`.
+/// Each root hooks onto the tree at the other end of its edge, and flags the edge. Of two roots
+/// with the same edge the lesser one does not. `first` has places in its lower bits, those of the
+/// mask `bits`.
 template <class Op, class Offset>
-__global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *__restrict__ indices,
-                           const u64 *__restrict__ first, u64 bits, const i32 *__restrict__ label, i32 *parent,
-                           bool *flags) {
+__global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
+                           const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,
+                           const i32 *__restrict__ label, i32 *parent, bool *flags) {
   for (i64 r = thread_in_grid(); r < n; r += threads_in_grid()) {
     if (label[r] != i32(r) || first[r] == ~u64(0)) continue;
     const i64 place = i64(first[r] & bits);
-    const i32 one = label[segment_of(indptr, n, place)], other = one == i32(r) ? label[indices[place]] : one;
+    const i32 one = label[segment_of(indptr, n, place)],
+              other = one == i32(r) ? label[indices[place]] : one;
     const bool is_mutual = first[other] != ~u64(0) && i64(first[other] & bits) == place;
     if (is_mutual && other > i32(r)) continue;
     parent[r] = other;
@@ -85,7 +90,8 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n, const i32 *
 template <class Op> __global__ void climb(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     i32 above = load_relaxed(&parent[v]);
-    for (i32 next; (next = load_relaxed(&parent[above])) != above; above = next) store_relaxed(&parent[v], next);
+    for (i32 next; (next = load_relaxed(&parent[above])) != above; above = next)
+      store_relaxed(&parent[v], next);
   }
 }
 

@@ -22,7 +22,8 @@ template <class U> struct Hubs {
   int bits = 0;  // slots == 1 << bits
 
   /// Makes them of u; every thread of the block calls.
-  DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u, int log_slots) {
+  DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u,
+                     int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
     constexpr int AT_ONCE = 8;  // loads in flight
@@ -32,14 +33,16 @@ template <class U> struct Hubs {
       u16 tag[AT_ONCE];
       U value[AT_ONCE];
 #pragma unroll
-      for (int i = 0; i < AT_ONCE; ++i) tag[i] = first + i * step < slots ? wanted[first + i * step] : u16(0);
+      for (int i = 0; i < AT_ONCE; ++i)
+        tag[i] = first + i * step < slots ? wanted[first + i * step] : u16(0);
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
         if (first + i * step < slots) value[i] = u[i64(tag[i]) << log_slots | (first + i * step)];
       }
 #pragma unroll
       for (int i = 0; i < AT_ONCE; ++i) {
-        if (first + i * step < slots) names[first + i * step] = tag[i], to[first + i * step] = value[i];
+        if (first + i * step < slots)
+          names[first + i * step] = tag[i], to[first + i * step] = value[i];
       }
     }
     values = to, tags = names, bits = log_slots;
@@ -62,7 +65,8 @@ template <class Op> struct Fold {
 };
 
 template <class Op> DEVICE Fold<Op> fold_down(const Fold<Op> &mine, int delta) {
-  return Fold<Op>(shuffle_down(mine.sum, delta), bool(__shfl_down_sync(ALL_LANES, int(mine.has), delta)));
+  return Fold<Op>(shuffle_down(mine.sum, delta),
+                  bool(__shfl_down_sync(ALL_LANES, int(mine.has), delta)));
 }
 template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
   return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));
@@ -147,12 +151,14 @@ struct Rows {
       from = BATCH;
     }
 #pragma unroll 1
-    for (; from < few && !is_settled(fold); from += BATCH) fold_batch<1, BATCH>(fold, begin, from, few, row);
+    for (; from < few && !is_settled(fold); from += BATCH)
+      fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
   /// Folds entries from, from + STEP, ... of the stretch of `length` at `begin`, up to COUNT of
   /// them, in this order. A stretch is short: places in it are ints.
-  template <int STEP, int COUNT> DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
+  template <int STEP, int COUNT>
+  DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
     bool there[COUNT];
 #pragma unroll
@@ -182,7 +188,8 @@ struct Rows {
       for (int i = 0; i < COUNT; ++i) {
         if (there[i] && !fold.has) {
           fold.has = true;
-          if constexpr (ENDS == AT_FIRST) fold.sum = term(begin + Offset(from + i * STEP), k[i], row);
+          if constexpr (ENDS == AT_FIRST)
+            fold.sum = term(begin + Offset(from + i * STEP), k[i], row);
         }
       }
     }
@@ -219,7 +226,8 @@ struct Rows {
 #pragma unroll
       for (int g = 0; g < ROWS; ++g) {
         const typename Op::Z sum = shuffle(part.sum, g * GROUP);
-        if (lane() == owner[g] && (have >> (g * GROUP) & ((1u << GROUP) - 1))) fold = Fold<Op>(sum, true);
+        if (lane() == owner[g] && (have >> (g * GROUP) & ((1u << GROUP) - 1)))
+          fold = Fold<Op>(sum, true);
       }
     }
   }

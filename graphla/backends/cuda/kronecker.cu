@@ -8,19 +8,22 @@ namespace graphla {
 
 /// ends[0] = 0, ends[1 + i m + k] = the entries of row i of A times those of row k of B.
 template <class Op, class OffsetA, class OffsetB, class OffsetC>
-__global__ void kronecker_sizes(const OffsetA *__restrict__ a_indptr, const OffsetB *__restrict__ b_indptr, i64 m,
-                                i64 nrows, OffsetC *__restrict__ ends) {
+__global__ void kronecker_sizes(const OffsetA *__restrict__ a_indptr,
+                                const OffsetB *__restrict__ b_indptr, i64 m, i64 nrows,
+                                OffsetC *__restrict__ ends) {
   for (i64 row = thread_in_grid(); row < nrows; row += threads_in_grid()) {
     const i64 i = row / m, k = row % m;
-    ends[row + 1] = OffsetC(i64(a_indptr[i + 1] - a_indptr[i]) * i64(b_indptr[k + 1] - b_indptr[k]));
+    ends[row + 1] =
+        OffsetC(i64(a_indptr[i + 1] - a_indptr[i]) * i64(b_indptr[k + 1] - b_indptr[k]));
     if (row == 0) ends[0] = 0;
   }
 }
 
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetC,
-          bool HAS_VALUES>
-__global__ void kronecker_entries(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, const OffsetC *__restrict__ indptr,
-                                  i64 nrows, i64 nvals, i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetC, bool HAS_VALUES>
+__global__ void kronecker_entries(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b,
+                                  const OffsetC *__restrict__ indptr, i64 nrows, i64 nvals,
+                                  i32 *__restrict__ indices, typename Op::Z *__restrict__ z) {
   SHARED(i64, span, 2);
   const OffsetA *__restrict__ a_indptr = a.indptr;
   const OffsetB *__restrict__ b_indptr = b.indptr;

@@ -1,6 +1,7 @@
 // A maximal matching in rounds: an edge that is the best at both its ends is taken.
 //
-// The edges have one order, so the matching is that of a loop over this order, however the threads run.
+// The edges have one order, so the matching is that of a loop over this order, however the threads
+// run.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 
@@ -9,8 +10,8 @@ namespace graphla {
 /// Stand for the mate of a vertex: it may get one, or it gets none.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the lesser
-/// j is better.
+/// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the
+/// lesser j is better.
 template <class Value> struct Edge {
   Value value;
   u64 number;
@@ -36,12 +37,12 @@ template <class Value> struct Edge {
 };
 
 /// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free, for each of
-/// `count` listed vertices that wanted nobody yet, or a vertex that is not free any more. A warp reads
-/// each row, or a block if IS_WIDE.
+/// `count` listed vertices that wanted nobody yet, or a vertex that is not free any more. A warp
+/// reads each row, or a block if IS_WIDE.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
-__global__ void __launch_bounds__(MatchingTuning::block) choose_mates(
-    Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list, i64 count, const i32 *mates,
-    i32 *wanted) {
+__global__ void __launch_bounds__(MatchingTuning::block)
+    choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,
+                 i64 count, const i32 *mates, i32 *wanted) {
   const i32 *__restrict__ indices = a.indices;
   const Values<Stored, Stored, KEPT> weight(a.values);
   SHARED(Edge<Stored>, found, MatchingTuning::block / WARP);
@@ -74,12 +75,12 @@ __global__ void __launch_bounds__(MatchingTuning::block) choose_mates(
   }
 }
 
-/// Two listed vertices that want each other become mates. A vertex that wants another one without success
-/// is listed again: in `rest`, or in `rest_wide` if its row is longer than `wide`.
+/// Two listed vertices that want each other become mates. A vertex that wants another one without
+/// success is listed again: in `rest`, or in `rest_wide` if its row is longer than `wide`.
 template <class Op, class Offset>
-__global__ void pair_up(
-    const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
-    const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest, i32 *rest_wide, i32 *counts) {
+__global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
+                        const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,
+                        i32 *rest_wide, i32 *counts) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i32 v = list[k], u = wanted[v];
     const bool is_pair = u >= 0 && wanted[u] == v, stays = u >= 0 && !is_pair;

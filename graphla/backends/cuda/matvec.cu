@@ -6,13 +6,15 @@ namespace graphla {
 
 constexpr int ROWS = 4;  // that a thread counts side by side
 
-/// ends[i] = how many entries the given rows have from the first of i's part on to row i: parts are of
-/// one length, one a block. ends[count + p] = how many the parts before p have, which are to be added.
-/// Where there is a host to tell, it is told how many there are in all: the lower half and the upper.
+/// ends[i] = how many entries the given rows have from the first of i's part on to row i: parts are
+/// of one length, one a block. ends[count + p] = how many the parts before p have, which are to be
+/// added. Where there is a host to tell, it is told how many there are in all: the lower half and
+/// the upper.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(256)
-ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
-              const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count, i64 length, i64 *ends) {
+    ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+                  const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count,
+                  i64 length, i64 *ends) {
   SHARED(i64, scratch, WARP + 1);
   i64 *const before = ends + count;
   const i64 first = i64(blockIdx.x) * length, last = least(first + length, count);
@@ -60,11 +62,12 @@ ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
 
 /// ends[i] += what the parts before that of i have.
 template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends) {
-  for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid()) ends[i] += ends[count + i / length];
+  for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid())
+    ends[i] += ends[count + i / length];
 }
 
-/// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows have
-/// any.
+/// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows
+/// have any.
 template <class Op, class Offset>
 __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *facts) {
   u64 widest = 0, filled = 0;
@@ -96,13 +99,15 @@ __global__ void flag_listed(const i32 *__restrict__ indices, i64 count, bool *__
 
 /// values[i] = w[indices[i]].
 template <class Op, class Z>
-__global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices, i64 count, Z *__restrict__ values) {
+__global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices, i64 count,
+                        Z *__restrict__ values) {
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
 /// is_first[e] = 1 where a run of equal keys begins; keys from `size` on are no outputs.
 template <class Op>
-__global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size, i64 *__restrict__ is_first) {
+__global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
+                          i64 *__restrict__ is_first) {
   for (i64 e = thread_in_grid(); e < count; e += threads_in_grid()) {
     is_first[e] = keys[e] < size && (e == 0 || keys[e - 1] != keys[e]);
   }
@@ -111,8 +116,8 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size, i64
 /// The runs as rows: runs[e] counts the heads up to e; indptr[r] is where run r begins, outputs[r]
 /// its key; the last offset is where the keys that are no outputs begin.
 template <class Op>
-__global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count, i32 size,
-                         i32 *__restrict__ indptr, i32 *__restrict__ outputs) {
+__global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
+                         i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {
   for (i64 e = thread_in_grid(); e < count; e += threads_in_grid()) {
     if (keys[e] >= size) continue;
     const i64 run = runs[e] - 1;

@@ -5,13 +5,14 @@
 
 namespace graphla {
 
-/// visit(n, place, key) for the steps n = from..to - 1, of 0..COUNT - 1, of a merge of two runs of one
-/// array that has come to keys[i] and keys[j]; they end at a_end and b_end, and to - from entries are
-/// left at least. i and j come to where the merge then stands. Of two equals a's goes first.
-/// The lanes of a warp take from either run: what they do is chosen by values, not by branches.
+/// visit(n, place, key) for the steps n = from..to - 1, of 0..COUNT - 1, of a merge of two runs of
+/// one array that has come to keys[i] and keys[j]; they end at a_end and b_end, and to - from
+/// entries are left at least. i and j come to where the merge then stands. Of two equals a's goes
+/// first. The lanes of a warp take from either run: what they do is chosen by values, not by
+/// branches.
 template <int COUNT, class Key, class Before, class Visit>
-DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to, Before before,
-                        Visit visit) {
+DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to,
+                        Before before, Visit visit) {
   Key x{}, y{};
   if (i < a_end) x = keys[i];
   if (j < b_end) y = keys[j];

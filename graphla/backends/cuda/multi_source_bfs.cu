@@ -82,8 +82,9 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
 
 /// The bits that this level has brought: noted, counted, and merged into seen.
 template <class Offset>
-DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues, bool queues_all,
-                  bool is_all, u64 wanted, i32 level, Counted &counted, i32 *held) {
+DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
+                  bool queues_all, bool is_all, u64 wanted, i32 level, Counted &counted,
+                  i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
   const bool notes = planes_for(level) <= words.room, opens = notes && level == 4;
@@ -138,16 +139,19 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
 
 /// Starts are to be reached at level 0; open are those that may be pulled to.
 template <class Offset>
-DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words, const Searches &searches) {
+DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
+                           const Searches &searches) {
   for (i64 s = thread_in_grid(); s < searches.count; s += threads_in_grid()) {
-    const i32 start = searches.starts[s], v = searches.renumbered ? searches.renumbered[start] : start;
+    const i32 start = searches.starts[s],
+              v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
     else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
     const i64 v = group * WARP + lane();
-    bool is_open = v < graph.vertices && graph.into_ends && graph.into_ends[v] < graph.into_ends[v + 1];
+    bool is_open =
+        v < graph.vertices && graph.into_ends && graph.into_ends[v] < graph.into_ends[v + 1];
     if (is_open && graph.allowed) is_open = graph.allowed[v];
     const u32 bits = __ballot_sync(ALL_LANES, is_open);
     if (lane() == 0) {
@@ -194,14 +198,14 @@ struct Plan {
 
 /// Shared memory.
 struct Shared {
-  u32 *left;              // of the warp, two words per lane: the searches that its row still misses
-  i32 *held;              // of the warp: vertices that it is about to queue
-  u32 *block_vertices;    // SEARCHES
-  float *block_edges;     // SEARCHES + 1
-  float *unreached;       // edges out of the vertices that each search has not reached
-  i64 *sums;              // in block 0: what becomes Results::totals
-  u32 *votes;             // 4
-  i64 *due;               // the clock at which the host's wish to stop is looked up again
+  u32 *left;            // of the warp, two words per lane: the searches that its row still misses
+  i32 *held;            // of the warp: vertices that it is about to queue
+  u32 *block_vertices;  // SEARCHES
+  float *block_edges;   // SEARCHES + 1
+  float *unreached;     // edges out of the vertices that each search has not reached
+  i64 *sums;            // in block 0: what becomes Results::totals
+  u32 *votes;           // 4
+  i64 *due;             // the clock at which the host's wish to stop is looked up again
 };
 
 /// All levels of up to 64 searches. The members below `rounds` are equal in all blocks.
@@ -226,8 +230,8 @@ template <class Offset> struct Course {
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Counts of the queues, of parts and of rows; merge_level and expand_groups have two words each, and
-  /// levels use the words in turn.
+  /// Counts of the queues, of parts and of rows; merge_level and expand_groups have two words each,
+  /// and levels use the words in turn.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 
@@ -242,7 +246,8 @@ template <class Offset> struct Course {
 
   /// Merges the bits that the last level has brought, and counts them.
   DEVICE void merge_level() {
-    if (is_first() && threadIdx.x < 4) store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
+    if (is_first() && threadIdx.x < 4)
+      store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
     Counted counted = {{0, 0}, {0, 0}, 0};
     const Queues merged{queues.parts, queues.rows, counts()};
     merge(graph, words, merged, is_small, is_all, wanted, level, counted, shared.held);
@@ -287,8 +292,10 @@ template <class Offset> struct Course {
     if (plan.going) depth = level;
     if (!records.room || !is_first() || me != 0) return;
     u64 frontier = 0, edges = 0;
-    for (int s = 0; s < searches.count; ++s) frontier += tally().words[s], edges += tally().words[SEARCHES + s];
-    records.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier, edges);
+    for (int s = 0; s < searches.count; ++s)
+      frontier += tally().words[s], edges += tally().words[SEARCHES + s];
+    records.add(level, u64(__popcll(plan.pulling)) << 32 | u64(__popcll(plan.going)), frontier,
+                edges);
   }
 
   /// Clears the plane that this level has opened, if there is room for it.
@@ -297,7 +304,8 @@ template <class Offset> struct Course {
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    if (level >= searches.limit) grid.meet();  // the block that writes a vertex's levels may be another
+    if (level >= searches.limit)
+      grid.meet();  // the block that writes a vertex's levels may be another
   }
 
   /// Adds the bits of the next level. Returns whether the host wishes to stop.
@@ -311,7 +319,10 @@ template <class Offset> struct Course {
     }
     const float edges = tally().all();
     is_all = pushing && edges > MOST * float(graph.vertices);
-    expand_queued(graph, words, due, pushing, plan.pulling, !is_all ? CARE_MARK : plan.pulling ? CARE_TEST : CARE_NONE);
+    expand_queued(graph, words, due, pushing, plan.pulling,
+                  !is_all        ? CARE_MARK
+                  : plan.pulling ? CARE_TEST
+                                 : CARE_NONE);
     is_small = !plan.pulling && edges < SMALL * float(graph.out_ends[graph.vertices]);
     bool asks = false;
     if (is_first() && threadIdx.x == 0) {
@@ -350,8 +361,8 @@ template <class Offset> struct Course {
 /// rows and by columns, and for all vertices; its counts are words of `control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
-search_many(Launch launch, Graph<Offset> graph, Words words,
-            Searches searches, Queues queues, Results<Level> results, Records records) {
+    search_many(Launch launch, Graph<Offset> graph, Words words, Searches searches, Queues queues,
+                Results<Level> results, Records records) {
   SHARED(u32, left, 2 * MANY_BLOCK);
   SHARED(i32, held, Pushers::ROOM * MANY_WARPS);
   SHARED(u32, block_vertices, SEARCHES);
@@ -361,14 +372,22 @@ search_many(Launch launch, Graph<Offset> graph, Words words,
   SHARED(u32, votes, 4);
   SHARED(i64, due, 1);
   const int warp = warp_in_block();
-  const Shared shared{left + 2 * WARP * warp, held + Pushers::ROOM * warp, block_vertices, block_edges, unreached,
-                      sums, votes, due};
+  const Shared shared{left + 2 * WARP * warp,
+                      held + Pushers::ROOM * warp,
+                      block_vertices,
+                      block_edges,
+                      unreached,
+                      sums,
+                      votes,
+                      due};
   Grid grid(launch);
   const u64 wanted = searches.count < SEARCHES ? (u64(1) << searches.count) - 1 : ~u64(0);
-  Course<Offset> course{graph, words, searches, queues, shared, launch.control, results.tallies, StopFlag(launch),
-                        records, grid, wanted};
+  Course<Offset> course{graph,   words,          searches,        queues,
+                        shared,  launch.control, results.tallies, StopFlag(launch),
+                        records, grid,           wanted};
   course.run();
-  if (course.status == FINISHED && results.levels) write_levels(words, graph.vertices, searches, course.depth, results);
+  if (course.status == FINISHED && results.levels)
+    write_levels(words, graph.vertices, searches, course.depth, results);
   course.write_totals(results.totals);
   if (is_last_block(grid) && threadIdx.x == 0) {
     tell_host(launch, HOST_STATUS, course.status);

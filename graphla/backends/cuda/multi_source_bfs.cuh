@@ -18,15 +18,15 @@ enum Towards { AUTO = 0, PUSH = 1, PULL = 2 };
 /// The graph by rows (`out`) and by columns (`into`). Vertices from `vertices` on have no edges.
 template <class Offset> struct Graph {
   i64 vertices;
-  const Offset *out_ends;   // indptr
+  const Offset *out_ends;  // indptr
   const i32 *out;
   const Offset *into_ends;  // null: no search pulls
   const i32 *into;
-  const i32 *first;         // the in-neighbor of each vertex that is tested first, or null
-  bool leads;               // whether `first` is also the first entry of the row
-  const bool *allowed;      // the mask, or null
-  i32 longest;              // most entries of a short row
-  i32 part;                 // entries of one task of a long row
+  const i32 *first;     // the in-neighbor of each vertex that is tested first, or null
+  bool leads;           // whether `first` is also the first entry of the row
+  const bool *allowed;  // the mask, or null
+  i32 longest;          // most entries of a short row
+  i32 part;             // entries of one task of a long row
 };
 
 /// The searches of a launch. Starts are in the user's numbering.
@@ -35,16 +35,16 @@ struct Searches {
   const i32 *renumbered;  // the graph's number of each of the user's n vertices, or null
   i64 n;
   i32 count;
-  i32 limit;              // the greatest level
-  i32 towards;            // as in Towards
-  float favor;            // a search pulls if the edges out of its frontier, times `favor`, exceed
-                          // the edges out of the vertices that it has not reached
+  i32 limit;    // the greatest level
+  i32 towards;  // as in Towards
+  float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
+                // the edges out of the vertices that it has not reached
 };
 
 /// The state of the vertices: words have one bit per search, groups have 32 vertices.
 struct Words {
-  u64 *seen;    // n words, zero at first
-  u64 *next;    // as many words as vertices, zero at first
+  u64 *seen;  // n words, zero at first
+  u64 *next;  // as many words as vertices, zero at first
   u64 *fresh;
   u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // per group, zero at first: some word of `next` has new bits
@@ -54,11 +54,11 @@ struct Words {
   i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes times
-/// a power of two.
+/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
+/// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;   // of three levels, which are used in turn, zero at first: see Tally
-  i64 *totals;    // per search the vertices reached, the sum of their levels, and the greatest level
+  u64 *tallies;  // of three levels, which are used in turn, zero at first: see Tally
+  i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
   Level *levels;  // null: not wanted
   i64 pitch;
   i32 width;

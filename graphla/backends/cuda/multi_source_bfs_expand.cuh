@@ -1,4 +1,5 @@
-// One level of 64 searches: next[] from seen[] (pull) and from fresh[] (push). See multi_source_bfs.cu.
+// One level of 64 searches: next[] from seen[] (pull) and from fresh[] (push). See
+// multi_source_bfs.cu.
 //
 // A warp takes a group of 32 vertices. What would keep it busy is queued: vertices that push, and
 // rows of more than `longest` entries in parts; behind a barrier all warps share the queues.
@@ -23,7 +24,8 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 }
 
 /// What a push does beside the atomic. Where each lane goes to a place of its own, the test and the
-/// mark take as long as that: for many edges to vertices that are mostly new, it is all that is done.
+/// mark take as long as that: for many edges to vertices that are mostly new, it is all that is
+/// done.
 enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
 
 /// Push of one edge's searches.
@@ -192,7 +194,8 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     if (found != missing && length) {
       i32 next[FEW];
 #pragma unroll
-      for (int j = 0; j < FEW; ++j) next[j] = graph.into[begin + Offset(tried) + least(j, int(length) - 1)];
+      for (int j = 0; j < FEW; ++j)
+        next[j] = graph.into[begin + Offset(tried) + least(j, int(length) - 1)];
 #pragma unroll
       for (int j = 0; j < FEW; ++j) found |= words.seen[next[j]] & missing;
     }
@@ -237,7 +240,8 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     if (is_alone) words.next[v] = seen | found;
     else add_bits(&words.next[v], found);
   }
-  if (__any_sync(ALL_LANES, found != 0) && lane() == 0) store_relaxed(&words.touched[v / WARP], u8(1));
+  if (__any_sync(ALL_LANES, found != 0) && lane() == 0)
+    store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
 /// The first half of an expansion: all groups pull, and queue what pushes.
@@ -283,7 +287,8 @@ template <class Offset>
 DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, int care) {
   const i64 warp = thread_in_grid() / WARP, warps = threads_in_grid() / WARP;
-  const i64 parts = i64(load_relaxed(&queues.counts[0])), rows = i64(load_relaxed(&queues.counts[1]));
+  const i64 parts = i64(load_relaxed(&queues.counts[0])),
+            rows = i64(load_relaxed(&queues.counts[1]));
   for (i64 q = warp; q < parts; q += warps) {
     const u64 item = queues.parts[q];
     const i32 v = i32(u32(item));
@@ -292,7 +297,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // others may add
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
-      pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])), missing);
+      pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])),
+                missing);
     } else {
       const i64 begin = i64(graph.out_ends[v]) + skip;
       const i64 end = least(begin + graph.part, i64(graph.out_ends[v + 1]));

@@ -52,7 +52,8 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   }
   const u32 missed = ~u32(seen >> first);
   for (int q = 0; q < 4; ++q) {
-    if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+    if constexpr (sizeof(Level) == 1)
+      quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
     else if (missed >> q & 1) quad.word[q] = ~0u;
   }
   return quad;
@@ -87,21 +88,23 @@ struct Planes {
     for (int b = 0; b < USED; ++b) {
       const u32 theirs = u32(shuffle(bits[b], from) >> first);
       for (int q = 0; q < 4; ++q) {
-        if constexpr (sizeof(Level) == 1) quad.word[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
+        if constexpr (sizeof(Level) == 1)
+          quad.word[q] |= ((theirs >> 4 * q & 15) * SPREAD & ONES) << b;
         else quad.word[q] |= (theirs >> q & 1) << b;
       }
     }
     const u32 missed = ~u32(shuffle(seen, from) >> first);
     for (int q = 0; q < 4; ++q) {
-      if constexpr (sizeof(Level) == 1) quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
+      if constexpr (sizeof(Level) == 1)
+        quad.word[q] |= ((missed >> 4 * q & 15) * SPREAD & ONES) * 255;
       else if (missed >> q & 1) quad.word[q] = ~0u;
     }
     return quad;
   }
 };
 
-/// Writes the levels in the user's numbering. A lane loads the words of one vertex, decodes its levels
-/// bit by bit, and then writes 16 bytes of a row, next to the lanes before and after it.
+/// Writes the levels in the user's numbering. A lane loads the words of one vertex, decodes its
+/// levels bit by bit, and then writes 16 bytes of a row, next to the lanes before and after it.
 template <class Level>
 DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searches, i32 depth,
                          const Results<Level> &results) {
@@ -114,7 +117,9 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   const int used = least(planes_for(depth), words.room);
   const int shift = __ffs(width / EACH) - 1, last = width / EACH - 1;
   const u32 begin = u32(thread_in_grid()), step = u32(threads_in_grid());
-  const auto number = [&](u32 row) { return row >= n ? 0u : renumbered ? u32(renumbered[row]) : row; };
+  const auto number = [&](u32 row) {
+    return row >= n ? 0u : renumbered ? u32(renumbered[row]) : row;
+  };
   if (used > FEW_PLANES) {
     for (i64 k = begin; k < i64(n) << shift; k += step) {
       const u32 row = u32(k >> shift), v = number(row);
@@ -134,8 +139,8 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex come while this one's levels are written, and before them, of the
-    // one after it, whether there are any.
+    // The words of the next vertex come while this one's levels are written, and before them, of
+    // the one after it, whether there are any.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

@@ -19,7 +19,7 @@ template <class T> struct Walk {
   const T *share;  // alpha / the weight of the out-edges
   const T *jump;   // where a random jump lands
   i64 jump_step;
-  const T *fall;   // where the walker lands after a dangling vertex
+  const T *fall;  // where the walker lands after a dangling vertex
   i64 fall_step;
   double alpha;
   T *rank, *carried;
@@ -30,14 +30,15 @@ struct Sums {
   double change, dangling;
 };
 
-/// Vertex v has arrived[v] if present[v]. `sums_before` has the `Sums` of each of the `blocks` blocks of
-/// the round before; `sums` gets those of this round.
+/// Vertex v has arrived[v] if present[v]. `sums_before` has the `Sums` of each of the `blocks`
+/// blocks of the round before; `sums` gets those of this round.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
-settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,
-             const double *__restrict__ sums_before, i32 blocks, double *sums) {
+    settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,
+                 const double *__restrict__ sums_before, i32 blocks, double *sums) {
   SHARED(double, scratch, WARP + 1);
-  const T *__restrict__ share = walk.share, *__restrict__ jump = walk.jump, *__restrict__ fall = walk.fall;
+  const T *__restrict__ share = walk.share, *__restrict__ jump = walk.jump,
+                        *__restrict__ fall = walk.fall;
   const Sums *const before = (const Sums *)sums_before;
   double fallen = 0;
   if constexpr (TURN == IN_ROUND) {
@@ -50,7 +51,8 @@ settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict
     T now = walk.rank[v];
     if constexpr (TURN == IN_ROUND) {
       double sum = v < walk.rows && present[v] ? double(arrived[v]) : 0;
-      sum += (1 - walk.alpha) * double(jump[v * walk.jump_step]) + fallen * double(fall[v * walk.fall_step]);
+      sum += (1 - walk.alpha) * double(jump[v * walk.jump_step]) +
+             fallen * double(fall[v * walk.fall_step]);
       const T next = T(sum);
       change += next < now ? double(now - next) : double(next - now);
       walk.rank[v] = now = next;

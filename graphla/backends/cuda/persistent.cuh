@@ -1,9 +1,10 @@
-// One launch for a whole traversal: its blocks meet at barriers, can be stopped, and report to the host.
+// One launch for a whole traversal: its blocks meet at barriers, can be stopped, and report to the
+// host.
 //
 // Every block of the grid is resident (a cooperative launch), so a block may wait for all others.
-// The first parameter of each kernel of this kind is a `Launch`. Every block ends with `is_last_block`,
-// and the last one with `tell_host`.
-// Invariant: all blocks pass the same barriers, and leave at the same one.
+// The first parameter of each kernel of this kind is a `Launch`. Every block ends with
+// `is_last_block`, and the last one with `tell_host`. Invariant: all blocks pass the same barriers,
+// and leave at the same one.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
 #include "collectives.cuh"
@@ -12,7 +13,8 @@ namespace graphla {
 
 /// What the host tells a kernel about its launch.
 struct Launch {
-  u64 *control;  // device memory: control[0] counts tickets; the kernel uses the other words, zero at first
+  u64 *control;  // device memory: control[0] counts tickets; the kernel uses the other words, zero
+                 // at first
   u64 *host;     // memory of the host that the card reads and writes: see `Host`
   i64 patience;  // ticks of the clock between two looks at the host's wish to stop
   u32 tickets;   // that control[0] counts at first
@@ -67,7 +69,7 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// turn ahead of it at most, and that turn's votes are in the other field.
 struct Grid {
   u64 *word;
-  u32 due;   // the tickets that are out when the next turn is over
+  u32 due;  // the tickets that are out when the next turn is over
   u32 turn;
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
@@ -114,7 +116,8 @@ struct StopFlag {
   const u64 *host;
   i64 patience, due;
 
-  DEVICE StopFlag(const u64 *words, i64 ticks) : host(words), patience(ticks), due(clock64() + ticks) {}
+  DEVICE StopFlag(const u64 *words, i64 ticks)
+      : host(words), patience(ticks), due(clock64() + ticks) {}
   DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
   /// Whether the host wishes to stop, as far as this thread has looked; once it does, each time.
@@ -166,7 +169,9 @@ DEVICE bool is_last_block(const Grid &grid) {
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }
-DEVICE void tell_host(const Launch &launch, int k, u32 value) { tell_host(launch.host, launch.number, k, value); }
+DEVICE void tell_host(const Launch &launch, int k, u32 value) {
+  tell_host(launch.host, launch.number, k, value);
+}
 
 }  // namespace graphla
 #endif

@@ -1,12 +1,12 @@
-// What traversals read beside a square matrix: which vertices are idle, a good neighbour of each, and
-// the pattern in another numbering, vertices by falling class of degree.
+// What traversals read beside a square matrix: which vertices are idle, a good neighbour of each,
+// and the pattern in another numbering, vertices by falling class of degree.
 //
 // The class of a vertex is 32 less the bit length of its degree: 32 of them, and NO_CLASS of those
 // without edges. Vertices are numbered by (class, user's number), so inside a class the new numbers
 // rise as the old ones do. Hence a row of the user's, which ascends, ascends in the new numbering
 // once it is parted by class, stably: no row is sorted. Parting counts the classes first, with lane
-// c of a warp keeping the count, then the place, of class c; ballots of the five bits of the classes
-// that the lanes hold tell each lane who holds which.
+// c of a warp keeping the count, then the place, of class c; ballots of the five bits of the
+// classes that the lanes hold tell each lane who holds which.
 //
 // Warps take vertices by CHUNK and whole rows, the longest first; rows from LONG degrees on are
 // taken by whole blocks, a part of the row for each warp. No thread writes what another writes.
@@ -49,8 +49,8 @@ DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 /// The class of each vertex, by rows of `out` and, where that is not null, of `into`; bit v%32 of
 /// idle[v/32] where v has no entry either way, and past the last vertex.
 template <class Op, class Offset>
-__global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 n, u8 *classes,
-                               u32 *idle) {
+__global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
+                               i64 n, u8 *classes, u32 *idle) {
   for (i64 base = thread_in_grid() - lane(); base < n; base += threads_in_grid()) {
     const i64 v = base + lane();
     u32 c = NO_CLASS;
@@ -65,8 +65,9 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
-/// first[v] = of the first CANDIDATES entries of row v the one of the greatest degree (of several the
-/// first, and v itself last), -1 where there is none. Without `classes`, which may be null, the first.
+/// first[v] = of the first CANDIDATES entries of row v the one of the greatest degree (of several
+/// the first, and v itself last), -1 where there is none. Without `classes`, which may be null, the
+/// first.
 template <class Op, class Offset>
 __global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                 const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -80,7 +81,8 @@ __global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__
 #pragma unroll
       for (int j = 0; j < AT_ONCE; j++) u[j] = k + j < end ? indices[k + j] : -1;
 #pragma unroll
-      for (int j = 0; j < AT_ONCE; j++) c[j] = u[j] < 0 ? NO_CLASS + 1 : u[j] == v ? NO_CLASS : classes[u[j]];
+      for (int j = 0; j < AT_ONCE; j++)
+        c[j] = u[j] < 0 ? NO_CLASS + 1 : u[j] == v ? NO_CLASS : classes[u[j]];
 #pragma unroll
       for (int j = 0; j < AT_ONCE; j++) {
         if (c[j] < best_class) best_class = c[j], best = u[j];
@@ -90,11 +92,11 @@ __global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__
   }
 }
 
-/// The class of each vertex, and counts[class * chunks + chunk] for NO_CLASS as well. Degrees are rows of
-/// `out` and, where that is not null, of `into`.
+/// The class of each vertex, and counts[class * chunks + chunk] for NO_CLASS as well. Degrees are
+/// rows of `out` and, where that is not null, of `into`.
 template <class Op, class Offset>
-__global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 n, i64 chunks,
-                              u8 *classes, i64 *counts) {
+__global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
+                              i64 n, i64 chunks, u8 *classes, i64 *counts) {
   const i64 warps = threads_in_grid() / WARP;
   for (i64 chunk = thread_in_grid() / WARP; chunk < chunks; chunk += warps) {
     const i64 begin = chunk * CHUNK, end = least(begin + CHUNK, n);
@@ -118,8 +120,9 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
 /// [1 + row], with 0 before them. `ends` are the running sums of `counts`.
 template <class Op, class Offset>
 __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
-                                const u8 *__restrict__ classes, i64 n, i64 chunks, const i64 *__restrict__ ends,
-                                i32 *renamed, i32 *old, Offset *out_sizes, Offset *into_sizes) {
+                                const u8 *__restrict__ classes, i64 n, i64 chunks,
+                                const i64 *__restrict__ ends, i32 *renamed, i32 *old,
+                                Offset *out_sizes, Offset *into_sizes) {
   const i64 warps = threads_in_grid() / WARP;
   if (thread_in_grid() == 0) {
     out_sizes[0] = 0;
@@ -151,7 +154,8 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
 constexpr int TOGETHER = 4;  // entries that a lane has under way
 
 /// How many of the entries have class lane(). A warp calls together.
-DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin, i64 end) {
+DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
+                         i64 end) {
   i64 count = 0;
   for (i64 base = begin; base < end; base += WARP * TOGETHER) {
     u32 c[TOGETHER];
@@ -168,7 +172,8 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
 
 /// Puts the entries, renamed, where class lane() has its place. A warp calls together.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
-                          const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place, i32 *placed) {
+                          const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
+                          i32 *placed) {
   for (i64 base = begin; base < end; base += WARP * TOGETHER) {
     u32 c[TOGETHER];
     i32 w[TOGETHER];
@@ -193,28 +198,32 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
-                             const i32 *__restrict__ old, const Offset *__restrict__ starts, i64 first, i64 last,
-                             i32 *placed) {
+                             const i32 *__restrict__ old, const Offset *__restrict__ starts,
+                             i64 first, i64 last, i32 *placed) {
   const i64 warps = threads_in_grid() / WARP;
   for (i64 row = first + thread_in_grid() / WARP; row < last; row += warps) {
-    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]), end = begin + i64(starts[row + 1]) - start;
+    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]),
+              end = begin + i64(starts[row + 1]) - start;
     const i64 count = count_entries(indices, classes, begin, end);
-    place_entries(indices, classes, renamed, begin, end, start + warp_inclusive_sum(count) - count, placed);
+    place_entries(indices, classes, renamed, begin, end, start + warp_inclusive_sum(count) - count,
+                  placed);
   }
 }
 
 /// Rows 0..last-1, a block each, part of the row by part for its warps.
 template <class Op, class Offset>
-__global__ void relabel_long_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
-                                  const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
-                                  const i32 *__restrict__ old, const Offset *__restrict__ starts, i64 last,
-                                  i32 *placed) {
+__global__ void relabel_long_rows(const Offset *__restrict__ indptr,
+                                  const i32 *__restrict__ indices, const u8 *__restrict__ classes,
+                                  const i32 *__restrict__ renamed, const i32 *__restrict__ old,
+                                  const Offset *__restrict__ starts, i64 last, i32 *placed) {
   SHARED(i64, counts, WARP * CLASSES);
   const int warps = int(blockDim.x) / WARP, warp = warp_in_block();
   for (i64 row = blockIdx.x; row < last; row += gridDim.x) {
-    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]), length = i64(starts[row + 1]) - start;
+    const i64 begin = i64(indptr[old[row]]), start = i64(starts[row]),
+              length = i64(starts[row + 1]) - start;
     const i64 part = (length + blockDim.x - 1) / blockDim.x * WARP;
-    const i64 from = begin + least(warp * part, length), to = begin + least((warp + 1) * part, length);
+    const i64 from = begin + least(warp * part, length),
+              to = begin + least((warp + 1) * part, length);
     __syncthreads();  // whoever read counts is done
     counts[warp * CLASSES + lane()] = count_entries(indices, classes, from, to);
     __syncthreads();

@@ -8,11 +8,12 @@
 
 namespace graphla {
 
-constexpr int STRIP = 512;       // entries that one warp folds
-constexpr int AHEAD = 4;         // loads of a thread under way at a time, of values of 4 bytes or more
+constexpr int STRIP = 512;  // entries that one warp folds
+constexpr int AHEAD = 4;    // loads of a thread under way at a time, of values of 4 bytes or more
 constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
 constexpr int LONG = 32;         // strips from which a block folds them together
-constexpr int SHORT = 32;        // longest part of a row, in entries, that one lane folds in a strip of many rows
+constexpr int SHORT =
+    32;  // longest part of a row, in entries, that one lane folds in a strip of many rows
 constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
 
 /// The fold over the warp, in lane 0.
@@ -47,8 +48,10 @@ template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
 
 /// parts[b] = the fold of values b * part .. (b + 1) * part - 1, or of those that are present.
 template <class Op, class Stored, bool SOME>
-__global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values, const bool *__restrict__ present,
-                                                         i64 count, i64 part, typename Op::Z *parts) {
+__global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
+                                                         const bool *__restrict__ present,
+                                                         i64 count, i64 part,
+                                                         typename Op::Z *parts) {
   typedef typename Op::Z Z;
   SHARED(Z, scratch, FOLD_BLOCK / WARP);
   const Values<Z, Stored, EACH> x(values);
@@ -88,7 +91,8 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 /// present[i]: whether row i has entries; `counter`, which must arrive zero, how many have. Every
 /// thread of the block calls; `scratch` is shared memory for a number a warp, and one more.
 template <class Offset>
-DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter, u64 *scratch) {
+DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter,
+                      u64 *scratch) {
   u64 found = 0, total;
   for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
     const bool there = indptr[i] < indptr[i + 1];
@@ -106,10 +110,12 @@ __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u6
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// folds[i] without a pass over entries: any of row i, or the one value of all, as often as row i has it.
+/// folds[i] without a pass over entries: any of row i, or the one value of all, as often as row i
+/// has it.
 template <class Op, class Stored, int KEPT, class Offset>
-__global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
-                                  typename Op::Z *folds, bool *present, u64 *counter) {
+__global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
+                                  const Stored *values, typename Op::Z *folds, bool *present,
+                                  u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
   const Values<typename Op::Z, Stored, KEPT> x(values);
   for (i64 i = thread_in_grid(); i < nrows; i += threads_in_grid()) {
@@ -127,14 +133,16 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   for (i64 at = begin + lane(); at < end; at += AHEAD * WARP) {
     typename Op::Z read[AHEAD];
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++) read[n] = at + n * WARP < end ? x[at + n * WARP] : Op::identity();
+    for (int n = 0; n < AHEAD; n++)
+      read[n] = at + n * WARP < end ? x[at + n * WARP] : Op::identity();
 #pragma unroll
     for (int n = 0; n < AHEAD; n++) sum = Op::add(sum, read[n]);
   }
   return warp_fold<Op>(sum);
 }
 
-/// Return, in every lane, the last row of a strip that ends at `end`; `first` is the strip's first row.
+/// Return, in every lane, the last row of a strip that ends at `end`; `first` is the strip's first
+/// row.
 template <class Offset>
 DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
   const i64 row = first + lane();
@@ -149,8 +157,9 @@ DEVICE int place_of(int k) { return k + k / WARP; }
 /// Folds the parts of rows first..last that lie in the strip begin..end - 1. One lane folds a short
 /// part, the warp folds a longer one. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
-DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end, i64 first, i64 last,
-                               typename Op::Z *held, typename Op::Z *folds, typename Op::Z *tail) {
+DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,
+                               i64 first, i64 last, typename Op::Z *held, typename Op::Z *folds,
+                               typename Op::Z *tail) {
   typedef typename Op::Z Z;
   constexpr int AT_ONCE = 2 * AHEAD;
   __syncwarp();  // all lanes have read the values of the previous strip
@@ -158,7 +167,8 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
   for (int at = lane(); at < STRIP; at += AT_ONCE * WARP) {
     Z read[AT_ONCE];
 #pragma unroll
-    for (int n = 0; n < AT_ONCE; n++) read[n] = begin + at + n * WARP < end ? x[begin + at + n * WARP] : Op::identity();
+    for (int n = 0; n < AT_ONCE; n++)
+      read[n] = begin + at + n * WARP < end ? x[begin + at + n * WARP] : Op::identity();
 #pragma unroll
     for (int n = 0; n < AT_ONCE; n++) held[place_of(at + n * WARP)] = read[n];
   }
@@ -176,9 +186,11 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
     Z sum = Op::identity();
     for (int k = from; k < to && !is_wide; k++) sum = Op::add(sum, held[place_of(k)]);
     for (u32 wide = __ballot_sync(ALL_LANES, is_wide); wide; wide &= wide - 1) {
-      const int owner = __ffs(int(wide)) - 1, its_from = shuffle(from, owner), its_to = shuffle(to, owner);
+      const int owner = __ffs(int(wide)) - 1, its_from = shuffle(from, owner),
+                its_to = shuffle(to, owner);
       Z part = Op::identity();
-      for (int k = its_from + lane(); k < its_to; k += WARP) part = Op::add(part, held[place_of(k)]);
+      for (int k = its_from + lane(); k < its_to; k += WARP)
+        part = Op::add(part, held[place_of(k)]);
       part = shuffle(warp_fold<Op>(part), 0);
       if (lane() == owner) sum = part;
     }
@@ -192,9 +204,9 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
 /// Strip by strip: folds[i] of every row that ends in the strip, as far as it lies in it; and in
 /// tails[strip] what the strip holds of the row that goes on after it.
 template <class Op, class Stored, class Offset>
-__global__ void fold_strips(
-    const Offset *__restrict__ indptr, i64 nrows, const Stored *values, i64 count, typename Op::Z *folds,
-    typename Op::Z *tails, bool *present, u64 *counter) {
+__global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
+                            i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
+                            u64 *counter) {
   typedef typename Op::Z Z;
   SHARED(u64, scratch, WARP + 1);
   SHARED(Z, room, FOLD_BLOCK / WARP * ROOM);
@@ -252,25 +264,29 @@ __global__ void fold_strips(
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Rows that began in an earlier strip: folds[i] = the tails of those strips (+) folds[i]. The strip in
-/// which such a row ends sees to it, a thread to a strip; many tails are folded by the whole block.
+/// Rows that began in an earlier strip: folds[i] = the tails of those strips (+) folds[i]. The
+/// strip in which such a row ends sees to it, a thread to a strip; many tails are folded by the
+/// whole block.
 template <class Op, class Offset>
-__global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr, i64 nrows,
-                                                         const typename Op::Z *__restrict__ tails, i64 count,
-                                                         typename Op::Z *folds) {
+__global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
+                                                         i64 nrows,
+                                                         const typename Op::Z *__restrict__ tails,
+                                                         i64 count, typename Op::Z *folds) {
   typedef typename Op::Z Z;
   SHARED(Z, scratch, FOLD_BLOCK / WARP);
   SHARED(i64, long_rows, FOLD_BLOCK);
   SHARED(i64, long_strips, FOLD_BLOCK);
   SHARED(int, found, 1);
   const i64 strips = (count + STRIP - 1) / STRIP;
-  for (i64 begin = i64(blockIdx.x) * FOLD_BLOCK; begin < strips; begin += i64(gridDim.x) * FOLD_BLOCK) {
+  for (i64 begin = i64(blockIdx.x) * FOLD_BLOCK; begin < strips;
+       begin += i64(gridDim.x) * FOLD_BLOCK) {
     __syncthreads();  // the lists have been read
     if (threadIdx.x == 0) found[0] = 0;
     __syncthreads();
     const i64 strip = begin + threadIdx.x, at = strip * STRIP;
     if (strip > 0 && strip < strips) {
-      const i64 row = segment_of(indptr, nrows, at), row_begin = indptr[row], row_end = indptr[row + 1];
+      const i64 row = segment_of(indptr, nrows, at), row_begin = indptr[row],
+                row_end = indptr[row + 1];
       if (row_begin < at && row_end <= at + STRIP) {
         const i64 from = row_begin / STRIP;
         if (strip - from >= LONG) {
@@ -288,7 +304,8 @@ __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restric
     for (int n = 0; n < found[0]; n++) {
       const i64 row = long_rows[n], from = i64(indptr[row]) / STRIP;
       Z sum = Op::identity();
-      for (i64 k = from + threadIdx.x; k < long_strips[n]; k += FOLD_BLOCK) sum = Op::add(sum, tails[k]);
+      for (i64 k = from + threadIdx.x; k < long_strips[n]; k += FOLD_BLOCK)
+        sum = Op::add(sum, tails[k]);
       sum = block_fold<Op>(sum, scratch);
       if (threadIdx.x == 0) folds[row] = Op::add(sum, folds[row]);
     }

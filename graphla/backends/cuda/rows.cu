@@ -12,7 +12,8 @@ __global__ void rows_of_entries(const Offset *indptr, i64 nrows, i32 *rows, i64 
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
     const i64 end = least(begin + tile, count);
     const i32 *found = spread_rows(indptr, nrows, begin, end, span);
-    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x) rows[k] = i32(span[0] + found[k - begin]);
+    for (i64 k = begin + threadIdx.x; k < end; k += blockDim.x)
+      rows[k] = i32(span[0] + found[k - begin]);
   }
 }
 

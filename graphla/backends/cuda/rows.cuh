@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };  // entries of a tile for each thread
+enum TileShape { STEPS = 4 };      // entries of a tile for each thread
 constexpr int TILE = 256 * STEPS;  // entries of a tile at most
 
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
@@ -36,7 +36,8 @@ DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64
 /// For entry k of a tile, at [k - begin] of what it returns (shared memory): its row less span[0].
 /// Every thread of the block calls, with tiles that begin at multiples of STEPS for each thread.
 template <class Offset>
-DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
+DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
+                              i64 *span) {
   SHARED(i32, rows, TILE);
   SHARED(i32, warps, WARP);
   find_rows(indptr, nrows, begin, end, span);
@@ -48,12 +49,14 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   if (first == last) return rows;
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
-    if (from < i64(indptr[row + 1])) rows[from - begin] = i32(row - first);  // no two begin at one entry
+    if (from < i64(indptr[row + 1]))
+      rows[from - begin] = i32(row - first);  // no two begin at one entry
   }
   __syncthreads();
   i32 found[STEPS];
 #pragma unroll
-  for (int n = 0; n < STEPS; n++) found[n] = n ? greatest(found[n - 1], rows[mine + n]) : rows[mine];
+  for (int n = 0; n < STEPS; n++)
+    found[n] = n ? greatest(found[n - 1], rows[mine + n]) : rows[mine];
   const i32 running = warp_inclusive_greatest(found[STEPS - 1]);
   if (lane() == WARP - 1) warps[warp_in_block()] = running;
   __syncthreads();
@@ -70,8 +73,9 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
 /// together, with lane k mod 32. Places are those of the first `count` entries, else (0, 0); i is
 /// 0 unless NEEDS_ROW. `span` is shared memory for two.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
-DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices,
-                       i64 count, i64 limit, i64 *span, Visit visit) {
+DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
+                       const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,
+                       Visit visit) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < limit; begin += gridDim.x * tile) {
     const i32 *rows = nullptr;

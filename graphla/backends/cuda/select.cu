@@ -1,8 +1,10 @@
-// select and keep: entries are flagged, flags counted, and flagged entries moved together, in order.
+// select and keep: entries are flagged, flags counted, and flagged entries moved together, in
+// order.
 //
 // Three launches: flags as bits with a count for each word (flags.cuh), a scan over the counts, and
-// the move. The host waits for the number of flags between the last two, to allocate. One block does
-// all three for a vector of few entries (`select_few`), with room for all of them in the result.
+// the move. The host waits for the number of flags between the last two, to allocate. One block
+// does all three for a vector of few entries (`select_few`), with room for all of them in the
+// result.
 #include "flags.cuh"
 #include "rows.cuh"
 
@@ -19,14 +21,15 @@ __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 word
 
 /// Flags the entries where Op::call(x, i, j, thunk) holds.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
-__global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices, const Stored *x_values,
-                             typename Op::THUNK thunk, u32 *bits, i64 *counts, i64 words, i64 count) {
+__global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices,
+                             const Stored *x_values, typename Op::THUNK thunk, u32 *bits,
+                             i64 *counts, i64 words, i64 count) {
   SHARED(i64, span, 2);
   const Values<typename Op::X, Stored, KEPT> x(x_values);
-  each_entry<WHERE, Op::NEEDS_ROW>(
-      indptr, nrows, indices, count, words * WARP, span, [&](i64 k, i64 i, i64 j) {
-        put_flags(bits, counts, words, k, k < count && Op::call(x[k], i, j, thunk));
-      });
+  each_entry<WHERE, Op::NEEDS_ROW>(indptr, nrows, indices, count, words * WARP, span,
+                                   [&](i64 k, i64 i, i64 j) {
+    put_flags(bits, counts, words, k, k < count && Op::call(x[k], i, j, thunk));
+  });
 }
 
 /// ends[w] = counts[0] + ... + counts[w], in place and, if there is one, in `narrow`, by one block;
@@ -45,7 +48,8 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Scans inputs too small for CuPy's scan, by one block; stores the sum of all counts in *answer too.
+/// Scans inputs too small for CuPy's scan, by one block; stores the sum of all counts in *answer
+/// too.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
   const i64 total = add_up(counts, words, narrow, scratch);
@@ -54,8 +58,9 @@ template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *nar
 
 /// Moves the flagged entries; Word is any type of the size of the values.
 template <class Word, bool HAS_VALUES>
-DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices, const Word *__restrict__ values,
-                         i64 count, i32 *new_indices, Word *new_values) {
+DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices,
+                         const Word *__restrict__ values, i64 count, i32 *new_indices,
+                         Word *new_values) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
     // All loads of a thread are under way together: few of them are of no use.
@@ -80,8 +85,8 @@ DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices, const
 
 template <class Op, class Word, bool HAS_VALUES, class Offset, class NewOffset>
 __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *indptr, i64 nrows,
-                             const i32 *__restrict__ indices, const Word *__restrict__ values, i64 count,
-                             NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
+                             const i32 *__restrict__ indices, const Word *__restrict__ values,
+                             i64 count, NewOffset *new_indptr, i32 *new_indices, Word *new_values) {
   const Flagged flagged{bits, ends};
   move_entries<Word, HAS_VALUES>(flagged, indices, values, count, new_indices, new_values);
   put_offsets(flagged, indptr, nrows, new_indptr);
@@ -92,9 +97,9 @@ constexpr int FEW_WORDS = 128;  // as in select.py
 /// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds, by one block; stores their
 /// number in *answer. There are fewer than FEW_WORDS * WARP entries.
 template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
-__global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values, typename Op::THUNK thunk,
-                           const Word *__restrict__ values, i64 count, i32 *new_indices, Word *new_values,
-                           i64 *answer) {
+__global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values,
+                           typename Op::THUNK thunk, const Word *__restrict__ values, i64 count,
+                           i32 *new_indices, Word *new_values, i64 *answer) {
   SHARED(u32, bits, FEW_WORDS);
   SHARED(i64, ends, FEW_WORDS);
   SHARED(i64, scratch, WARP + 1);
@@ -107,7 +112,8 @@ __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_valu
   __syncthreads();
   const i64 total = add_up(ends, words, nullptr, scratch);
   __syncthreads();
-  move_entries<Word, HAS_VALUES>(Flagged{bits, ends}, indices, values, count, new_indices, new_values);
+  move_entries<Word, HAS_VALUES>(Flagged{bits, ends}, indices, values, count, new_indices,
+                                 new_values);
   if (threadIdx.x == 0) *answer = total;
 }
 

@@ -2,26 +2,27 @@
 //
 // 1. Tiles: a thread sorts the few keys it holds; then runs of doubling length are merged in shared
 //    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges that.
-// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A block makes
-//    a tile of the result of what that is made of, parts of two runs, which two of its warps find.
+// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A
+//    block makes a tile of the result from its parts of two runs, which two of its warps find.
 // A key travels with its place among all entries: in a tile as 16 bits, then as Place.
 //
-// Nothing is asked of the comparison but an answer. All loops run over sizes, and searches stay inside
-// their runs. Each thread takes as many entries as it must give; so a merge is a permutation of its
-// runs if each part ends where the next begins. By a strict weak order they do: there is one path,
-// and all searches find it. A part that does not shows that the comparison contradicts itself:
-// then the tile, or from a merge of tiles on all entries, are left in the order they came in.
+// Nothing is asked of the comparison but an answer. All loops run over sizes, and searches stay
+// inside their runs. Each thread takes as many entries as it must give; so a merge is a permutation
+// of its runs if each part ends where the next begins. By a strict weak order they do: there is one
+// path, and all searches find it. A part that does not shows that the comparison contradicts
+// itself: then the tile, or from a merge of tiles on all entries, are left in the order they came
+// in.
 //
-// N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs (2009);
-// the merges are those of merge_path.cuh.
+// N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
+// (2009); the merges are those of merge_path.cuh.
 #include "sort.cuh"
 
 namespace graphla {
 
 /// rows[k] = the row around seam k, for k = 0..tiles; levels = the most that a row's merges take.
 template <class Op, class Offset, int TILE, int STRIDE>
-__global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles, i32 *rows,
-                           i64 *levels) {
+__global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
+                           i32 *rows, i64 *levels) {
   for (i64 k = thread_in_grid(); k <= tiles; k += threads_in_grid()) {
     const i64 row = segment_of(indptr, nrows, least(k * STRIDE, count - 1));
     rows[k] = i32(row);
@@ -30,17 +31,37 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
+/// Sorts the ITEMS keys of each thread, from place `mine` of the tile on, in registers.
+template <class Op, int ITEMS>
+DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
+                     typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
+#pragma unroll
+  for (int n = 0; n < ITEMS; n++) {
+    at[n] = mine + n;
+    key[n] = mine + n < size ? keys[mine + n] : typename Op::X();
+  }
+  sort_held<Op>(key, at, heads);
+#pragma unroll
+  for (int n = 0; n < ITEMS; n++) {
+    if (mine + n >= size) continue;  // they are this thread's own places still
+    keys[mine + n] = key[n];
+    order[mine + n] = u16(at[n]);
+  }
+}
+
 /// The entries of each tile in order, row by row, with their places; what belongs to a row that has
 /// merges to go comes where the first of these looks for it. A block sorts a tile.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
-    sort_tiles(const typename Op::X *__restrict__ values, i64 count, const Offset *__restrict__ indptr,
-               const i32 *__restrict__ rows, typename Op::X *__restrict__ values_0, Place *__restrict__ places_0,
+    sort_tiles(const typename Op::X *__restrict__ values, i64 count,
+               const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
+               typename Op::X *__restrict__ values_0, Place *__restrict__ places_0,
                typename Op::X *__restrict__ values_1, Place *__restrict__ places_1) {
   typedef typename Op::X Key;
   constexpr int TILE = THREADS * ITEMS;
-  static_assert((THREADS & (THREADS - 1)) == 0 && THREADS >= 2 * WARP && ITEMS <= 32 && TILE < 1 << 16,
-                "runs double; heads are bits of a word; places in a tile are 16 bits");
+  static_assert(
+      (THREADS & (THREADS - 1)) == 0 && THREADS >= 2 * WARP && ITEMS <= 32 && TILE < 1 << 16,
+      "runs double; heads are bits of a word; places in a tile are 16 bits");
   SHARED(Key, keys, TILE);
   SHARED(u16, order, TILE);
   SHARED(Span, spans, THREADS);
@@ -56,18 +77,7 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   __syncthreads();
   Key key[ITEMS];
   int at[ITEMS];
-#pragma unroll
-  for (int n = 0; n < ITEMS; n++) {
-    at[n] = mine + n;
-    key[n] = mine + n < size ? keys[mine + n] : Key();
-  }
-  sort_held<Op>(key, at, heads);
-#pragma unroll
-  for (int n = 0; n < ITEMS; n++) {
-    if (mine + n >= size) continue;  // they are this thread's own places still
-    keys[mine + n] = key[n];
-    order[mine + n] = u16(at[n]);
-  }
+  sort_own<Op>(keys, order, size, mine, heads, key, at);
 
   bool contradicts = false;
   for (int width = 1; width < THREADS; width *= 2) {
@@ -79,11 +89,13 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     const bool merges = begin_a < seam && seam < end_b && from < to;
     int start = 0, i = 0, j = 0;
     if (merges) {
-      start = i = begin_a + merge_split(seam - begin_a, end_b - seam, from - begin_a, [&](int a, int b) {
-                    return Op::before(keys[seam + b], keys[begin_a + a]);
-                  });
+      start = i =
+          begin_a + merge_split(seam - begin_a, end_b - seam, from - begin_a, [&](int a, int b) {
+        return Op::before(keys[seam + b], keys[begin_a + a]);
+      });
       j = seam + from - i;
-      merge_steps<ITEMS>(keys, i, seam, j, end_b, from - mine, to - mine, Op::before, [&](int n, int place, Key x) {
+      merge_steps<ITEMS>(keys, i, seam, j, end_b, from - mine, to - mine, Op::before,
+                         [&](int n, int place, Key x) {
         key[n] = x;
         at[n] = order[place];
       });
@@ -111,14 +123,15 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// One level of merges, of the rows that have it to go. A block makes a tile of the result: its part of
-/// the row from the left, and of the one that goes on to the right, if these are two. Two blocks that
-/// meet at a seam find the same place on the path there, as they ask the same of the same keys.
+/// One level of merges, of the rows that have it to go. A block makes a tile of the result: its
+/// part of the row from the left, and of the one that goes on to the right, if these are two. Two
+/// blocks that meet at a seam find the same place on the path there, as they ask the same of the
+/// same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
-                int level, typename Op::X *values_0, Place *places_0, typename Op::X *values_1, Place *places_1,
-                i64 *contradicted) {
+                int level, typename Op::X *values_0, Place *places_0, typename Op::X *values_1,
+                Place *places_1, i64 *contradicted) {
   typedef typename Op::X Key;
   constexpr int TILE = THREADS * ITEMS;
   SHARED(Key, keys, TILE);
@@ -140,21 +153,24 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     __syncthreads();  // whoever read shared memory for the other row is done
     const int warp = warp_in_block();
     if (warp < 2) {
-      const i64 split = warp_merge_split(merge.seam - merge.base, merge.stop - merge.seam,
-                                         (warp ? merge.to : merge.from) - merge.base, [&](i64 i, i64 j) {
+      const i64 split =
+          warp_merge_split(merge.seam - merge.base, merge.stop - merge.seam,
+                           (warp ? merge.to : merge.from) - merge.base, [&](i64 i, i64 j) {
         return Op::before(from_values[merge.seam + j], from_values[merge.base + i]);
       });
       if (lane() == 0) splits[warp] = split;
     }
     __syncthreads();
     const i64 first = splits[0], last = splits[1];
-    const int size = int(merge.to - merge.from), a_count = int(last - first), b_count = size - a_count;
+    const int size = int(merge.to - merge.from), a_count = int(last - first),
+              b_count = size - a_count;
     if (a_count < 0 || b_count < 0) {
       if (threadIdx.x == 0) store_relaxed(contradicted, i64(1));
       continue;
     }
     const i64 a = merge.base + first, b = merge.seam + (merge.from - merge.base - first) - a_count;
-    for (int n = threadIdx.x; n < size; n += THREADS) keys[n] = from_values[(n < a_count ? a : b) + n];
+    for (int n = threadIdx.x; n < size; n += THREADS)
+      keys[n] = from_values[(n < a_count ? a : b) + n];
     __syncthreads();
     const int mine = least(int(threadIdx.x) * ITEMS, size), limit = least(mine + ITEMS, size);
     const int start = merge_split(a_count, b_count, mine, [&](int i, int j) {
@@ -176,10 +192,13 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
 
 /// Where merges of tiles have contradicted each other, all entries as they came.
 template <class Op, class Place>
-__global__ void leave_as_they_came(const i64 *__restrict__ contradicted, const typename Op::X *__restrict__ given,
-                                   i64 count, typename Op::X *__restrict__ values, Place *__restrict__ places) {
+__global__ void leave_as_they_came(const i64 *__restrict__ contradicted,
+                                   const typename Op::X *__restrict__ given, i64 count,
+                                   typename Op::X *__restrict__ values,
+                                   Place *__restrict__ places) {
   if (!*contradicted) return;
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) values[k] = given[k], places[k] = Place(k);
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
+    values[k] = given[k], places[k] = Place(k);
 }
 
 }  // namespace graphla

@@ -1,10 +1,12 @@
-// What a merge sort stands on: how entries are dealt to tiles, and one tile sorted in shared memory.
+// What a merge sort stands on: how entries are dealt to tiles, and one tile sorted in shared
+// memory.
 //
-// A tile holds TILE entries at most. Seam k between two tiles is meant to lie at entry k * STRIDE. Of a
-// vector STRIDE is TILE, and all entries are one row. Of a matrix it is less: a seam inside a row moves
-// to the end of that row if it is within TILE - STRIDE of it, so that no row of so few entries is
-// ever cut, and rows that are in one tile are sorted there, many rows a tile. A row that is cut has
-// its own merges, over its own tiles: 2^level tiles of it are one sorted run after `level` of them.
+// A tile holds TILE entries at most. Seam k between two tiles is meant to lie at entry k * STRIDE.
+// Of a vector STRIDE is TILE, and all entries are one row. Of a matrix it is less: a seam inside a
+// row moves to the end of that row if it is within TILE - STRIDE of it, so that no row of so few
+// entries is ever cut, and rows that are in one tile are sorted there, many rows a tile. A row that
+// is cut has its own merges, over its own tiles: 2^level tiles of it are one sorted run after
+// `level` of them.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -17,7 +19,8 @@ template <int TILE, int STRIDE> struct Row {
   static_assert(2 * STRIDE >= TILE && STRIDE <= TILE, "a seam would move beyond the next");
   i64 begin, end, first, last;
 
-  DEVICE Row(i64 begin, i64 end) : begin(begin), end(end), first(begin / STRIDE), last((end - 1) / STRIDE) {
+  DEVICE Row(i64 begin, i64 end)
+      : begin(begin), end(end), first(begin / STRIDE), last((end - 1) / STRIDE) {
     if (begin < last * STRIDE && end - last * STRIDE <= TILE - STRIDE) last--;
   }
   /// Whether seam k cuts this row in two.
@@ -28,7 +31,8 @@ template <int TILE, int STRIDE> struct Row {
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// Which row lies around each seam: `rows` of them, of the matrix `indptr`; of a vector both are null.
+/// Which row lies around each seam: `rows` of them, of the matrix `indptr`; of a vector both are
+/// null.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -47,8 +51,8 @@ template <int TILE, int STRIDE, class Offset> struct Seams {
   }
 };
 
-/// What a merge of two runs of one row in tile k is made of: its entries from..to - 1, where the runs
-/// base..seam - 1 and seam..stop - 1 meet.
+/// What a merge of two runs of one row in tile k is made of: its entries from..to - 1, where the
+/// runs base..seam - 1 and seam..stop - 1 meet.
 struct Merge {
   i64 base, seam, stop, from, to;
   template <class Row> DEVICE Merge(const Row &row, i64 k, int level) {
@@ -69,9 +73,9 @@ struct Span {
   u16 begin, end;
 };
 
-/// The rows in a tile of `size` entries from `begin` on. For each thread: of its ITEMS places, which must
-/// not change with the place before (bits of what it returns), as another row begins there, or no
-/// entry is there; and in spans[thread] the row at the first of them.
+/// The rows in a tile of `size` entries from `begin` on. For each thread: of its ITEMS places,
+/// which must not change with the place before (bits of what it returns), as another row begins
+/// there, or no entry is there; and in spans[thread] the row at the first of them.
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -84,10 +88,12 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
       const i64 last_row = seams.rows[k + 1], first = begin + mine;
       i64 row = row_among(seams.indptr, seams.rows[k], last_row, first);
       i64 end = i64(seams.indptr[row + 1]);
-      span = Span{u16(greatest(i64(seams.indptr[row]) - begin, i64(0))), u16(least(end - begin, i64(size)))};
+      span = Span{u16(greatest(i64(seams.indptr[row]) - begin, i64(0))),
+                  u16(least(end - begin, i64(size)))};
       while (end - first < ITEMS && end - begin < size) {
         heads |= 1u << (end - first);
-        row = i64(seams.indptr[row + 2]) > end ? row + 1 : row_among(seams.indptr, row + 1, last_row, end);
+        row = i64(seams.indptr[row + 2]) > end ? row + 1
+                                               : row_among(seams.indptr, row + 1, last_row, end);
         end = i64(seams.indptr[row + 1]);
       }
     }
@@ -97,7 +103,8 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
 }
 
 /// Sorts what one thread holds by exchanges of neighbours (odd-even transposition), none at a head.
-template <class Op, int ITEMS, class Key> DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
+template <class Op, int ITEMS, class Key>
+DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
 #pragma unroll 1
   for (int round = 0; round < ITEMS; round += 2) {
 #pragma unroll
@@ -120,9 +127,10 @@ DEVICE void sync_pairs(int width) {
   else __syncthreads();
 }
 
-/// Whether the merge that this thread has left at i goes on elsewhere in the next, which does if there is
-/// a `next`. `start` is where this thread began; starts[warp] where that warp's first lane did, which
-/// a barrier must part from this call. Only a comparison that is no order takes two ways through one merge.
+/// Whether the merge that this thread has left at i goes on elsewhere in the next, which does if
+/// there is a `next`. `start` is where this thread began; starts[warp] where that warp's first lane
+/// did, which a barrier must part from this call. Only a comparison that is no order takes two ways
+/// through one merge.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

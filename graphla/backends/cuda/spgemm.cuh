@@ -58,7 +58,8 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 
 /// Adds a term to a sum that is there or not yet; of `any`, the first stays.
 template <class Op>
-DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i, i64 k, i64 j) {
+DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
+                     i64 k, i64 j) {
   if constexpr (Op::IS_ANY) {
     if (!found) sum = Op::term(x, y, i, k, j);
   } else {
@@ -74,8 +75,8 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   else return false;
 }
 
-/// The sum over each group of `width` lanes, of lanes that may have none; every lane of the warp calls,
-/// and each has the result.
+/// The sum over each group of `width` lanes, of lanes that may have none; every lane of the warp
+/// calls, and each has the result.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -104,7 +105,8 @@ template <int MASK, class Mask> DEVICE bool lets_through(const Mask &outside, i6
 }
 
 /// The row that holds entry k, known to be `row` or a later one.
-template <class Offset> DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
+template <class Offset>
+DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
   if (i64(indptr[row + 1]) > k) return row;
   return upper_bound<Offset, i64>(indptr, row + 1, nrows + 1, Offset(k)) - 1;
 }
@@ -132,13 +134,13 @@ struct Nothing {
 
 constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
 
-/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group take
-/// columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may cut the
-/// entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of the warp call;
-/// the groups whose row `is_there` have one.
+/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group
+/// take columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may
+/// cut the entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of
+/// the warp call; the groups whose row `is_there` have one.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
-DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b, const Y &y_values, i64 i,
-                      bool is_there, Narrow narrow, Visit visit) {
+DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
+                      const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {
   const auto *__restrict__ a_indptr = a.indptr;
   const auto *__restrict__ b_indptr = b.indptr;
   const i32 *__restrict__ a_indices = a.indices, *__restrict__ b_indices = b.indices;

@@ -1,4 +1,5 @@
-// Rows of C = A B of many terms, made tile by tile: 2^BITS columns at a time, dense in shared memory.
+// Rows of C = A B of many terms, made tile by tile: 2^BITS columns at a time, dense in shared
+// memory.
 //
 // A warp takes one tile of one listed row: its lanes find where the tile lies in 32 rows of B at a
 // time, then take those pieces one after the other, in the order of k. Columns of a piece differ,
@@ -24,7 +25,8 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   if constexpr (MASK == OUTSIDE) {
     const i32 *__restrict__ m_indices = outside.indices;
     const i64 stop = outside.end(i);
-    for (i64 p = lower_bound<i32, i64>(m_indices, outside.begin(i), stop, i32(begin)) + lane(); p < stop; p += WARP) {
+    for (i64 p = lower_bound<i32, i64>(m_indices, outside.begin(i), stop, i32(begin)) + lane();
+         p < stop; p += WARP) {
       const i64 column = m_indices[p] - begin;
       if (column >= end - begin) break;
       atomicAnd(bits + column / WARP, ~(1u << (column % WARP)));
@@ -33,15 +35,16 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   }
 }
 
-/// sizes[i] += the columns of row i, which must arrive as zero; of_tiles[row * tiles + tile] = those
-/// of each tile.
+/// sizes[i] += the columns of row i, which must arrive as zero; of_tiles[row * tiles + tile] =
+/// those of each tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
-    count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a, Csr<OffsetB> b,
-                Csr<OffsetM> outside, i64 *__restrict__ sizes, i64 *__restrict__ of_tiles) {
+    count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a,
+                Csr<OffsetB> b, Csr<OffsetM> outside, i64 *__restrict__ sizes,
+                i64 *__restrict__ of_tiles) {
   const i64 ncols = b.ncols;
   constexpr int WORDS = 1 << (BITS - 5);
-  SHARED(u32, all_bits, TILE_WARPS *SPAN *WORDS);
+  SHARED(u32, all_bits, TILE_WARPS * SPAN * WORDS);
   u32 *bits = all_bits + warp_in_block() * SPAN * WORDS;
   const i64 spans = (tiles + SPAN - 1) / SPAN;
   const Group<WARP> group;
@@ -54,16 +57,16 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     auto narrow = [&](i64 &from, i64 &to) {
       if (spans > 1) cut(b.indices, begin, end, from, to);
     };
-    each_term(group, a, Nothing(), b, Nothing(), i, true, narrow,
-              [&](i32, i32, i32 j, i32) {
-                const u32 column = u32(j - begin), bit = 1u << (column % WARP);
-                if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
-              });
+    each_term(group, a, Nothing(), b, Nothing(), i, true, narrow, [&](i32, i32, i32 j, i32) {
+      const u32 column = u32(j - begin), bit = 1u << (column % WARP);
+      if (!(load_relaxed(bits + column / WARP) & bit)) atomicOr(bits + column / WARP, bit);
+    });
     clear_masked<MASK>(outside, i, begin, end, bits);
     i64 all = 0;
     for (int tile = 0; tile < SPAN && first_tile + tile < tiles; tile++) {
       i64 there = 0;
-      for (int word = lane(); word < WORDS; word += WARP) there += __popc(bits[tile * WORDS + word]);
+      for (int word = lane(); word < WORDS; word += WARP)
+        there += __popc(bits[tile * WORDS + word]);
       there = warp_sum(there);
       if (lane() == 0) of_tiles[row * tiles + first_tile + tile] = there;
       all += there;
@@ -73,17 +76,18 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
 }
 
 /// Row i of C from indptr[i] on; ends[row * tiles + tile] are the sums of `of_tiles` through each.
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
-          int MASK, class OffsetC, int BITS, bool HAS_VALUES>
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
-    make_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b,
-               Csr<OffsetM> outside, const i64 *__restrict__ ends, Made<OffsetC, typename Op::Z> c) {
+    make_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA, StoredX> a,
+               Csr<OffsetB, StoredY> b, Csr<OffsetM> outside, const i64 *__restrict__ ends,
+               Made<OffsetC, typename Op::Z> c) {
   const i64 ncols = b.ncols;
   i32 *__restrict__ indices = c.indices;
   typename Op::Z *__restrict__ z = c.values;
   typedef typename Op::Z Z;
   constexpr int WORDS = 1 << (BITS - 5);
-  SHARED(u32, all_bits, TILE_WARPS *WORDS);
+  SHARED(u32, all_bits, TILE_WARPS * WORDS);
   SHARED(Z, all_sums, HAS_VALUES ? TILE_WARPS << BITS : 1);
   u32 *bits = all_bits + warp_in_block() * WORDS;
   Z *sums = all_sums + (HAS_VALUES ? warp_in_block() << BITS : 0);
@@ -112,13 +116,13 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     if constexpr (HAS_VALUES) {
       each_term(group, a, x, b, y, i, true, narrow,
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
-                  const u32 column = u32(j - begin);
-                  bool found = mark(column);
-                  if (Op::IS_ANY && found) return;
-                  Z sum = sums[column];
-                  add_term<Op>(sum, found, x, y, i, k, j);
-                  sums[column] = sum;
-                });
+        const u32 column = u32(j - begin);
+        bool found = mark(column);
+        if (Op::IS_ANY && found) return;
+        Z sum = sums[column];
+        add_term<Op>(sum, found, x, y, i, k, j);
+        sums[column] = sum;
+      });
     } else {
       each_term(group, a, Nothing(), b, Nothing(), i, true, narrow,
                 [&](i32, i32, i32 j, i32) { mark(u32(j - begin)); });

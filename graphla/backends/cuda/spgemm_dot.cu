@@ -22,7 +22,8 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
   const Values<In, Stored, KEPT> values;
-  DEVICE explicit Side(const Csr<Offset, Stored> &rows) : indptr(rows.indptr), indices(rows.indices), values(rows.values) {}
+  DEVICE explicit Side(const Csr<Offset, Stored> &rows)
+      : indptr(rows.indptr), indices(rows.indices), values(rows.values) {}
   DEVICE i64 begin(i64 row) const { return indptr[row]; }
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
@@ -38,8 +39,8 @@ struct Sought {
 
 /// One dot, by the `width` lanes of a group, of which this is number `mine`.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
-DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count, bool searches,
-                int mine, int width, typename Op::Z &sum, bool &found) {
+DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
+                bool searches, int mine, int width, typename Op::Z &sum, bool &found) {
   const i32 count = searches ? row.count : b_count;
   const i32 *__restrict__ list = searches ? a.indices + row.begin : b.indices + b_begin;
   for (i32 t = mine; t < count; t += width) {
@@ -83,11 +84,11 @@ DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   return row;
 }
 
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
-          int BITS, bool HAS_VALUES>
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetM, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
-    dot_products(Csr<OffsetA, StoredX> left, Csr<OffsetB, StoredY> right, Csr<OffsetM> pattern, i64 nvals, i64 tile,
-                 typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+    dot_products(Csr<OffsetA, StoredX> left, Csr<OffsetB, StoredY> right, Csr<OffsetM> pattern,
+                 i64 nvals, i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
   const OffsetM *__restrict__ indptr = pattern.indptr;
   const i32 *__restrict__ indices = pattern.indices;
   const i64 nrows = pattern.nrows;
@@ -100,7 +101,8 @@ __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
   const Side<OffsetA, typename Op::X, StoredX, KEPT_X> a(left);
   const Side<OffsetB, typename Op::Y, StoredY, KEPT_Y> b(right);
 
-  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
+  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals;
+       first += threads_in_grid() / WARP * tile) {
     const i64 end = least(first + tile, nvals);
     i64 i = segment_of(indptr, nrows, first);
     for (i64 p = first; p < end;) {
@@ -128,7 +130,8 @@ __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
           Z sum = Op::identity();
           bool found = false;
           if (takes)
-            dot<HAS_PLACES, HAS_VALUES, Op>(a, b, row, i, its_j, its_begin, its_count, its_search, mine, width, sum, found);
+            dot<HAS_PLACES, HAS_VALUES, Op>(a, b, row, i, its_j, its_begin, its_count, its_search,
+                                            mine, width, sum, found);
           __syncwarp();
           if (!__any_sync(ALL_LANES, found)) return;
           add_lanes<Op>(sum, found, width);

@@ -11,9 +11,10 @@ namespace graphla {
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
 /// keys and terms of the listed rows, from place starts[row] - starts[0] on; a block takes a row.
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
-          int MASK, bool HAS_VALUES>
-__global__ void expand_rows(const i32 *__restrict__ listed, i64 count, const i64 *__restrict__ starts, int column_bits,
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
+__global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
+                            const i64 *__restrict__ starts, int column_bits,
                             Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, Csr<OffsetM> outside,
                             i64 *__restrict__ keys, typename Op::Z *__restrict__ terms) {
   const OffsetA *__restrict__ a_indptr = a.indptr;
@@ -64,8 +65,9 @@ __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restri
 /// sizes[listed[row]] += 1 for each.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
-                         const typename Op::Z *__restrict__ terms, i64 count, const i64 *__restrict__ ends,
-                         const i32 *__restrict__ listed, int column_bits, i64 *__restrict__ run_keys,
+                         const typename Op::Z *__restrict__ terms, i64 count,
+                         const i64 *__restrict__ ends, const i32 *__restrict__ listed,
+                         int column_bits, i64 *__restrict__ run_keys,
                          typename Op::Z *__restrict__ sums, i64 *__restrict__ sizes) {
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid()) {
     const i64 before = t ? ends[t - 1] : 0;
@@ -76,7 +78,8 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
     if constexpr (HAS_VALUES) {
       typename Op::Z sum = terms[order[t]];
       if (!Op::IS_ANY)
-        for (i64 next = t + 1; next < count && keys[next] == key; next++) sum = Op::add(sum, terms[order[next]]);
+        for (i64 next = t + 1; next < count && keys[next] == key; next++)
+          sum = Op::add(sum, terms[order[next]]);
       sums[before] = sum;
     }
   }

@@ -3,8 +3,8 @@
 // A group of GROUP lanes takes one of the listed rows: for each entry (i, k) of A in order, its
 // lanes take the entries of row k of B. Columns of one row of B differ, so each lane alone adds to
 // the sum of its column, without atomics, and terms are added in the order of k: always the same.
-// Rows are made at once where there is scratch for as many columns as they may have (`room` of each),
-// and moved when all sizes are known; or else counted first, and made in their places in C.
+// Rows are made at once where there is scratch for as many columns as they may have (`room` of
+// each), and moved when all sizes are known; or else counted first, and made in their places in C.
 // A mask drops the columns in its row (OUTSIDE).
 // 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Tables lie
 // GROUP words further apart than that, so that groups in step touch different banks.
@@ -26,7 +26,9 @@ template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group
   __syncwarp();
 }
 
-struct Whole { DEVICE void operator()(i64 &, i64 &) const {} };  // rows of B are taken whole
+struct Whole {
+  DEVICE void operator()(i64 &, i64 &) const {}
+};  // rows of B are taken whole
 
 /// sizes[i] = the number of columns of row i of C that the mask lets through.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
@@ -36,7 +38,8 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
-  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count;
+       of_warp += threads_in_grid() / WARP * ROWS) {
     const i64 each = of_warp + group.base / GROUP;
     const bool is_there = each < count;
     const i64 i = is_there ? listed[each] : 0;
@@ -105,8 +108,9 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
 
 /// The listed columns, each with its sum, in order from place `first` on.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
-DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums, const i32 *columns, int taken,
-                         i64 first, i32 *__restrict__ indices, Z *__restrict__ z) {
+DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
+                         const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
+                         Z *__restrict__ z) {
   for (int place = group.mine; place < taken; place += GROUP) {
     const i32 j = columns[place];
     int before = 0;
@@ -119,10 +123,11 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
 
 /// Row i of C, its columns with their sums, in order: from indptr[i] on, or, where there is scratch
 /// of `room` places for each listed row, there, with their number in sizes[i].
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
-          int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
-__global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b,
-                         Csr<OffsetM> outside, i64 room, i64 *__restrict__ sizes, Made<OffsetC, typename Op::Z> c) {
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
+__global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
+                         Csr<OffsetB, StoredY> b, Csr<OffsetM> outside, i64 room,
+                         i64 *__restrict__ sizes, Made<OffsetC, typename Op::Z> c) {
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
@@ -141,7 +146,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   i32 *table = (i32 *)tables + number * apart<BITS, GROUP>;
   Z *sums = all_sums + (HAS_VALUES ? number * apart<BITS, GROUP> : 0);
   i32 *columns = all_columns + (IS_RANKED ? number * COLUMNS : 0);
-  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count; of_warp += threads_in_grid() / WARP * ROWS) {
+  for (i64 of_warp = thread_in_grid() / WARP * ROWS; of_warp < count;
+       of_warp += threads_in_grid() / WARP * ROWS) {
     const i64 each = of_warp + group.base / GROUP;
     const bool is_there = each < count;
     const i64 i = is_there ? listed[each] : 0;
@@ -150,7 +156,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
     auto put = [&](i32 j, bool &is_new) {
       const int slot = put_key(table, BITS, j, is_new);
       if constexpr (IS_RANKED) {
-        if (is_new && lets_through<MASK>(outside, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
+        if (is_new && lets_through<MASK>(outside, i, j))
+          columns[atomicAdd(all_taken + number, 1)] = j;
       }
       return slot;
     };
@@ -158,12 +165,12 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
     if constexpr (HAS_VALUES) {
       each_term(group, a, x, b, y, i, is_there, Whole(),
                 [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
-                  const int slot = put(j, is_new);
-                  bool found = !is_new;
-                  Z sum = found ? sums[slot] : Op::identity();
-                  add_term<Op>(sum, found, x, y, i, k, j);
-                  sums[slot] = sum;
-                });
+        const int slot = put(j, is_new);
+        bool found = !is_new;
+        Z sum = found ? sums[slot] : Op::identity();
+        add_term<Op>(sum, found, x, y, i, k, j);
+        sums[slot] = sum;
+      });
     } else {
       each_term(group, a, Nothing(), b, Nothing(), i, is_there, Whole(),
                 [&](i32, i32, i32 j, i32) { put(j, is_new); });
@@ -195,11 +202,11 @@ struct FewRows {
   i64 count_24, count_96, count_384, count_1536;
 };
 
-/// Rows of all four lists from their scratch into C: each row has as many places as its list's name says,
-/// one list after the other.
+/// Rows of all four lists from their scratch into C: each row has as many places as its list's name
+/// says, one list after the other.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
-__global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices, const Word *__restrict__ made_z,
-                         Made<OffsetC, Word> c) {
+__global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
+                         const Word *__restrict__ made_z, Made<OffsetC, Word> c) {
   const i64 count_24 = rows.count_24, count_96 = rows.count_96, count_384 = rows.count_384;
   const OffsetC *__restrict__ indptr = c.indptr;
   i32 *__restrict__ indices = c.indices;

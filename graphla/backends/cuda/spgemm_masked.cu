@@ -1,5 +1,5 @@
-// Masked products by rows of B: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k, j)),
-// where row i of the pattern takes what it lists of the rows of B that row i of A names.
+// Masked products by rows of B: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
+// j)), where row i of the pattern takes what it lists of the rows of B that row i of A names.
 //
 // A warp takes tiles of the pattern's entries, at most MOST_LISTED. The columns of one row in its
 // tile are hashed in shared memory; each row k of B, cut to their range, is streamed past them in
@@ -17,8 +17,8 @@ constexpr int LISTED_BITS = 10;  // of the table that holds them
 constexpr i32 LONGER = 16;       // times as long as the columns sought, and a row of B is searched
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// What a warp has in shared memory of the columns that it seeks: where each is listed, whether it has a
-/// term, and its sum.
+/// What a warp has in shared memory of the columns that it seeks: where each is listed, whether it
+/// has a term, and its sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
@@ -59,10 +59,11 @@ template <class Op, bool HAS_VALUES> struct Sought {
   DEVICE bool has(int place) const { return found[place / WARP] >> (place % WARP) & 1; }
 };
 
-/// The sums of row i at the listed columns, first[0..sought.count - 1]; every lane of the warp calls.
+/// The sums of row i at the listed columns, first[0..sought.count - 1]; every lane of the warp
+/// calls.
 template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
-DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b, const Y &y, i64 i,
-                     const i32 *__restrict__ list) {
+DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b,
+                     const Y &y, i64 i, const i32 *__restrict__ list) {
   const Group<WARP> group;
   const int listed = sought.count;
   const i32 *__restrict__ b_indices = b.indices;
@@ -80,7 +81,8 @@ DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &
     to = from;
   };
   if constexpr (HAS_VALUES) {
-    each_term(group, a, x, b, y, i, true, only_short, [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
+    each_term(group, a, x, b, y, i, true, only_short,
+              [&](i32 k, typename Op::X x, i32 j, typename Op::Y y) {
       const int slot = find_key(sought.table, sought.bits, j);
       if (slot >= 0) sought.add(sought.places[slot], x, y, i, k, j);
     });
@@ -108,16 +110,16 @@ DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &
   }
 }
 
-template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY, int KEPT_Y, class OffsetM,
-          bool HAS_VALUES>
+template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
+          int KEPT_Y, class OffsetM, bool HAS_VALUES>
 __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
-    masked_rows(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, Csr<OffsetM> pattern, i64 nvals, i64 tile,
-                typename Op::Z *__restrict__ z, bool *__restrict__ present) {
+    masked_rows(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY> b, Csr<OffsetM> pattern, i64 nvals,
+                i64 tile, typename Op::Z *__restrict__ z, bool *__restrict__ present) {
   typedef typename Op::Z Z;
   SHARED(i32, tables, ROWS_WARPS << LISTED_BITS);
   SHARED(u16, all_places, ROWS_WARPS << LISTED_BITS);
-  SHARED(Z, all_sums, HAS_VALUES ? ROWS_WARPS *MOST_LISTED : 1);
-  SHARED(u32, all_found, ROWS_WARPS *MOST_LISTED / WARP);
+  SHARED(Z, all_sums, HAS_VALUES ? ROWS_WARPS * MOST_LISTED : 1);
+  SHARED(u32, all_found, ROWS_WARPS * MOST_LISTED / WARP);
   const int warp = warp_in_block();
   Sought<Op, HAS_VALUES> sought{tables + (warp << LISTED_BITS), all_places + (warp << LISTED_BITS),
                                 all_sums + (HAS_VALUES ? warp * MOST_LISTED : 0),
@@ -126,7 +128,8 @@ __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
   const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
   const OffsetM *__restrict__ indptr = pattern.indptr;
   const i32 *__restrict__ indices = pattern.indices;
-  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals; first += threads_in_grid() / WARP * tile) {
+  for (i64 first = (thread_in_grid() / WARP) * tile; first < nvals;
+       first += threads_in_grid() / WARP * tile) {
     const i64 end = least(first + tile, nvals);
     i64 i = segment_of(indptr, pattern.nrows, first);
     for (i64 p = first; p < end;) {

@@ -7,11 +7,13 @@ namespace graphla {
 /// terms[i] += the terms that A(i, k) B(k, :) make, for all k: their number bounds row i of C.
 /// terms must arrive filled with zero; a warp adds up the entries that lie in one row.
 template <class Op, class OffsetA, class OffsetB>
-__global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows, const i32 *__restrict__ a_indices, i64 nvals,
+__global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
+                            const i32 *__restrict__ a_indices, i64 nvals,
                             const OffsetB *__restrict__ b_indptr, u64 *__restrict__ terms) {
   SHARED(i64, span, 2);
   const i64 limit = (nvals + WARP - 1) / WARP * WARP;
-  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, limit, span, [&](i64 entry, i64 i, i64 k) {
+  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, limit, span,
+                            [&](i64 entry, i64 i, i64 k) {
     i64 count = 0;
     if (entry < nvals) count = b_indptr[k + 1] - b_indptr[k];
     else i = -1;
@@ -28,14 +30,23 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows, con
 }
 
 /// How the rows of a product are sorted by their terms.
-enum Bin { FEW_24 = 0, FEW_96 = 1, FEW_384 = 2, FEW_1536 = 3, BY_TILES = 4, BY_SORTING = 5, BINS = 6 };
+enum Bin {
+  FEW_24 = 0,
+  FEW_96 = 1,
+  FEW_384 = 2,
+  FEW_1536 = 3,
+  BY_TILES = 4,
+  BY_SORTING = 5,
+  BINS = 6
+};
 
 /// The rows of each bin into lists[bin * room], their numbers and terms into counts[bin] and
 /// counts[BINS + bin]. A row is made by tiles where looking for each tile in each row of B costs
 /// little beside its terms, or where its terms are too many to be sorted.
 template <class Op, class OffsetA>
-__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *__restrict__ terms, i64 tiles,
-                          i64 most_sorted, i64 room, i32 *__restrict__ lists, u64 *__restrict__ counts) {
+__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
+                          const u64 *__restrict__ terms, i64 tiles, i64 most_sorted, i64 room,
+                          i32 *__restrict__ lists, u64 *__restrict__ counts) {
   const i64 limit = (nrows + WARP - 1) / WARP * WARP;
   for (i64 i = thread_in_grid(); i < limit; i += threads_in_grid()) {
     const i64 count = i < nrows ? i64(terms[i]) : 0;
@@ -58,12 +69,14 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
 /// steps[0] += the steps of lanes that dots take: for each entry (i, j) of the pattern, the shorter
 /// of row i of A and row j of Bt, by eights, and as much again to begin.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
-__global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows, const i32 *__restrict__ indices, i64 nvals,
-                                const OffsetA *__restrict__ a_indptr, const OffsetB *__restrict__ bt_indptr,
-                                u64 *__restrict__ steps) {
+__global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
+                                const i32 *__restrict__ indices, i64 nvals,
+                                const OffsetA *__restrict__ a_indptr,
+                                const OffsetB *__restrict__ bt_indptr, u64 *__restrict__ steps) {
   SHARED(i64, span, 2);
   i64 mine = 0;
-  each_entry<BY_ROWS, true>(indptr, nrows, indices, nvals, nvals, span, [&](i64 entry, i64 i, i64 j) {
+  each_entry<BY_ROWS, true>(indptr, nrows, indices, nvals, nvals, span,
+                            [&](i64 entry, i64 i, i64 j) {
     if (entry >= nvals) return;
     const i64 in_a = a_indptr[i + 1] - a_indptr[i], in_b = bt_indptr[j + 1] - bt_indptr[j];
     if (in_a && in_b) mine += (least(in_a, in_b) + 15) / 8 * 8;
@@ -74,12 +87,15 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows, c
 /// steps[0] += the steps of lanes that rows of B take: for each entry (i, k) of A in a row where
 /// the pattern has entries, row k of B by warps, once for each chunk of the pattern's row.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
-__global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows, const i32 *__restrict__ a_indices,
-                                i64 nvals, const OffsetB *__restrict__ b_indptr, const OffsetM *__restrict__ indptr,
-                                i64 chunk, u64 *__restrict__ steps) {
+__global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
+                                const i32 *__restrict__ a_indices, i64 nvals,
+                                const OffsetB *__restrict__ b_indptr,
+                                const OffsetM *__restrict__ indptr, i64 chunk,
+                                u64 *__restrict__ steps) {
   SHARED(i64, span, 2);
   i64 mine = 0;
-  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, nvals, span, [&](i64 entry, i64 i, i64 k) {
+  each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, nvals, span,
+                            [&](i64 entry, i64 i, i64 k) {
     if (entry >= nvals) return;
     const i64 listed = indptr[i + 1] - indptr[i], in_b = b_indptr[k + 1] - b_indptr[k];
     if (listed && in_b) mine += (in_b + WARP - 1) / WARP * WARP + WARP * ((listed - 1) / chunk);
@@ -89,13 +105,16 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
 
 /// counts[k] += 1 for each entry in column k: with those of two operands, the terms of a product.
 template <class Op>
-__global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals, i32 *__restrict__ counts) {
-  for (i64 entry = thread_in_grid(); entry < nvals; entry += threads_in_grid()) atomicAdd(counts + indices[entry], 1);
+__global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
+                                 i32 *__restrict__ counts) {
+  for (i64 entry = thread_in_grid(); entry < nvals; entry += threads_in_grid())
+    atomicAdd(counts + indices[entry], 1);
 }
 
 /// total[0] += the sum of x[k] y[k].
 template <class Op>
-__global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count, u64 *__restrict__ total) {
+__global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count,
+                             u64 *__restrict__ total) {
   i64 mine = 0;
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) mine += i64(x[k]) * y[k];
   warp_add(total, mine);

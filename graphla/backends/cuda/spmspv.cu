@@ -38,9 +38,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   Z *w;           // by place in the list (CLAIM), by edge (EXPAND), else by output
   u64 *count;
 
-  DEVICE bool is_claimed(i32 o) const {
-    return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1;
-  }
+  DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
   /// Whether an edge to o is worth a closer look. Many lanes ask before the first one claims.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
@@ -106,15 +104,17 @@ DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offse
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(256)
-push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+    push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
+                 Outputs<Op, WAY, MASKED> outputs) {
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-/// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The block
-/// prepares the outputs, and stores in *count how many it has claimed.
+/// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The
+/// block prepares the outputs, and stores in *count how many it has claimed.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(1024)
-push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+    push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
+               Outputs<Op, WAY, MASKED> outputs) {
   SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
   SHARED(u64, total, 1);
   for (i64 o = threadIdx.x; o < outputs.size; o += blockDim.x) {
@@ -135,18 +135,18 @@ push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns, Outputs<Op
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = 256;  // of a block
+constexpr int THREADS = 256;                               // of a block
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
 constexpr int TILE = SpmspvTuning::tile;
 
 /// What a block has in shared memory of its tile's edges begin..end - 1.
 struct Tile {
-  i64 *range;  // the entries of u that the tile begins and ends in
-  i32 *ends;   // where the edges of each entry end, within the tile
-  i64 *shifts; // from an edge to its entry of A
+  i64 *range;   // the entries of u that the tile begins and ends in
+  i32 *ends;    // where the edges of each entry end, within the tile
+  i64 *shifts;  // from an edge to its entry of A
 
-  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them: otherwise most of
-  /// these columns are empty. Every thread of the block calls.
+  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them: otherwise most
+  /// of these columns are empty. Every thread of the block calls.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -171,7 +171,7 @@ struct Tile {
 /// Each tile of edges by a block.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
-push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
+    push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
   SHARED(i64, range, 2);
   SHARED(i32, tile_ends, TILE);
   SHARED(i64, shifts, TILE);

@@ -1,29 +1,31 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
 //
-// A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes or
-// the whole warp reads the rest. A long row is cut into chunks. Warps of the whole grid fold the chunks
-// (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many rows of middle
-// length, the grid takes each of them as one chunk. If flags select the rows, a warp first lists the
-// selected rows.
-// How a row is cut depends only on its length, and a row of one chunk is folded in the same order as by
-// its own warp. So the result has the same bits in every run and for every grid size. A row that ends at
-// its first term ends at the first term in order.
+// A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes
+// or the whole warp reads the rest. A long row is cut into chunks. Warps of the whole grid fold the
+// chunks
+// (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many rows of
+// middle length, the grid takes each of them as one chunk. If flags select the rows, a warp first
+// lists the selected rows. How a row is cut depends only on its length, and a row of one chunk is
+// folded in the same order as by its own warp. So the result has the same bits in every run and for
+// every grid size. A row that ends at its first term ends at the first term in order.
 #include "gathering.cuh"
 
 namespace graphla {
 
 constexpr int FEW = 8;    // entries that one thread reads
 constexpr int SOME = 32;  // entries that a group of lanes reads
-constexpr int CROWD = 4;  // a warp with more rows above SpmvTuning::middle than this queues them all, if it can
+constexpr int CROWD =
+    4;  // a warp with more rows above SpmvTuning::middle than this queues them all, if it can
 
 /// Number of entries of a chunk. If rows may end early, a row is long if it has more than strip +
-/// wide_chunk entries, and only the entries after its strip are cut into chunks. Otherwise a row is long
-/// if it has more than `chunk` entries, and the whole row is cut.
-template <bool MAY_SETTLE> constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
+/// wide_chunk entries, and only the entries after its strip are cut into chunks. Otherwise a row is
+/// long if it has more than `chunk` entries, and the whole row is cut.
+template <bool MAY_SETTLE>
+constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
 /// What is left of a long row.
 struct Long {
-  i64 place;   // of its result
+  i64 place;  // of its result
   i64 row;
   i64 begin, end;
   i64 chunks;  // the first of its chunks, which lie one after the other
@@ -64,13 +66,14 @@ template <class Z> struct Result {
   u64 *count;  // of present ones
 };
 
-/// Cuts entries begin..end - 1 of the row of each lane where `is_long` into chunks of CHUNK entries;
-/// every lane of the warp calls.
+/// Cuts entries begin..end - 1 of the row of each lane where `is_long` into chunks of CHUNK
+/// entries; every lane of the warp calls.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
   if (!owners) return;
-  const u32 count = is_long ? u32((end - begin + CHUNK - 1) / CHUNK) : 0, sum = warp_inclusive_sum(count);
+  const u32 count = is_long ? u32((end - begin + CHUNK - 1) / CHUNK) : 0,
+            sum = warp_inclusive_sum(count);
   u32 slot = 0, first = 0;
   if (lane() == WARP - 1) {
     slot = atomicAdd(&queue.tickets->rows, u32(__popc(owners)));
@@ -84,8 +87,10 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
   for (; owners; owners &= owners - 1) {
     const int owner = __ffs(int(owners)) - 1;
-    const u32 its_slot = shuffle(slot, owner), its_first = shuffle(first, owner), its_count = shuffle(count, owner);
-    for (u32 i = u32(lane()); i < its_count; i += WARP) queue.chunk_rows[its_first + i] = i32(its_slot);
+    const u32 its_slot = shuffle(slot, owner), its_first = shuffle(first, owner),
+              its_count = shuffle(count, owner);
+    for (u32 i = u32(lane()); i < its_count; i += WARP)
+      queue.chunk_rows[its_first + i] = i32(its_slot);
   }
 }
 
@@ -114,11 +119,11 @@ DEVICE void add_count(u64 *count, u32 found) {
   block_add(count, found, scratch);
 }
 
-/// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`; how
-/// many. Results of the others are marked as missing. Every lane of the warp calls.
+/// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`;
+/// how many. Results of the others are marked as missing. Every lane of the warp calls.
 template <int SPAN>
-DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement, u8 *wanted,
-                       bool *__restrict__ present) {
+DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
+                       u8 *wanted, bool *__restrict__ present) {
   bool let[SPAN];
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
@@ -143,7 +148,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
 /// registers for without spilling any.
 template <int HELD> constexpr int THREADS = HELD == WITH_HUBS ? 1024 : 256;
 template <class Offset, class Z, int HELD, int MASK>
-constexpr bool IS_SLIM = HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
+constexpr bool IS_SLIM =
+    HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
 template <class Offset, class Z, int HELD, int MASK, int ENDS>
 constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : ENDS != AT_LAST                         ? 6
@@ -151,11 +157,11 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
-/// Folds the short rows of the lanes in `left` by groups of lanes, and queues the long rows. Returns the
-/// lanes whose rows the warp must fold. For rows that do not end early.
+/// Folds the short rows of the lanes in `left` by groups of lanes, and queues the long rows.
+/// Returns the lanes whose rows the warp must fold. For rows that do not end early.
 template <class Rows, class Op, class Offset>
-DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row, Offset begin,
-                                 Offset end, const Queue &queue) {
+DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
+                                 Offset begin, Offset end, const Queue &queue) {
   const u32 shorter = __ballot_sync(ALL_LANES, begin < end && end - begin <= Offset(SOME));
   rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
   left &= ~shorter;
@@ -170,11 +176,11 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds the rows of the lanes in `left`, one after the other, by the whole warp. Of a long row that may
-/// end early it folds the strip, and queues the rest.
+/// Folds the rows of the lanes in `left`, one after the other, by the whole warp. Of a long row
+/// that may end early it folds the strip, and queues the rest.
 template <class Rows, class Op, class Offset>
-DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row, Offset begin, Offset end,
-                          const Queue &queue) {
+DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
+                          Offset begin, Offset end, const Queue &queue) {
   constexpr int STRIP = SpmvTuning::strip, CHUNK = CHUNK_OF<Rows::MAY_SETTLE>;
   while (left) {
     const int owner = __ffs(int(left)) - 1;
@@ -191,11 +197,14 @@ DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place,
   }
 }
 
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK, int ENDS>
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK,
+          int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, HELD, MASK, ENDS>)
-pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
-          Result<typename Op::Z> result, Queue queue) {
-  constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span : HELD == WITH_HUBS ? 2 : 1;  // rows a warp takes, in warps
+    pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
+              Result<typename Op::Z> result, Queue queue) {
+  constexpr int SPAN = MASK == MASK_FLAGS  ? SpmvTuning::span
+                       : HELD == WITH_HUBS ? 2
+                                           : 1;  // rows a warp takes, in warps
   SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   const bool *__restrict__ flags = wants.flags;
@@ -208,7 +217,8 @@ pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wante
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < outputs; turn.step()) {
     const u32 at = turn.now * (WARP * SPAN);
     int span = int(least(outputs - at, u32(WARP * SPAN)));
-    if constexpr (MASK == MASK_FLAGS) span = list_wanted<SPAN>(at, outputs, flags, wants.complement, wanted, present);
+    if constexpr (MASK == MASK_FLAGS)
+      span = list_wanted<SPAN>(at, outputs, flags, wants.complement, wanted, present);
     for (int part = 0; part == 0 || (SPAN > 1 && part < span); part += WARP) {
       const bool is_output = part + lane() < span;
       u32 mine = at + u32(part + lane());
@@ -222,12 +232,14 @@ pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wante
       }
       Fold<Op> fold;
       int few = int(least(end - begin, Offset(FEW)));
-      if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;  // the warp reads such a row at once
+      if (!rows.MAY_SETTLE && end - begin > Offset(FEW))
+        few = 0;  // the warp reads such a row at once
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
       const i32 place = wants.by_place ? i32(mine) : row;
       u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-      if constexpr (!rows.MAY_SETTLE) left = fold_short_queue_long(rows, fold, left, place, row, begin, end, queue);
+      if constexpr (!rows.MAY_SETTLE)
+        left = fold_short_queue_long(rows, fold, left, place, row, begin, end, queue);
       fold_by_warps(rows, fold, left, place, row, begin, end, queue);
       if (is_output) {
         present[place] = fold.has;
@@ -244,7 +256,7 @@ pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wante
 /// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
-pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
+    pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   constexpr int CHUNK = CHUNK_OF<rows.MAY_SETTLE>;
   const Long *__restrict__ longs = queue.longs;
@@ -273,8 +285,8 @@ pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> fo
 
 /// w(o) = what a long row's first entries gave, and the folds of its chunks in order; by a warp.
 template <class Op, int ENDS>
-__global__ void __launch_bounds__(256)
-join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk, Result<typename Op::Z> result) {
+__global__ void __launch_bounds__(256) join_chunks(Queue queue, Chunks<typename Op::Z> folds,
+                                                   i64 chunk, Result<typename Op::Z> result) {
   constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;

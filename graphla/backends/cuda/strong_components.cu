@@ -1,24 +1,28 @@
 // Finds the strong components (sets of vertices that all reach each other) in one launch.
 //
-// First, two searches start from the pivot, a vertex with a great product of in-degree and out-degree:
-// one along the edges and one against them. The vertices that both reach are the pivot's component
-// (L. Fleischer, B. Hendrickson and A. Pınar, *On Identifying Strongly Connected Components in Parallel*,
-// 2000). Each following turn handles the remaining vertices in two steps:
-//   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component by
-//      itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected Components in
-//      Distributed Graphs*, 2005).
-//   2. Spread: every vertex learns two minimum numbers over its class: that of the vertices that reach it
-//      (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal, the vertex with
-//      this number is in its component. The remaining vertices with the same pair (`ahead`, `behind`)
-//      form a new class (S. Orzan, *On Distributed Verification and Verified Distribution*, 2004). The
-//      numbers are a pseudorandom order, so that a chain of components takes about log n turns.
+// First, two searches start from the pivot, a vertex with a great product of in-degree and
+// out-degree: one along the edges and one against them. The vertices that both reach are the
+// pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On Identifying Strongly Connected
+// Components in Parallel*, 2000). Each following turn handles the remaining vertices in two steps:
+//   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
+//   by
+//      itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
+//      Components in Distributed Graphs*, 2005).
+//   2. Spread: every vertex learns two minimum numbers over its class: that of the vertices that
+//   reach it
+//      (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal, the vertex
+//      with this number is in its component. The remaining vertices with the same pair (`ahead`,
+//      `behind`) form a new class (S. Orzan, *On Distributed Verification and Verified
+//      Distribution*, 2004). The numbers are a pseudorandom order, so that a chain of components
+//      takes about log n turns.
 //
-// A round walks the rows of a queue, edge by edge: see edge_queue.cuh. The high word of an item is a
-// vertex, with the flag OF_COLUMNS if its column is to be walked. The queue has two sides of 2n items
-// each, for even and for odd rounds.
+// A round walks the rows of a queue, edge by edge: see edge_queue.cuh. The high word of an item is
+// a vertex, with the flag OF_COLUMNS if its column is to be walked. The queue has two sides of 2n
+// items each, for even and for odd rounds.
 //
 // Invariants, between two turns:
-// - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component, which
+// - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component,
+// which
 //   is the same for all vertices of the component;
 // - keys[v] is v's class, or DONE if v is not alive. A component is a subset of one class.
 #include "edge_queue.cuh"
@@ -28,12 +32,13 @@ namespace graphla {
 constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks rows
 constexpr int STEPS = 4;  // vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a queue item: walk the column of the vertex, not its row
+constexpr u32 OF_COLUMNS =
+    u32(1) << 31;  // flag in a queue item: walk the column of the vertex, not its row
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes follow each other
-/// in this order, with RESOLVE after RENEW.
+/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes follow each
+/// other in this order, with RESOLVE after RENEW.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -52,10 +57,10 @@ DEVICE u32 vertex_of(u32 number) {
 /// A graph, the state of its vertices, and the queue.
 template <class Offset> struct Strong {
   i64 n;
-  const Offset *a_indptr, *b_indptr;    // a: the matrix by rows, b: by columns
+  const Offset *a_indptr, *b_indptr;  // a: the matrix by rows, b: by columns
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
+  u32 *ahead;  // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
   i32 *lists;   // two lists of n living vertices, for even and for odd passes
@@ -67,8 +72,8 @@ template <class Offset> struct Strong {
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
 
-  /// Queues the row of vertex v[s] for each bit s set in `rows`, and its column for each bit s set in
-  /// `columns`. The whole warp calls.
+  /// Queues the row of vertex v[s] for each bit s set in `rows`, and its column for each bit s set
+  /// in `columns`. The whole warp calls.
   template <int COUNT_OF>
   DEVICE void push(u32 rows, u32 columns, const i32 (&v)[COUNT_OF], u64 *to, u64 *queued) const {
     if (!__any_sync(ALL_LANES, (rows | columns) != 0)) return;
@@ -78,7 +83,8 @@ template <class Offset> struct Strong {
     for (int s = 0; s < COUNT_OF; ++s) {
       row_size[s] = rows >> s & 1 ? u32(a_indptr[v[s] + 1]) - u32(a_indptr[v[s]]) : 0;
       column_size[s] = columns >> s & 1 ? u32(b_indptr[v[s] + 1]) - u32(b_indptr[v[s]]) : 0;
-      mine += u64((row_size[s] != 0) + (column_size[s] != 0)) << 32 | (row_size[s] + column_size[s]);
+      mine +=
+          u64((row_size[s] != 0) + (column_size[s] != 0)) << 32 | (row_size[s] + column_size[s]);
     }
     const u64 first = claim_rows(queued, mine);
     u64 *slot = to + rows_in(first);
@@ -92,9 +98,11 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: takes the lesser number along edges from u[s] to w[s]. Sets the bit s of `rows` or `columns`
-  /// if the row or the column of w[s] is to be queued. w[s] is NOBODY if the lane has no edge.
-  DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows, u32 &columns) const {
+  /// SPREAD: takes the lesser number along edges from u[s] to w[s]. Sets the bit s of `rows` or
+  /// `columns` if the row or the column of w[s] is to be queued. w[s] is NOBODY if the lane has no
+  /// edge.
+  DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
+                     u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];
 #pragma unroll
     for (int s = 0; s < AHEAD; ++s) {
@@ -120,11 +128,13 @@ template <class Offset> struct Strong {
       const bool counts = w[s] != NOBODY && u32(w[s]) != u[s] && keys[u[s]] == keys[w[s]];
       const u32 same = __match_any_sync(ALL_LANES, u[s]), all = __ballot_sync(ALL_LANES, counts);
       if (counts) atomicAdd(&ahead[w[s]], 1u);
-      if (lane() == __ffs(int(same)) - 1 && (same & all)) atomicAdd(&ahead[n + u[s]], u32(__popc(same & all)));
+      if (lane() == __ffs(int(same)) - 1 && (same & all))
+        atomicAdd(&ahead[n + u[s]], u32(__popc(same & all)));
     }
   }
 
-  /// TRIM: removes edges of trimmed vertices. Return the bits of the vertices w[s] that are trimmed now.
+  /// TRIM: removes edges of trimmed vertices. Return the bits of the vertices w[s] that are trimmed
+  /// now.
   DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
     u32 trimmed = 0;
 #pragma unroll
@@ -157,7 +167,8 @@ template <class Offset> struct Strong {
         w[s] = NOBODY;
         if (e >= share.last) continue;
         const i64 v = u[s] & ~OF_COLUMNS, place = e - u32(item[s]);
-        w[s] = u[s] & OF_COLUMNS ? b_indices[i64(b_indptr[v]) + place] : a_indices[i64(a_indptr[v]) + place];
+        w[s] = u[s] & OF_COLUMNS ? b_indices[i64(b_indptr[v]) + place]
+                                 : a_indices[i64(a_indptr[v]) + place];
       }
       u32 rows_of = 0, columns_of = 0;
       if (how == SPREAD) spread(u, w, u32(stamp), rows_of, columns_of);
@@ -167,8 +178,9 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all vertices, if
-  /// `from` is null). Lists the vertices that stay alive, and queues rows and columns. One warp calls.
+  /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all
+  /// vertices, if `from` is null). Lists the vertices that stay alive, and queues rows and columns.
+  /// One warp calls.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, RoundCounts *found) const {
     i32 v[STEPS];
@@ -228,13 +240,15 @@ template <class Offset> struct Strong {
 };
 
 /// Return the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
-/// pseudorandom number rather than to the first vertex: in a mesh that is a corner, where a search takes
-/// most rounds. `best` is a word of control memory. All blocks meet.
-template <class Offset> DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
+/// pseudorandom number rather than to the first vertex: in a mesh that is a corner, where a search
+/// takes most rounds. `best` is a word of control memory. All blocks meet.
+template <class Offset>
+DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
   u64 mine = 0;
   for (i64 v = thread_in_grid(); v < graph.n; v += threads_in_grid()) {
-    const float product = float(a_indptr[v + 1] - a_indptr[v]) * float(b_indptr[v + 1] - b_indptr[v]);
+    const float product =
+        float(a_indptr[v + 1] - a_indptr[v]) * float(b_indptr[v + 1] - b_indptr[v]);
     mine = greatest(mine, u64(u32(__float_as_int(product))) << 32 | number_of(u32(v)));
   }
   mine = warp_greatest(mine);
@@ -264,9 +278,11 @@ template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, 
 
 /// `control` holds a word for the tickets, a word for the pivot, then three `RoundCounts`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024) find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {
+__global__ void __launch_bounds__(1024)
+    find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {
   SHARED(u64, own, 2);
-  Rounds rounds(launch, (RoundCounts *)(launch.control + 2), own, alone_edges, u32(thread_in_grid() / WARP));
+  Rounds rounds(launch, (RoundCounts *)(launch.control + 2), own, alone_edges,
+                u32(thread_in_grid() / WARP));
   const i32 pivot = choose_pivot(graph, &launch.control[1], rounds);
   i64 alive = graph.n;
   u64 stamp = 1;
@@ -282,10 +298,10 @@ __global__ void __launch_bounds__(1024) find_strong(Launch launch, Strong<Offset
     alive = i64(load_relaxed(&found->alive));
     ++passes;
     const int how = which == RESOLVE ? COUNT : which == SIFT ? TRIM : SPREAD;
-    stamp = rounds.run(
-        load_relaxed(&found->queued), stamp,
-        [&](u64 at, u32 rows, Share share, u64 *counter) { graph.walk(how, at, rows, share, counter); },
-        [](u64 at, u32) { return at + 1; });
+    stamp = rounds.run(load_relaxed(&found->queued), stamp,
+                       [&](u64 at, u32 rows, Share share, u64 *counter) {
+      graph.walk(how, at, rows, share, counter);
+    }, [](u64 at, u32) { return at + 1; });
   }
   label_by_owner(graph, rounds);
   rounds.finish(launch);

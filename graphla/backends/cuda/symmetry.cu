@@ -1,13 +1,14 @@
 // Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
 //
-// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and, if
-// values are read, of its value: entries above the diagonal add it, entries below subtract it. The sum
-// is zero if the matrix equals its transpose. Otherwise it is zero with probability 2^-128, if the hash
-// behaves as a random function. Each process draws the key of the hash at random
+// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and,
+// if values are read, of its value: entries above the diagonal add it, entries below subtract it.
+// The sum is zero if the matrix equals its transpose. Otherwise it is zero with probability 2^-128,
+// if the hash behaves as a random function. Each process draws the key of the hash at random
 // (docs/decisions/021-symmetry.md). Additions commute, so the order of the atomics does not matter.
 //
-// Before that, the first warp of each block looks for the counterparts of 32 entries by binary search.
-// An entry without a counterpart, or with another value, stops all blocks at their next tile.
+// Before that, the first warp of each block looks for the counterparts of 32 entries by binary
+// search. An entry without a counterpart, or with another value, stops all blocks at their next
+// tile.
 #include "rows.cuh"
 
 namespace graphla {
@@ -27,30 +28,37 @@ DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
 
 /// Return the place of row j's entry in column i, or -1 if there is none.
 template <class Offset>
-DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j, i64 i) {
+DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j,
+                      i64 i) {
   const i64 end = i64(indptr[j + 1]);
   const i64 place = lower_bound<i32, i64>(indices, i64(indptr[j]), end, i32(i));
   return place < end && indices[place] == i32(i) ? place : -1;
 }
 
-/// Return the bits of a value, with the same bits for all NaNs. A value is a NaN if bits & mask > infinity.
+/// Return the bits of a value, with the same bits for all NaNs. A value is a NaN if bits & mask >
+/// infinity.
 template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
   return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
 }
 
 /// Adds the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds an entry without a
-/// counterpart, and sums[3] = 1 if a counterpart has another value; the fingerprint is then meaningless.
-/// `bits` are the values as unsigned integers; `mask` and `infinity` are as in `canonical`, and 0 for
-/// integers. The key has 192 bits: `key`, and two words that are combined by XOR with the hashed words.
+/// counterpart, and sums[3] = 1 if a counterpart has another value; the fingerprint is then
+/// meaningless. `bits` are the values as unsigned integers; `mask` and `infinity` are as in
+/// `canonical`, and 0 for integers. The key has 192 bits: `key`, and two words that are combined by
+/// XOR with the hashed words.
 template <class Op, class Offset, class Word, int KEPT>
-__global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
-                                   const Word *__restrict__ bits, i64 nrows, i64 count, u64 mask, u64 infinity,
-                                   u64 key, u64 low_pad, u64 high_pad, i64 *sums) {
+__global__ void compare_transposed(const Offset *__restrict__ indptr,
+                                   const i32 *__restrict__ indices, const Word *__restrict__ bits,
+                                   i64 nrows, i64 count, u64 mask, u64 infinity, u64 key,
+                                   u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  SHARED(i32, stop, 2);  // one for even and one for odd tiles: all threads read a flag before it is written again
+  SHARED(
+      i32, stop,
+      2);  // one for even and one for odd tiles: all threads read a flag before it is written again
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
-  const i64 from = tiles * blockIdx.x / gridDim.x * tile, to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
+  const i64 from = tiles * blockIdx.x / gridDim.x * tile,
+            to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
   if (from >= to) return;
   find_rows(indptr, nrows, from, to, range);
   const i64 first = range[0], rows_here = range[1] - first + 1;
@@ -61,7 +69,8 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr, const i32 
     if (place < 0) {
       store_relaxed(sums + 2, i64(1));
     } else if constexpr (KEPT == EACH) {
-      if (canonical(bits[k], mask, infinity) != canonical(bits[place], mask, infinity)) store_relaxed(sums + 3, i64(1));
+      if (canonical(bits[k], mask, infinity) != canonical(bits[place], mask, infinity))
+        store_relaxed(sums + 3, i64(1));
     }
   }
   u64 low = 0, high = 0;

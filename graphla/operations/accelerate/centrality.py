@@ -14,7 +14,7 @@ from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
 from graphla.settings import config
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import FP64, INT64
 
 COST = 4
@@ -59,7 +59,7 @@ class PageRank:
         found = perform("pagerank", self._iterate, *stores)
         return None if found is None else (lift(self.A, found[0]), found[1])
 
-    def _iterate(self, a: MatrixForms, *vectors: VectorForms) -> tuple[Any, float] | None:
+    def _iterate(self, a: MatrixStore, *vectors: VectorStore) -> tuple[Any, float] | None:
         into, begin = a.csc, perf_counter()
         request = requests.PageRank(
             into,
@@ -112,7 +112,7 @@ class Dependencies:
             lift(self.A, totals), lift(self.A, edges), lift(self.A, reached), counts
         )
 
-    def _add_up(self, a: MatrixForms) -> tuple[Any, ...] | None:
+    def _add_up(self, a: MatrixStore) -> tuple[Any, ...] | None:
         do, csr = backend(a.device), a.csr
         total, counts = None, []
         for part in batches(self.A, self.sources.size, "betweenness", cost=COST):
@@ -135,12 +135,12 @@ class Dependencies:
         edges = None
         if total.edges is not None:
             values = Csr(a.nrows, a.ncols, csr.indptr, csr.indices, total.edges)
-            edges = MatrixForms(a.device, FP64, values)
+            edges = MatrixStore(a.device, FP64, values)
         totals, reached = full(a.device, FP64, total.totals), full(a.device, INT64, total.reached)
         return totals, edges, reached, np.concatenate(counts)
 
 
-def _count_entries(a: MatrixForms, of_columns: bool) -> VectorForms | None:
+def _count_entries(a: MatrixStore, of_columns: bool) -> VectorStore | None:
     if of_columns and not a.has_csc:
         counts = np.bincount(a.csr.indices, minlength=a.ncols)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 from graphla.backends import backend
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import INT64
 
 
@@ -58,25 +58,25 @@ class SpanningForest:
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
-def _find_components(a: MatrixForms) -> VectorForms | None:
+def _find_components(a: MatrixStore) -> VectorStore | None:
     a.find_symmetry()
     out, into = a.patterns() if a.has_csr else a.T.patterns()
     return full(a.device, INT64, backend(a.device).components(out, into))
 
 
-def _find_strong(a: MatrixForms) -> VectorForms | None:
+def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
     if a.is_symmetric:  # each path has its reverse
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 
 
-def _find_cores(a: MatrixForms, is_directed: bool) -> VectorForms | None:
+def _find_cores(a: MatrixStore, is_directed: bool) -> VectorStore | None:
     numbers = backend(a.device).cores(a.csr, a.csc if is_directed else None)
     return full(a.device, INT64, numbers)
 
 
-def _find_forest(u: MatrixForms, is_maximum: bool) -> MatrixForms | None:
+def _find_forest(u: MatrixStore, is_maximum: bool) -> MatrixStore | None:
     do = backend(u.device)
     flags = do.forest(u.csr, is_maximum)
-    return None if flags is None else MatrixForms(u.device, u.dtype, do.keep(u.csr, flags))
+    return None if flags is None else MatrixStore(u.device, u.dtype, do.keep(u.csr, flags))

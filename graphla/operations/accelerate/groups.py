@@ -14,7 +14,7 @@ from graphla.formats import Array, Csr
 from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings import binary
 from semirings.dtypes import INT32, INT64, DataType
 
@@ -65,7 +65,7 @@ class MoveCommunities:
         stores = (x._read() for x in (self.L, self.out, self.into))
         return lift(self.L, perform("move", self._move, *stores))
 
-    def _move(self, l: MatrixForms, out: VectorForms, into: VectorForms) -> VectorForms | None:
+    def _move(self, l: MatrixStore, out: VectorStore, into: VectorStore) -> VectorStore | None:
         csr = l.csr
         words = partial(hashed_random.words, l.nrows, self.seed, like=csr.indptr)
         weights = out.dense().values, into.dense().values
@@ -112,26 +112,26 @@ class Matching:
         return lift(self.A, perform("match", _match, self.A._read(), self.is_weighted, self.seed))
 
 
-def _propagate(w: MatrixForms, labels: VectorForms, rounds: int) -> VectorForms | None:
+def _propagate(w: MatrixStore, labels: VectorStore, rounds: int) -> VectorStore | None:
     found = backend(w.device).propagate_labels(
         w.csr, labels.dense().values.astype(np.int32), rounds
     )
     return _widen(w.device, found, labels.dtype)
 
 
-def _contract(l: MatrixForms, labels: VectorForms, count: int) -> MatrixForms:
+def _contract(l: MatrixStore, labels: VectorStore, count: int) -> MatrixStore:
     do, csr, label = backend(l.device), l.csr, labels.dense().values
     rows, columns = label[do.row_of_entry(csr)], label[csr.indices]
     found = do.build_matrix(count, count, rows, columns, csr.values, binary.plus[l.dtype])
-    return MatrixForms(l.device, l.dtype, found)
+    return MatrixStore(l.device, l.dtype, found)
 
 
-def _color(a: MatrixForms, numbers: VectorForms) -> VectorForms | None:
+def _color(a: MatrixStore, numbers: VectorStore) -> VectorStore | None:
     found = backend(a.device).color(a.csr, numbers.dense().values)
     return _widen(a.device, found, INT64)
 
 
-def _match(a: MatrixForms, is_weighted: bool, seed: int) -> VectorForms | None:
+def _match(a: MatrixStore, is_weighted: bool, seed: int) -> VectorStore | None:
     csr = a.csr
     if not is_weighted:
         ones = np.broadcast_to(np.ones_like(csr.indptr, np.int8, shape=1), csr.indices.shape)
@@ -140,6 +140,6 @@ def _match(a: MatrixForms, is_weighted: bool, seed: int) -> VectorForms | None:
     return _widen(a.device, backend(a.device).match(csr, words), INT64)
 
 
-def _widen(device: str, values: Array | None, dtype: DataType) -> VectorForms | None:
+def _widen(device: str, values: Array | None, dtype: DataType) -> VectorStore | None:
     """Return the store of a full vector of a dtype that holds these integers; None for None."""
     return full(device, dtype, None if values is None else values.astype(dtype.np_type, copy=False))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from graphla.formats import Array, FullVector
-from graphla.stores import VectorForms
+from graphla.stores import VectorStore
 from semirings.dtypes import DataType
 
 T = TypeVar("T")
@@ -32,6 +32,6 @@ def lift(A: Any, store: Any) -> Any:
     return None if store is None else A._lift(store)
 
 
-def full(device: str, dtype: DataType, values: Array | None) -> VectorForms | None:
+def full(device: str, dtype: DataType, values: Array | None) -> VectorStore | None:
     """Return the store of a full vector with these values; None for None."""
-    return None if values is None else VectorForms(device, dtype, FullVector(values.size, values))
+    return None if values is None else VectorStore(device, dtype, FullVector(values.size, values))

@@ -21,7 +21,7 @@ from graphla.formats import Array, BitmapVector, Csr, VectorMask
 from graphla.operations.accelerate.request import lift
 from graphla.operations.operation import perform
 from graphla.settings import Event, config, forced_direction, record, recorders
-from graphla.stores import MatrixForms, VectorForms
+from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import INT32, DataType
 
 Parents = Literal[None, "any", "least"]
@@ -60,21 +60,21 @@ class Search:
         return lift(self.A, levels), lift(self.A, parents)
 
     def _search(
-        self, a: MatrixForms, mask: VectorMask | None, given: VectorForms | None, _: Any
-    ) -> tuple[VectorForms | None, VectorForms | None]:
+        self, a: MatrixStore, mask: VectorMask | None, given: VectorStore | None, _: Any
+    ) -> tuple[VectorStore | None, VectorStore | None]:
         starts = self.starts if given is None else given.sparse(sorted=False).indices
         if not starts.size:
-            empty = VectorForms.empty
+            empty = VectorStore.empty
             levels = self.levels and empty(a.device, self.levels, a.nrows)
             return levels, empty(a.device, INT32, a.nrows) if self.parents else None
         reached, made = _Count(), []
 
         def make(levels: Array | None, parents: Array | None, present: Array) -> None:
-            def store(values: Array | None, dtype: DataType) -> VectorForms | None:
+            def store(values: Array | None, dtype: DataType) -> VectorStore | None:
                 if values is None:
                     return None
                 found = BitmapVector(a.nrows, present, values, reached)
-                return VectorForms(a.device, dtype, found)
+                return VectorStore(a.device, dtype, found)
 
             made.extend((store(levels, self.levels or INT32), store(parents, INT32)))
 
@@ -107,7 +107,7 @@ class _Count:
 
 
 def search(
-    a: MatrixForms,
+    a: MatrixStore,
     starts: Array,
     *,
     mask: VectorMask | None,
@@ -159,7 +159,7 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
     return mask._lower((size,), device)
 
 
-def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
+def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
     """Return the matrix by rows, and by columns if that form exists or should be made now."""
     out, into = a.patterns()
     if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
@@ -167,7 +167,7 @@ def _patterns(a: MatrixForms, towards: str) -> tuple[Csr, Csr | None]:
     return out, into
 
 
-def _has_paid(a: MatrixForms) -> bool:
+def _has_paid(a: MatrixStore) -> bool:
     """Return whether searches have lost as much time without the form by columns as it costs."""
     costs = backend(a.device).costs
     return a.owe(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
