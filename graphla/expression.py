@@ -388,6 +388,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
+        if operation is not None and not ndim:  # a scalar may be elsewhere than the operands
+            device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with Running(name, operands + parent, device) as running:
