@@ -388,6 +388,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
+        if operation is not None and not ndim:  # a scalar may be elsewhere than the operands
+            device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with Running(name, operands + parent, device) as running:
@@ -448,12 +450,18 @@ def assign(
     else:
         how = _assign_matrix
     operands = (value,) if mask is None else (value, mask.parent._read())
-    with Running("assign", operands, device) as running:
-        lowered = None
-        if mask is not None:
-            lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)
-        running.writes(target)
-        how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
+    for is_last_try in (False, True):
+        try:
+            with Running("assign", operands, device) as running:
+                lowered = None
+                if mask is not None:
+                    lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)
+                running.writes(target)
+                how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
+                break
+        except MemoryFreed:
+            if is_last_try:
+                raise
     if start is not None:
         note("assign", (value, accum), target._store.nvals, perf_counter() - start)
 

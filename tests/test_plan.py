@@ -263,6 +263,41 @@ def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(
 
 
 @on_cuda
+def test_the_mask_of_a_select_is_tried_again_without_full_plans(monkeypatch):
+    A, v = matrix().optimize(), gl.Vector.from_coo([0, 2], [True, True], size=3)
+    short = Short(A.device, 1)
+    lower = type(v._store).mask
+
+    def mask(store, structural, complement):
+        short(store)
+        return lower(store, structural, complement)
+
+    monkeypatch.setattr(type(v._store), "mask", mask)
+    assert v.select(v.S).new().isequal(v)
+    assert short.asked == 2
+    assert A.plan is None
+
+
+@on_cuda
+def test_the_mask_of_an_assignment_is_tried_again_without_full_plans(monkeypatch):
+    A, v = matrix().optimize(), gl.Vector.from_coo([0, 2], [True, True], size=3)
+    short = Short(A.device, 1)
+    lower = type(v._store).mask
+
+    def mask(store, structural, complement):
+        short(store)
+        return lower(store, structural, complement)
+
+    w = gl.Vector(bool, 3)
+    monkeypatch.setattr(type(v._store), "mask", mask)
+    w(v.S)[:] = True
+    monkeypatch.undo()
+    assert w.isequal(v)
+    assert short.asked == 2
+    assert A.plan is None
+
+
+@on_cuda
 def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
     A = matrix().optimize()
     short = Short(A.device, 9)

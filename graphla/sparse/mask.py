@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
-from graphla.operations.operation import Operation, Running, refuse_mixed
+from graphla.operations.operation import Operation, perform, refuse_mixed
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch
@@ -90,8 +90,7 @@ class Mask:
 
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
         """Enter `Running`, and return what `_read` returns."""
-        with Running("mask", (self.parent._read(),)):
-            return self._read(shape, device)
+        return perform("mask", lambda _: self._read(shape, device), self.parent._read())
 
     def _diagonal(self, k: int) -> Mask:
         """The mask that a matrix mask is on its diagonal k."""

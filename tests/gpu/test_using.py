@@ -12,7 +12,10 @@ import pytest
 from devices import has_card
 
 import graphla as gl
+from graphla.expression import expression
 from graphla.io import from_scipy_sparse, to_cupyx_sparse, to_scipy_sparse
+from graphla.operations.operation import Operation
+from graphla.operations.reductions import reduce_scalar
 from semirings.exceptions import DeviceMismatch, DeviceUnavailable
 
 SIMULATED = not has_card()
@@ -55,6 +58,23 @@ def test_a_noun_is_made_on_the_current_card_and_says_which():
     assert ", on cuda:0" in repr(square())
     with gl.config.set(device="cpu"):
         assert square().device == "cpu"
+
+
+def test_a_scalar_elsewhere_takes_a_result_that_runs_on_the_card_of_the_operands(two_cards):
+    with gl.config.set(device="cuda:1"):
+        v = gl.Vector.from_coo([0, 2], [3, 4], size=5)
+    seen = []
+
+    def compute(w: Any) -> Any:
+        seen.append(cupy.cuda.runtime.getDevice())
+        return reduce_scalar.compute(w, gl.monoid.plus[w.dtype], True)
+
+    for device in ("cpu", "cuda:0"):
+        with gl.config.set(device=device):
+            s = gl.Scalar(int)
+        s << expression(Operation("where", compute), (v._store,), (), v.dtype)
+        assert s.value == 7 and s.device == device
+    assert seen == [1, 1]
 
 
 def test_to_moves_entries_and_keeps_them():
