@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any
 
 from algorithm_cases import GRAPHS, READERS, ROWS, Row, agree
-from cpu_timing import machine
+from clock import describe_host
 
 import graphla as gl
 
@@ -44,7 +44,7 @@ def main() -> None:
         measure(options.only, options.seconds)
         return
     rows = [row for row in ROWS if not options.only or row.name.startswith(tuple(options.only))]
-    print(machine("networkx", "numpy", "scipy", "numba"), "\n", flush=True)
+    print(describe_host("networkx", "numpy", "scipy", "numba"), "\n", flush=True)
     figures = []
     for graph in dict.fromkeys(row.graph for row in rows):
         figures += on_graph(graph, [row for row in rows if row.graph == graph], options.limit)

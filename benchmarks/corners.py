@@ -5,7 +5,7 @@
     python benchmarks/corners.py --cnr cnr-2000.npz       with the row of that file
     python benchmarks/corners.py --kernels louvain        and what each kernel takes
 
-Device time is the median between two events around the whole public call (traversal_clocks.py):
+Device time is the median between two events around the whole public call (clock.py):
 warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. Neither making the
 graph nor verifying the answer is timed. Graphs are drawn on the card from fixed seeds.
 """
@@ -26,11 +26,10 @@ import gpu_graphs
 import numpy as np
 import traversal_checks as checks
 import traversal_graphs as graphs
+from clock import KernelEvents, describe_card
 from cupyx.scipy.sparse import csr_matrix
-from gpu_timing import machine
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
-from traversal_clocks import Card
 
 import graphla as gl
 from graphla import Matrix, Vector, semiring
@@ -354,7 +353,7 @@ def rows_of(cnr: Path | None) -> list[Row]:
 
 def median_of(call: Callable[[], Any]) -> tuple[float, float]:
     """Medians of the milliseconds on the device and on the wall."""
-    card, figures, start = Card(), [], perf_counter()
+    card, figures, start = KernelEvents(), [], perf_counter()
     while len(figures) < CALLS and (len(figures) < 2 or perf_counter() - start < ENOUGH):
         figures.append(card.once(call))
     return median(device for device, _ in figures), median(wall for _, wall in figures)
@@ -362,7 +361,7 @@ def median_of(call: Callable[[], Any]) -> tuple[float, float]:
 
 def peer_of(call: Callable[[], Any]) -> float:
     """The median milliseconds between events of a call that launches no kernel of ours."""
-    card, times = Card(), []
+    card, times = KernelEvents(), []
     for _ in range(CALLS):
         card.idle()
         card.spin((1,), (1,), (cupy.int64(1_000_000),))
@@ -370,7 +369,7 @@ def peer_of(call: Callable[[], Any]) -> float:
         call()
         card.end.record()
         card.idle()
-        times.append(cupy.cuda.get_elapsed_time(card.begin, card.end))
+        times.append(card.elapsed())
     return median(times)
 
 
@@ -439,7 +438,7 @@ def main() -> None:
     options = parser.parse_args()
     end = perf_counter() + options.seconds
     lines = ["| corner | device, ms | wall, ms | at most | verified |", "|---|--:|--:|--:|---|"]
-    print(machine(), flush=True)
+    print(describe_card(), flush=True)
     with gl.config.set(device="cuda"):
         for row in rows_of(options.cnr):
             if options.names and not row.name.startswith(tuple(options.names)):

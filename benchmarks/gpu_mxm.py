@@ -17,10 +17,9 @@ from typing import Any
 import cupy
 import cupyx.scipy.sparse
 import gpu_graphs
-import gpu_timing
 import numpy as np
+from clock import Events, describe_card, report, take_turns
 from gpu_products import csr_arrays, with_values
-from gpu_timing import in_turns, report
 
 import graphla as gl
 from graphla import Matrix, monoid, select, semiring
@@ -58,7 +57,8 @@ def triangles() -> None:
         C = counted(L)
         by_rows = semiring.plus_pair["INT64"](L @ L).new(mask=L.S)  # j <- k <- i: rows of L
         assert total(C) == total(by_rows) == triangle_count(A), "triangles are wrong"
-        times = in_turns(
+        times = take_turns(
+            Events(),
             {
                 "L, product and sum": lambda A: total(counted(lower(A))),
                 "L from A by degree": lambda A: lower(A),
@@ -116,7 +116,7 @@ def square(name: str, A: Matrix) -> None:
     del C
     if is_right(theirs, sums, places):
         calls = {"cupyx (cuSPARSE) FP32": lambda _: theirs @ theirs, **calls}
-    times = in_turns(calls, [0])
+    times = take_turns(Events(), calls, [0])
     title = f"A A, {name}: {A.nvals:,} entries, {work:,} products, {entries:,} entries of C"
     report(title, times, "products", work)
 
@@ -163,7 +163,7 @@ def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
 TABLES = {"triangles": triangles, "squares": squares}
 
 if __name__ == "__main__":
-    print(gpu_timing.machine())
+    print(describe_card())
     with gl.config.set(device="cuda"):
         for each in sys.argv[1:] or TABLES:
             TABLES[each]()

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from clock import describe_card, describe_host
 
 import graphla as gl
 from graphla.backends import backend, streams
@@ -150,14 +151,10 @@ def main() -> None:
     gl.config.device = options.device
     scale = options.scale or (18 if options.device == "cpu" else 24)
     if options.device == "cpu":
-        from cpu_timing import machine
-
         gl.config.compiled = True
-        print(machine("NumPy", "SciPy", "Numba"))
+        print(describe_host("NumPy", "SciPy", "Numba"))
     else:
-        from gpu_timing import machine
-
-        print(machine())
+        print(describe_card())
     warm = graph(12, options.device)
     for make in (with_flag, without_flag):
         B = make(warm)

@@ -17,7 +17,7 @@ from typing import Any
 
 import cupy
 import gpu_graphs
-from gpu_timing import in_turns, machine
+from clock import Events, describe_card, take_turns
 
 import graphla as gl
 from graphla import Matrix, binary, datasets
@@ -101,7 +101,8 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
     op = binary.plus[dtype]
     for union in contenders.values():
         verify(a, b, union(a, b, op))
-    found = in_turns(
+    found = take_turns(
+        Events(),
         {
             name: lambda _, union=union: union(a, b, op)  # type: ignore[misc]
             for name, union in contenders.items()
@@ -113,7 +114,7 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
 
 def main(contenders: dict[str, Union], largest: int = 8) -> None:
     """A row for each size of vectors, then for each pair of matrices."""
-    print(machine())
+    print(describe_card())
     print(f"microseconds of {' / '.join(contenders)}")
     sizes = [(n, n) for n in range(3, largest + 1)] + [x for x in UNEQUAL if max(x) <= largest]
     for dtype in ("FP32", "FP64"):
