@@ -21,8 +21,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from algorithm_cases import GRAPHS, READERS, ROWS, Row, agree
+from algorithm_cases import READERS, ROWS, Row, agree
 from clock import describe_host
+from graphs import BESIDE_NETWORKX
 
 import graphla as gl
 
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
-    make, directed, about = GRAPHS[name]
+    make, directed, about = BESIDE_NETWORKX[name]
     with gl.config.set(device="cpu"):
         A = make()
     start = time.perf_counter()

@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 import numpy as np
 from clock import Events, describe_card
 from cupyx.scipy.sparse import csr_matrix
@@ -34,7 +34,7 @@ SMALL = 14  # the scale at which card and CPU are compared
 
 @cache
 def kron(scale: int) -> gl.Matrix:
-    return gpu_graphs.kron(scale)
+    return graphs.kron(scale)
 
 
 @cache

@@ -24,9 +24,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import graphs
 import numpy as np
 import traversal_checks as checks
-import traversal_graphs as graphs
 import traversal_peers as peers
 from clock import (
     PAUSE,
@@ -169,7 +169,7 @@ class Bench:
         """Levels by the light plan: each on a matrix too new to have paid for a full one."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
-            fresh = again(self.A)
+            fresh = graphs.again(self.A)
             self.reaches_all(checks.check_levels(edges, source, levels_alone(fresh, source)))
             found.add(*self.clock.once(partial(levels_alone, fresh, source)), source)
             if fresh.plan is None or fresh.plan.tier != "light":
@@ -200,7 +200,7 @@ class Bench:
         """The full plan of a matrix that has none, until the card is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
-            fresh = again(self.A)
+            fresh = graphs.again(self.A)
             _, wall = self.clock.once(partial(optimize, fresh))
             seconds.append(wall / 1e3)
         notes = {"": fresh.plan}
@@ -282,12 +282,6 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
     return {"steps": rounds, "turns": turns, "us a step": f"{each:.1f}"}
-
-
-def again(A: Matrix) -> Matrix:
-    """A matrix of the same arrays, for which nothing has been made yet."""
-    indptr, indices, _ = A.to_csr(copy=False)
-    return Matrix.from_csr(indptr, indices, True, ncols=A.ncols, symmetric=True, copy=False)
 
 
 def optimize(A: Matrix) -> None:

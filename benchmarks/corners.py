@@ -22,10 +22,9 @@ from time import perf_counter
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 import numpy as np
 import traversal_checks as checks
-import traversal_graphs as graphs
 from clock import KernelEvents, describe_card
 from cupyx.scipy.sparse import csr_matrix
 from scipy.sparse import coo_matrix
@@ -74,11 +73,11 @@ def search(A: Matrix, source: int, depth: int = 0) -> Task:
 
 
 def search_caterpillar(spine: int, leaves: int) -> Task:
-    return search(gpu_graphs.caterpillar(spine, leaves), 0, spine + 1)
+    return search(graphs.caterpillar(spine, leaves), 0, spine + 1)
 
 
 def search_renumbered() -> Task:
-    A, numbers = gpu_graphs.renumber(gpu_graphs.caterpillar(SPINE, LEAVES))
+    A, numbers = graphs.renumber(graphs.caterpillar(SPINE, LEAVES))
     return search(A, int(numbers[0]))
 
 
@@ -88,7 +87,7 @@ def search_file(file: Path) -> Task:
 
 
 def search_many() -> Task:
-    A = gpu_graphs.kron(22)
+    A = graphs.kron(22)
     sources, _ = graphs.giant(A, 64, seed=2)
 
     def verify(found: Any) -> str:
@@ -124,20 +123,20 @@ def between(A: Matrix, below: Any) -> Task:
 def between_caterpillar() -> Task:
     below = cupy.zeros(SPINE * (1 + LEAVES))
     below[:SPINE] = cupy.arange(SPINE - 1, -1, -1) * (1 + LEAVES) + LEAVES
-    return between(gpu_graphs.caterpillar(SPINE, LEAVES), below)
+    return between(graphs.caterpillar(SPINE, LEAVES), below)
 
 
 def between_star() -> Task:
     below = cupy.zeros(1 + STAR + TAIL)
     below[STAR + 1 :] = cupy.arange(TAIL - 1, -1, -1)
-    return between(gpu_graphs.star_with_path(STAR, TAIL), below)
+    return between(graphs.star_with_path(STAR, TAIL), below)
 
 
 # --- components, colors, labels, cores ------------------------------------------------------------
 
 
 def strong() -> Task:
-    A = gpu_graphs.directed_kron(22)
+    A = graphs.directed_kron(22)
 
     def verify(found: Vector) -> str:
         labels = found.to_dense(copy=False)
@@ -188,7 +187,7 @@ WRONG_COLOR = cupy.ElementwiseKernel(
 
 
 def color() -> Task:
-    A = gpu_graphs.kron(20, 64)
+    A = graphs.kron(20, 64)
 
     def verify(found: Vector) -> str:
         colors = found.to_dense(copy=False).astype(cupy.int64)
@@ -201,7 +200,7 @@ def color() -> Task:
 
 
 def propagate() -> Task:
-    A = gpu_graphs.star_with_path(STAR, TAIL)
+    A = graphs.star_with_path(STAR, TAIL)
 
     def verify(found: Vector) -> str:
         # Of the hub, of all leaves after round 1, and of the path.
@@ -245,7 +244,7 @@ def peel(A: Matrix) -> Any:
 
 
 def communities() -> Task:
-    A = gpu_graphs.kron(23, odds=(0.45, 0.22, 0.22))
+    A = graphs.kron(23, odds=(0.45, 0.22, 0.22))
 
     def verify(found: Vector) -> str:
         labels = found.to_dense(copy=False).astype(cupy.int64)

@@ -29,8 +29,8 @@ import numpy as np
 import scipy
 import scipy.sparse
 from clock import PAUSE, ROUNDS, Wall, processor, take_turns
+from graphs import stored, with_weights
 from scipy.sparse import csgraph
-from traversal_graphs import stored, with_weights
 
 import graphla as gl
 from graphla import Matrix, Vector

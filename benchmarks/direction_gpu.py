@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 from clock import Events, describe_card
 
 import graphla as gl
@@ -110,7 +110,7 @@ def main() -> None:
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 22
     gl.config.device = "cuda"
     print(describe_card())
-    A = gpu_graphs.kron(scale, dtype="FP32")
+    A = graphs.kron(scale, dtype="FP32")
     constants(A)
     losses = [
         report(A, name, share, visited)

@@ -22,7 +22,7 @@ from unittest.mock import patch
 import cupy
 import numpy as np
 from clock import describe_card
-from gpu_graphs import kron
+from graphs import kron
 
 from graphla import Matrix, ladder
 from graphla.algorithms import sssp

@@ -18,7 +18,7 @@ from typing import Any
 
 import cupy
 import cupyx.scipy.sparse
-import gpu_graphs
+import graphs
 import numpy as np
 from clock import Events, describe_card, report, take_turns
 
@@ -44,8 +44,8 @@ def with_values(A: Matrix, values: Any) -> Matrix:
 
 def spmv() -> None:
     """plus_times FP32 beside cuSPARSE, and other semirings beside plus_times."""
-    spmv_of("kron 22", gpu_graphs.kron(22))
-    spmv_of("grid 4096 x 4096", gpu_graphs.grid(4096, 4096))
+    spmv_of("kron 22", graphs.kron(22))
+    spmv_of("grid 4096 x 4096", graphs.grid(4096, 4096))
 
 
 def spmv_of(name: str, A: Matrix) -> None:
@@ -84,7 +84,7 @@ def spmv_of(name: str, A: Matrix) -> None:
 
 def spmspv() -> None:
     """Push, pull and the rule's choice, for frontiers of growing size."""
-    A = gpu_graphs.kron(22)
+    A = graphs.kron(22)
     rng = cupy.random.RandomState(3)
     F = with_values(A, rng.random_sample(A.nvals, dtype=cupy.float32))
     for share in (0.001, 0.01, 0.1):
@@ -127,8 +127,8 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
 
 def bfs_levels() -> None:
     """The notation's loop, level by level: median of 16 sources, verified."""
-    bfs_of("kron 22", gpu_graphs.kron(22), 16, 1.93)
-    bfs_of("grid 1000 x 1000, 15 % dropped", gpu_graphs.grid(1000, 1000, 0.15), 4, 441.0)
+    bfs_of("kron 22", graphs.kron(22), 16, 1.93)
+    bfs_of("grid 1000 x 1000, 15 % dropped", graphs.grid(1000, 1000, 0.15), 4, 441.0)
 
 
 def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
@@ -228,7 +228,7 @@ def small() -> None:
 
 def build() -> None:
     """Matrix.from_coo of kron 24, both ways, duplicates joined; the peak of device memory."""
-    rows, columns = gpu_graphs.kron_pairs(24)
+    rows, columns = graphs.kron_pairs(24)
     rows, columns = cupy.concatenate((rows, columns)), cupy.concatenate((columns, rows))
     pool = cupy.get_default_memory_pool()
     for _ in range(3):

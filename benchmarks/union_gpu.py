@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 from clock import Events, describe_card, take_turns
 
 import graphla as gl
@@ -53,12 +53,12 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
     """Long and short rows, unlike and nearly alike."""
     gl.config.device = "cuda"
-    pairs = gpu_graphs.kron_pairs(20)
+    pairs = graphs.kron_pairs(20)
     n = 1 << 20
     A = Matrix.from_coo(*pairs, 1, dtype=dtype, nrows=n, ncols=n, dup_op=binary.first)
     yield "kron 20 directed, its transpose", _csr(A, dtype), _csr(A.T.new(), dtype)
     for name, B in {
-        "mesh 2048 x 2048": gpu_graphs.grid(2048, 2048, 0.1),
+        "mesh 2048 x 2048": graphs.grid(2048, 2048, 0.1),
         "road-NY": datasets.load("road-NY"),
     }.items():
         csr = _csr(B, dtype)
