@@ -11,7 +11,6 @@ import numpy as np
 
 import graphla as gl
 from graphla import algorithms as algo
-from graphla import binary
 
 SOURCE, FAR = 0, 9000
 SAMPLE = 32  # sources of the sampled betweenness
@@ -32,50 +31,6 @@ class Row:
     kind: str = "vector"
     rtol: float = 1e-6
 
-
-# --- the graphs -----------------------------------------------------------------------------------
-
-
-def rmat() -> gl.Matrix:
-    return _largest(gl.generators.kronecker(14, edge_factor=8, seed=1))
-
-
-def arcs() -> gl.Matrix:
-    return gl.generators.kronecker(14, edge_factor=8, seed=1, symmetric=False)
-
-
-def uniform() -> gl.Matrix:
-    return gl.generators.uniform(2000, 100_000, seed=1)
-
-
-def uniform_arcs() -> gl.Matrix:
-    return gl.generators.uniform(1000, 100_000, seed=1, symmetric=False)
-
-
-def roads() -> gl.Matrix:
-    A = gl.datasets.load("road-NY")
-    rows, columns, _ = A.to_coo(values=False)
-    once = rows < columns
-    lengths = np.random.default_rng(1).integers(1, 64, once.sum(), endpoint=True)
-    R = gl.Matrix.from_coo(rows[once], columns[once], lengths, nrows=A.nrows, ncols=A.nrows)
-    return binary.any(R | R.T).new()
-
-
-def _largest(A: gl.Matrix) -> gl.Matrix:
-    """The largest component, numbered anew."""
-    labels = algo.connected_components(A).to_dense()
-    inside = np.flatnonzero(labels == np.bincount(labels).argmax())
-    return A[inside, inside].new()
-
-
-GRAPHS: dict[str, tuple[Callable[[], gl.Matrix], bool, str]] = {
-    # name: how it is made, whether it is directed, what it is
-    "R-MAT": (rmat, False, "R-MAT, 2^14 vertices, edge factor 8: the largest component"),
-    "R-MAT arcs": (arcs, True, "R-MAT, 2^14 vertices, edge factor 8, directed"),
-    "uniform": (uniform, False, "2,000 vertices, 100,000 edges drawn evenly"),
-    "uniform arcs": (uniform_arcs, True, "1,000 vertices, 100,000 arcs drawn evenly"),
-    "road-NY": (roads, False, "the roads of New York, lengths from 1 to 64 made up"),
-}
 
 # --- results as numbers ---------------------------------------------------------------------------
 

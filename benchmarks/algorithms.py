@@ -21,8 +21,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from algorithm_cases import GRAPHS, READERS, ROWS, Row, agree
-from cpu_timing import machine
+from algorithm_cases import READERS, ROWS, Row, agree
+from clock import describe_host
+from graphs import BESIDE_NETWORKX
 
 import graphla as gl
 
@@ -44,7 +45,7 @@ def main() -> None:
         measure(options.only, options.seconds)
         return
     rows = [row for row in ROWS if not options.only or row.name.startswith(tuple(options.only))]
-    print(machine("networkx", "numpy", "scipy", "numba"), "\n", flush=True)
+    print(describe_host("networkx", "numpy", "scipy", "numba"), "\n", flush=True)
     figures = []
     for graph in dict.fromkeys(row.graph for row in rows):
         figures += on_graph(graph, [row for row in rows if row.graph == graph], options.limit)
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
-    make, directed, about = GRAPHS[name]
+    make, directed, about = BESIDE_NETWORKX[name]
     with gl.config.set(device="cpu"):
         A = make()
     start = time.perf_counter()

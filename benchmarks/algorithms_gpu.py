@@ -20,10 +20,10 @@ from time import perf_counter
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 import numpy as np
+from clock import Events, describe_card
 from cupyx.scipy.sparse import csr_matrix
-from gpu_timing import machine, once
 
 import graphla as gl
 from graphla import algorithms as algo
@@ -34,7 +34,7 @@ SMALL = 14  # the scale at which card and CPU are compared
 
 @cache
 def kron(scale: int) -> gl.Matrix:
-    return gpu_graphs.kron(scale)
+    return graphs.kron(scale)
 
 
 @cache
@@ -261,9 +261,9 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
     """The medians of the device's and the wall's milliseconds, after one call."""
     calls[0]()
-    figures, start = [], perf_counter()
+    clock, figures, start = Events(), [], perf_counter()
     for call in calls:
-        figures.append(once(call))
+        figures.append(clock.once(call))
         if perf_counter() - start > ENOUGH:
             break
     return median(device for device, _ in figures), median(wall for _, wall in figures)
@@ -274,7 +274,7 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
     chosen, end = tuple(only), perf_counter() + seconds
     bars = [each for each in BARS if not chosen or each.name.startswith(chosen)]
     others = [each for each in OTHERS if not chosen or each.name.startswith(chosen)]
-    print(machine(), flush=True)
+    print(describe_card(), flush=True)
     with (
         gl.config.set(device="cuda"),
         ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool,

@@ -24,11 +24,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import graphs
 import numpy as np
 import traversal_checks as checks
-import traversal_clocks as clocks
-import traversal_graphs as graphs
 import traversal_peers as peers
+from clock import (
+    PAUSE,
+    ROUNDS,
+    Clock,
+    KernelEvents,
+    Times,
+    Wall,
+    describe_card,
+    measure,
+    take_turns,
+)
 from scipy.sparse import csgraph
 from traversal_cases import ELSEWHERE, Bar, Case, cpu_cases, gpu_cases
 
@@ -49,7 +59,7 @@ class Row:
     unit: str
     bar: Bar
     at_least: bool = False
-    times: clocks.Times | None = None
+    times: Times | None = None
     edges: int = 0
     depth: float = 0
     notes: dict[str, Any] = field(default_factory=dict)
@@ -91,7 +101,7 @@ class Bench:
 
     case: Case
     A: Matrix
-    clock: clocks.Clock
+    clock: Clock
     sources: list[int]
     rounds: int
     size: int
@@ -99,7 +109,7 @@ class Bench:
     depths: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, clock: clocks.Clock, count: int, rounds: int) -> Bench:
+    def of(cls, case: Case, clock: Clock, count: int, rounds: int) -> Bench:
         A = case.make()
         sources, inside = graphs.giant(A, count)
         edges = graphs.undirected_edges(A, inside)
@@ -139,8 +149,8 @@ class Bench:
             self.depths[source] = int(level.max()) + 1
             self.reaches_all(level)
 
-    def times(self, call: Callable[[Any], Any], rounds: int | None = None) -> clocks.Times:
-        return clocks.times(self.clock, call, self.sources, rounds or self.rounds)
+    def times(self, call: Callable[[Any], Any], rounds: int | None = None) -> Times:
+        return measure(self.clock, call, self.sources, rounds or self.rounds)
 
     def reaches_all(self, found: Any) -> None:
         if int((found >= 0).sum()) != self.size:
@@ -157,9 +167,9 @@ class Bench:
 
     def light_row(self, bar: Bar) -> Row:
         """Levels by the light plan: each on a matrix too new to have paid for a full one."""
-        found, edges = clocks.Times(), checks.Edges.of(self.A)
+        found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
-            fresh = again(self.A)
+            fresh = graphs.again(self.A)
             self.reaches_all(checks.check_levels(edges, source, levels_alone(fresh, source)))
             found.add(*self.clock.once(partial(levels_alone, fresh, source)), source)
             if fresh.plan is None or fresh.plan.tier != "light":
@@ -190,7 +200,7 @@ class Bench:
         """The full plan of a matrix that has none, until the card is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
-            fresh = again(self.A)
+            fresh = graphs.again(self.A)
             _, wall = self.clock.once(partial(optimize, fresh))
             seconds.append(wall / 1e3)
         notes = {"": fresh.plan}
@@ -209,8 +219,8 @@ class Bench:
             if not bool((wanted == found[k]).all()):
                 raise AssertionError(f"source {source} among many differs from {source} alone")
         del found
-        times = clocks.times(self.clock, together, [sources], 15)
-        single = clocks.times(self.clock, alone, sources, 1)
+        times = measure(self.clock, together, [sources], 15)
+        single = measure(self.clock, alone, sources, 1)
         figure = sum(single.device) / median(times.device)
         name = f"{self.case.name}, {MANY} sources{note}"
         return Row(name, figure, "x the rate", bar, True, times, MANY * self.edges)
@@ -256,7 +266,9 @@ class Bench:
 
     def over(self, contenders: Any, ours: str, name: str, bar: Bar) -> Row:
         """How many times as fast `ours` is as the first of the contenders."""
-        found = clocks.in_turns(self.clock, contenders, self.sources, self.rounds)
+        found = take_turns(
+            self.clock, contenders, self.sources, self.rounds, repeats=1, pause=PAUSE
+        )
         for contender, times in found.items():
             print(f"    {contender:30}{median(times.wall):10.3f} ms{min(times.wall):10.3f} least")
         first = next(iter(found.values()))
@@ -270,12 +282,6 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
     return {"steps": rounds, "turns": turns, "us a step": f"{each:.1f}"}
-
-
-def again(A: Matrix) -> Matrix:
-    """A matrix of the same arrays, for which nothing has been made yet."""
-    indptr, indices, _ = A.to_csr(copy=False)
-    return Matrix.from_csr(indptr, indices, True, ncols=A.ncols, symmetric=True, copy=False)
 
 
 def optimize(A: Matrix) -> None:
@@ -362,7 +368,7 @@ def trace(bench: Bench) -> dict[str, Any]:
     }
 
 
-def run(case: Case, clock: clocks.Clock, options: argparse.Namespace) -> Iterator[Row]:
+def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
     """The rows of a graph, and beside them what its peers take."""
     bench = Bench.of(case, clock, options.sources, options.rounds)
     for row in bench.rows():
@@ -379,7 +385,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("graphs", nargs="*", help="graphs by the beginnings of their names")
     parser.add_argument("--sources", type=int, default=32, help="sources for each graph")
-    parser.add_argument("--rounds", type=int, default=clocks.ROUNDS, help="runs of each source")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each source")
     parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="graphla alone")
     parser.add_argument("--markdown", action="store_true", help="the table once more, for a page")
@@ -389,13 +395,11 @@ def main() -> None:
     options.traced = None
     data = Path(options.data) if options.data else None
     if gl.config.device.startswith("cuda"):
-        import gpu_timing
-
-        print(gpu_timing.machine())
-        clock, cases = clocks.Card(), gpu_cases(data)
+        print(describe_card())
+        clock, cases = KernelEvents(), gpu_cases(data)
     else:
         print(f"{os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}")
-        clock, cases = clocks.Wall(), cpu_cases(data)
+        clock, cases = Wall(), cpu_cases(data)
     wanted = tuple(options.graphs) or ("",)
     print(HEAD)
     rows = [

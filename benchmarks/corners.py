@@ -5,7 +5,7 @@
     python benchmarks/corners.py --cnr cnr-2000.npz       with the row of that file
     python benchmarks/corners.py --kernels louvain        and what each kernel takes
 
-Device time is the median between two events around the whole public call (traversal_clocks.py):
+Device time is the median between two events around the whole public call (clock.py):
 warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. Neither making the
 graph nor verifying the answer is timed. Graphs are drawn on the card from fixed seeds.
 """
@@ -22,15 +22,13 @@ from time import perf_counter
 from typing import Any
 
 import cupy
-import gpu_graphs
+import graphs
 import numpy as np
 import traversal_checks as checks
-import traversal_graphs as graphs
+from clock import KernelEvents, describe_card
 from cupyx.scipy.sparse import csr_matrix
-from gpu_timing import machine
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
-from traversal_clocks import Card
 
 import graphla as gl
 from graphla import Matrix, Vector, semiring
@@ -75,11 +73,11 @@ def search(A: Matrix, source: int, depth: int = 0) -> Task:
 
 
 def search_caterpillar(spine: int, leaves: int) -> Task:
-    return search(gpu_graphs.caterpillar(spine, leaves), 0, spine + 1)
+    return search(graphs.caterpillar(spine, leaves), 0, spine + 1)
 
 
 def search_renumbered() -> Task:
-    A, numbers = gpu_graphs.renumber(gpu_graphs.caterpillar(SPINE, LEAVES))
+    A, numbers = graphs.renumber(graphs.caterpillar(SPINE, LEAVES))
     return search(A, int(numbers[0]))
 
 
@@ -89,7 +87,7 @@ def search_file(file: Path) -> Task:
 
 
 def search_many() -> Task:
-    A = gpu_graphs.kron(22)
+    A = graphs.kron(22)
     sources, _ = graphs.giant(A, 64, seed=2)
 
     def verify(found: Any) -> str:
@@ -125,20 +123,20 @@ def between(A: Matrix, below: Any) -> Task:
 def between_caterpillar() -> Task:
     below = cupy.zeros(SPINE * (1 + LEAVES))
     below[:SPINE] = cupy.arange(SPINE - 1, -1, -1) * (1 + LEAVES) + LEAVES
-    return between(gpu_graphs.caterpillar(SPINE, LEAVES), below)
+    return between(graphs.caterpillar(SPINE, LEAVES), below)
 
 
 def between_star() -> Task:
     below = cupy.zeros(1 + STAR + TAIL)
     below[STAR + 1 :] = cupy.arange(TAIL - 1, -1, -1)
-    return between(gpu_graphs.star_with_path(STAR, TAIL), below)
+    return between(graphs.star_with_path(STAR, TAIL), below)
 
 
 # --- components, colors, labels, cores ------------------------------------------------------------
 
 
 def strong() -> Task:
-    A = gpu_graphs.directed_kron(22)
+    A = graphs.directed_kron(22)
 
     def verify(found: Vector) -> str:
         labels = found.to_dense(copy=False)
@@ -189,7 +187,7 @@ WRONG_COLOR = cupy.ElementwiseKernel(
 
 
 def color() -> Task:
-    A = gpu_graphs.kron(20, 64)
+    A = graphs.kron(20, 64)
 
     def verify(found: Vector) -> str:
         colors = found.to_dense(copy=False).astype(cupy.int64)
@@ -202,7 +200,7 @@ def color() -> Task:
 
 
 def propagate() -> Task:
-    A = gpu_graphs.star_with_path(STAR, TAIL)
+    A = graphs.star_with_path(STAR, TAIL)
 
     def verify(found: Vector) -> str:
         # Of the hub, of all leaves after round 1, and of the path.
@@ -246,7 +244,7 @@ def peel(A: Matrix) -> Any:
 
 
 def communities() -> Task:
-    A = gpu_graphs.kron(23, odds=(0.45, 0.22, 0.22))
+    A = graphs.kron(23, odds=(0.45, 0.22, 0.22))
 
     def verify(found: Vector) -> str:
         labels = found.to_dense(copy=False).astype(cupy.int64)
@@ -354,7 +352,7 @@ def rows_of(cnr: Path | None) -> list[Row]:
 
 def median_of(call: Callable[[], Any]) -> tuple[float, float]:
     """Medians of the milliseconds on the device and on the wall."""
-    card, figures, start = Card(), [], perf_counter()
+    card, figures, start = KernelEvents(), [], perf_counter()
     while len(figures) < CALLS and (len(figures) < 2 or perf_counter() - start < ENOUGH):
         figures.append(card.once(call))
     return median(device for device, _ in figures), median(wall for _, wall in figures)
@@ -362,7 +360,7 @@ def median_of(call: Callable[[], Any]) -> tuple[float, float]:
 
 def peer_of(call: Callable[[], Any]) -> float:
     """The median milliseconds between events of a call that launches no kernel of ours."""
-    card, times = Card(), []
+    card, times = KernelEvents(), []
     for _ in range(CALLS):
         card.idle()
         card.spin((1,), (1,), (cupy.int64(1_000_000),))
@@ -370,7 +368,7 @@ def peer_of(call: Callable[[], Any]) -> float:
         call()
         card.end.record()
         card.idle()
-        times.append(cupy.cuda.get_elapsed_time(card.begin, card.end))
+        times.append(card.elapsed())
     return median(times)
 
 
@@ -439,7 +437,7 @@ def main() -> None:
     options = parser.parse_args()
     end = perf_counter() + options.seconds
     lines = ["| corner | device, ms | wall, ms | at most | verified |", "|---|--:|--:|--:|---|"]
-    print(machine(), flush=True)
+    print(describe_card(), flush=True)
     with gl.config.set(device="cuda"):
         for row in rows_of(options.cnr):
             if options.names and not row.name.startswith(tuple(options.names)):

@@ -23,15 +23,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 import scipy
 import scipy.sparse
-from cpu_timing import processor
+from clock import PAUSE, ROUNDS, Wall, processor, take_turns
+from graphs import stored, with_weights
 from scipy.sparse import csgraph
-from traversal_graphs import stored, with_weights
 
 import graphla as gl
 from graphla import Matrix, Vector
@@ -45,31 +44,14 @@ if find_spec("graphblas"):
 # --- measuring --------------------------------------------------------------------------------
 
 
-ROUNDS = 3
 REPEATS = 4
-PAUSE = 0.1  # seconds
-
-
-def milliseconds(call: Callable[[], Any]) -> float:
-    begin = perf_counter()
-    call()
-    return 1e3 * (perf_counter() - begin)
+WALL = Wall(frees=True)
 
 
 def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[str, list[float]]:
-    """Milliseconds of each contender on each input, by turns.
-
-    As GAP does, each runs all its trials (all inputs, `REPEATS` times) in a row; then the next; and
-    so `ROUNDS` times. The first call of a row does not count. Before it comes a pause, in which the
-    threads of the last contender, which OpenMP lets spin for a while, come to rest.
-    """
-    times: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(ROUNDS):
-        for name, call in contenders.items():
-            sleep(PAUSE)
-            call(inputs[0])
-            times[name] += [milliseconds(lambda x=x: call(x)) for x in inputs * REPEATS]  # noqa: B023
-    return times
+    """Return the milliseconds of each contender; a pause precedes the calls of each."""
+    found = take_turns(WALL, contenders, inputs, ROUNDS, REPEATS, PAUSE)
+    return {name: times.wall for name, times in found.items()}
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
@@ -279,7 +261,7 @@ def spmv(options: Any) -> None:
 
 def imports(options: Any) -> None:
     def fresh(statement: str) -> float:
-        return milliseconds(lambda: subprocess.run([sys.executable, "-c", statement], check=True))
+        return WALL.once(lambda: subprocess.run([sys.executable, "-c", statement], check=True))[1]
 
     statements = {"import numpy": "import numpy", "import graphla": "import numpy, graphla"}
     times: dict[str, list[float]] = {name: [] for name in statements}
@@ -314,7 +296,7 @@ def latency(options: Any) -> None:
         "w << A.mxv(u, min_plus)": plain,
     }.items():
         call()
-        runs = [milliseconds(lambda call=call: [call() for _ in range(calls)]) for _ in range(9)]
+        runs = [WALL.once(lambda call=call: [call() for _ in range(calls)])[1] for _ in range(9)]
         print(f"  {name:<44}{1e3 * median(runs) / calls:>10.1f} us")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from cpu_timing import machine, milliseconds
+from clock import describe_host, least
 
 import graphla as gl
 from graphla.backends import backend
@@ -34,8 +34,8 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
         mask = done._read().mask(True, True)
     m, semiring = A._read(), getattr(gl.semiring, name)[u.dtype, A.dtype]
     sparse, dense = u.sparse(), u.dense()
-    push = milliseconds(lambda: do.push(m.csc, sparse, semiring, "vxm", mask), TRIALS)
-    pull = milliseconds(lambda: do.pull(m.csr, dense, semiring, "vxm", mask), TRIALS)
+    push = least(lambda: do.push(m.csc, sparse, semiring, "vxm", mask), TRIALS)
+    pull = least(lambda: do.pull(m.csr, dense, semiring, "vxm", mask), TRIALS)
     reached, stops = do.count_edges(m.csc, sparse.indices), direction._stops_early(semiring)
     pull_price = direction._price_of_pull(do, do.costs, m, True, reached, stops, mask)
     expected = do.costs.push_entry * reached / pull_price
@@ -49,7 +49,7 @@ def report(A: gl.Matrix, name: str, density: float, visited: float | None) -> No
 def main() -> None:
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 16
     A = gl.generators.kronecker(scale)
-    print(machine("numpy", "numba"))
+    print(describe_host("numpy", "numba"))
     for compiled in (True, False):
         print(f"kronecker {scale}, {'compiled' if compiled else 'NumPy'}")
         with gl.config.set(compiled=compiled):
@@ -58,10 +58,10 @@ def main() -> None:
                     for visited in VISITED:
                         report(A, name, density, visited)
     m = A._read()
-    transpose = milliseconds(lambda: backend("cpu").transpose(m.csr), 3)
+    transpose = least(lambda: backend("cpu").transpose(m.csr), 3)
     full = gl.Vector.from_scalar(1.0, A.nrows)._read()
     semiring = gl.semiring.plus_times[full.dtype, A.dtype]
-    pull = milliseconds(lambda: backend("cpu").pull(m.csr, full.dense(), semiring, "mxv", None))
+    pull = least(lambda: backend("cpu").pull(m.csr, full.dense(), semiring, "mxv", None))
     print(f"one entry transposed costs {transpose / pull:.1f} entries pulled")
 
 

@@ -14,8 +14,8 @@ from statistics import median
 from typing import Any
 
 import cupy
-import gpu_graphs
-from gpu_timing import machine, once
+import graphs
+from clock import Events, describe_card
 
 import graphla as gl
 from graphla import Vector, semiring
@@ -30,7 +30,8 @@ LIMIT = 1.3
 def milliseconds(call: Any, trials: int = 5, wall: bool = False) -> float:
     """The median time of a call, on the device or on the wall."""
     call()
-    return median(once(call)[wall] for _ in range(trials))
+    clock = Events()
+    return median(clock.once(call)[wall] for _ in range(trials))
 
 
 def frontier(n: int, share: float) -> Vector:
@@ -108,8 +109,8 @@ def report(A: Any, name: str, share: float, visited: float | None) -> float:
 def main() -> None:
     scale = int(sys.argv[1]) if len(sys.argv) > 1 else 22
     gl.config.device = "cuda"
-    print(machine())
-    A = gpu_graphs.kron(scale, dtype="FP32")
+    print(describe_card())
+    A = graphs.kron(scale, dtype="FP32")
     constants(A)
     losses = [
         report(A, name, share, visited)

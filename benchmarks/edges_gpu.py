@@ -21,8 +21,8 @@ from unittest.mock import patch
 
 import cupy
 import numpy as np
-from gpu_graphs import kron
-from gpu_timing import machine
+from clock import describe_card
+from graphs import kron
 
 from graphla import Matrix, ladder
 from graphla.algorithms import sssp
@@ -126,13 +126,13 @@ def paths(A: Matrix, starts: list[int]) -> None:
     for dtype in ("INT32", "INT64"):
         ready = ladder.Paths(B, dtype=dtype)
         assert ready.sssp(starts[0]).isequal(sssp(B, starts[0]))
-        took = [clock(ready.sssp, s) for s in starts[:8]]
+        took = [seconds_until_idle(ready.sssp, s) for s in starts[:8]]
         print(f"  by edges, {dtype:20} {1e3 * median(took):8.3f} ms, {ready.rounds} rounds")
-    took = [clock(lambda s: sssp(B, s), s) for s in starts[:8]]
+    took = [seconds_until_idle(lambda s: sssp(B, s), s) for s in starts[:8]]
     print(f"  graphla.algorithms.sssp        {1e3 * median(took):8.3f} ms", flush=True)
 
 
-def clock(call: Callable[[int], Any], source: int) -> float:
+def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
     """Seconds until the card is idle again."""
     begin = perf_counter()
     call(source)
@@ -143,7 +143,7 @@ def clock(call: Callable[[int], Any], source: int) -> float:
 def main() -> None:
     """Scales, ideas, paths."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
-    print(machine())
+    print(describe_card())
     for scale in range(14, largest + 1):
         A = kron(scale)
         starts = sources(A)

@@ -16,11 +16,10 @@ from typing import Any
 
 import cupy
 import cupyx.scipy.sparse
-import gpu_graphs
-import gpu_timing
+import graphs
 import numpy as np
+from clock import Events, describe_card, report, take_turns
 from gpu_products import csr_arrays, with_values
-from gpu_timing import in_turns, report
 
 import graphla as gl
 from graphla import Matrix, monoid, select, semiring
@@ -53,12 +52,13 @@ def total(C: Matrix) -> int:
 def triangles() -> None:
     """The parts apart, then the whole, then the public algorithm."""
     for scale in (18, 20):
-        A = gpu_graphs.kron(scale)
+        A = graphs.kron(scale)
         L = lower(A)
         C = counted(L)
         by_rows = semiring.plus_pair["INT64"](L @ L).new(mask=L.S)  # j <- k <- i: rows of L
         assert total(C) == total(by_rows) == triangle_count(A), "triangles are wrong"
-        times = in_turns(
+        times = take_turns(
+            Events(),
             {
                 "L, product and sum": lambda A: total(counted(lower(A))),
                 "L from A by degree": lambda A: lower(A),
@@ -75,24 +75,16 @@ def triangles() -> None:
 # --- squares ------------------------------------------------------------------------------------
 
 
-def loaded(name: str) -> Matrix:
-    """The adjacency matrix of a graph in the folder of data, made symmetric."""
-    with np.load(DATA / f"{name}.npz") as file:
-        n, rows, columns = int(file["n"]), file["src"], file["dst"]
-    u, v = gpu_graphs.both_ways(cupy.asarray(rows), cupy.asarray(columns))
-    return gpu_graphs._matrix(u, v, n, bool)
-
-
 def squares() -> None:
     """A A for two graphs, and G G for the square G of a grid."""
-    A = gpu_graphs.grid(1024, 1024)
+    A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
     if (DATA / "delaunay_n16.npz").exists():
-        square("delaunay_n16", loaded("delaunay_n16"))
+        square("delaunay_n16", graphs.stored(DATA, "delaunay_n16"))
     else:
         print(f"\ndelaunay_n16 is left out: {DATA} (DATA=...) has no delaunay_n16.npz")
     square("G = square of the 1,024 x 1,024 grid", G)
-    square("kron 16", gpu_graphs.kron(16))
+    square("kron 16", graphs.kron(16))
 
 
 def square(name: str, A: Matrix) -> None:
@@ -116,7 +108,7 @@ def square(name: str, A: Matrix) -> None:
     del C
     if is_right(theirs, sums, places):
         calls = {"cupyx (cuSPARSE) FP32": lambda _: theirs @ theirs, **calls}
-    times = in_turns(calls, [0])
+    times = take_turns(Events(), calls, [0])
     title = f"A A, {name}: {A.nvals:,} entries, {work:,} products, {entries:,} entries of C"
     report(title, times, "products", work)
 
@@ -163,7 +155,7 @@ def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
 TABLES = {"triangles": triangles, "squares": squares}
 
 if __name__ == "__main__":
-    print(gpu_timing.machine())
+    print(describe_card())
     with gl.config.set(device="cuda"):
         for each in sys.argv[1:] or TABLES:
             TABLES[each]()

@@ -18,10 +18,9 @@ from typing import Any
 
 import cupy
 import cupyx.scipy.sparse
-import gpu_graphs
-import gpu_timing
+import graphs
 import numpy as np
-from gpu_timing import in_turns, report
+from clock import Events, describe_card, report, take_turns
 
 import graphla as gl
 from graphla import Matrix, Vector, semiring
@@ -45,8 +44,8 @@ def with_values(A: Matrix, values: Any) -> Matrix:
 
 def spmv() -> None:
     """plus_times FP32 beside cuSPARSE, and other semirings beside plus_times."""
-    spmv_of("kron 22", gpu_graphs.kron(22))
-    spmv_of("grid 4096 x 4096", gpu_graphs.grid(4096, 4096))
+    spmv_of("kron 22", graphs.kron(22))
+    spmv_of("grid 4096 x 4096", graphs.grid(4096, 4096))
 
 
 def spmv_of(name: str, A: Matrix) -> None:
@@ -62,7 +61,8 @@ def spmv_of(name: str, A: Matrix) -> None:
     w = semiring.plus_times(F @ u).new().to_dense(fill_value=0)
     wanted = theirs.get().astype(np.float64) @ x.get().astype(np.float64)
     assert np.allclose(np.asarray(w), wanted, rtol=1e-3), "SpMV is wrong"
-    times = in_turns(
+    times = take_turns(
+        Events(),
         {
             "cupyx (cuSPARSE) FP32": lambda _: theirs @ x,
             "plus_times FP32": lambda _: semiring.plus_times(F @ u).new(),
@@ -84,7 +84,7 @@ def spmv_of(name: str, A: Matrix) -> None:
 
 def spmspv() -> None:
     """Push, pull and the rule's choice, for frontiers of growing size."""
-    A = gpu_graphs.kron(22)
+    A = graphs.kron(22)
     rng = cupy.random.RandomState(3)
     F = with_values(A, rng.random_sample(A.nvals, dtype=cupy.float32))
     for share in (0.001, 0.01, 0.1):
@@ -117,7 +117,7 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
         ways = ("push", "pull", "auto")
         contenders: dict[str, Any] = {way: lambda _, way=way: forced(way) for way in ways}
         contenders["push, deterministic"] = lambda _: settled()
-        times = in_turns(contenders, [0])
+        times = take_turns(Events(), contenders, [0])
         title = f"SpMSpV, kron 22, {share:.1%} of the vertices, {name}; the rule: "
         report(title + recorder.events[-1].direction, times)
 
@@ -127,8 +127,8 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
 
 def bfs_levels() -> None:
     """The notation's loop, level by level: median of 16 sources, verified."""
-    bfs_of("kron 22", gpu_graphs.kron(22), 16, 1.93)
-    bfs_of("grid 1000 x 1000, 15 % dropped", gpu_graphs.grid(1000, 1000, 0.15), 4, 441.0)
+    bfs_of("kron 22", graphs.kron(22), 16, 1.93)
+    bfs_of("grid 1000 x 1000, 15 % dropped", graphs.grid(1000, 1000, 0.15), 4, 441.0)
 
 
 def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
@@ -136,13 +136,14 @@ def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
     sources = giant_sources(A, 16)
     for source in sources[:3]:
         verify(A, source, *parents_and_levels(A, source))
-    times = in_turns(
+    times = take_turns(
+        Events(),
         {
             "parents and levels": lambda s: parents_and_levels(A, s),
             "parents": lambda s: parents(A, s),
         },
         sources[:count],
-        1,
+        repeats=1,
     )
     report(f"BFS, {name} (cuGraph, as published in the comparison: {reference} ms)", times)
     with gl.Recorder() as recorder:
@@ -222,12 +223,12 @@ def small() -> None:
         "mxv under a mask, new": lambda _: semiring.min_plus(A @ u).new(mask=m.S),
         "vxm under a mask, new": lambda _: semiring.min_plus(u @ A).new(mask=~m.S),
     }.items():
-        report(f"n = 3: {name}", in_turns({name: call}, [0], 300))
+        report(f"n = 3: {name}", take_turns(Events(), {name: call}, [0], repeats=300))
 
 
 def build() -> None:
     """Matrix.from_coo of kron 24, both ways, duplicates joined; the peak of device memory."""
-    rows, columns = gpu_graphs.kron_pairs(24)
+    rows, columns = graphs.kron_pairs(24)
     rows, columns = cupy.concatenate((rows, columns)), cupy.concatenate((columns, rows))
     pool = cupy.get_default_memory_pool()
     for _ in range(3):
@@ -295,7 +296,7 @@ SECTIONS = {
 def main() -> None:
     """Run the sections named on the command line, or all."""
     gl.config.device = "cuda"
-    print(gpu_timing.machine())
+    print(describe_card())
     for name in sys.argv[1:] or SECTIONS:
         SECTIONS[name]()
         cupy.get_default_memory_pool().free_all_blocks()

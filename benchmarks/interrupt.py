@@ -29,6 +29,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from graphs import path
 
 import graphla as gl
 from graphla import generators
@@ -48,8 +49,8 @@ GRAPHS: dict[str, Callable[[], gl.Matrix]] = {
     ROADS: lambda: gl.datasets.load(ROADS),
     LARGE: lambda: generators.kronecker(20, 8, seed=1, weights=(1, 64)),
     ARCS: lambda: generators.kronecker(20, 8, seed=1, symmetric=False),
-    PATH: lambda: _path(5_000_000),
-    ODDS: lambda: _path(5_000_000).apply("minv").new(),
+    PATH: lambda: path(5_000_000),
+    ODDS: lambda: path(5_000_000).apply("minv").new(),
 }
 SLOW_ON: dict[str, tuple[str, ...]] = {
     "average_path_length": (ROADS,),
@@ -91,14 +92,6 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 """Operations that take long by themselves, called `--only` by these names, on LARGE."""
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
-
-
-def _path(n: int) -> gl.Matrix:
-    """0 -> 1 -> 2 ... under shuffled names."""
-    order = np.random.default_rng(1).permutation(n)
-    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # from vertex 0 on
-    weights = 1.0 + np.arange(n - 1) % 3
-    return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 
 
 def _built_again(A: gl.Matrix) -> gl.Matrix:

@@ -16,7 +16,7 @@ from math import log
 from typing import Any
 
 import numpy as np
-from cpu_timing import machine, milliseconds
+from clock import describe_host, least
 
 import graphla as gl
 from graphla import binary
@@ -40,7 +40,7 @@ def by_python(values: np.ndarray, before: Callable[[Any, Any], Any]) -> float:
     some = values[: values.size // 10].tolist()
     key = cmp_to_key(lambda x, y: -before(x, y))  # `sorted` asks whether it is below 0
     share = values.size * log(values.size) / (len(some) * log(len(some)))
-    return share * milliseconds(lambda: sorted(some, key=key), trials=1)
+    return share * least(lambda: sorted(some, key=key), trials=1)
 
 
 def main() -> None:
@@ -48,17 +48,17 @@ def main() -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 10_000, size) << 32 | rng.integers(1, 10_000, size)
     v = gl.Vector.from_dense(values)
-    print(machine("numpy", "numba"))
+    print(describe_host("numpy", "numba"))
     print(f"\na vector of {size:,} entries, INT64")
-    line("np.argsort(kind='stable')", milliseconds(lambda: values.argsort(kind="stable")))
-    line("v.sort()", milliseconds(v.sort))
+    line("np.argsort(kind='stable')", least(lambda: values.argsort(kind="stable")))
+    line("v.sort()", least(v.sort))
     for threads in (1, gl.config.threads):
         with gl.config.set(threads=threads):
             what = f"v.sort(fraction), threads = {threads}"
-            line(what, milliseconds(lambda: v.sort(fraction)))
+            line(what, least(lambda: v.sort(fraction)))
     with gl.config.set(compiled=False):
-        line("v.sort(fraction) in NumPy alone", milliseconds(lambda: v.sort(fraction), trials=1))
-    line("v.top_k(10, fraction)", milliseconds(lambda: v.top_k(10, fraction)))
+        line("v.sort(fraction) in NumPy alone", least(lambda: v.sort(fraction), trials=1))
+    line("v.top_k(10, fraction)", least(lambda: v.top_k(10, fraction)))
     line("sorted(..., key=cmp_to_key(...))", by_python(values, less))
     try:
         from numba import njit
@@ -73,14 +73,14 @@ def main() -> None:
     A = gl.Matrix.from_csr(indptr, indices, weights, ncols=A.ncols)
     longest = np.diff(indptr).max()
     print(f"\nthe {A.nrows:,} rows of a matrix of {A.nvals:,} entries, of up to {longest:,}")
-    line("A.sort()", milliseconds(A.sort))
-    line("A.sort(fraction)", milliseconds(lambda: A.sort(fraction)))
-    line("A.top_k(10, fraction)", milliseconds(lambda: A.top_k(10, fraction)))
+    line("A.sort()", least(A.sort))
+    line("A.sort(fraction)", least(lambda: A.sort(fraction)))
+    line("A.top_k(10, fraction)", least(lambda: A.top_k(10, fraction)))
     A.T.new()
-    line("A.sort(fraction, 'columnwise')", milliseconds(lambda: A.sort(fraction, "columnwise")))
+    line("A.sort(fraction, 'columnwise')", least(lambda: A.sort(fraction, "columnwise")))
     with gl.config.set(compiled=False):
-        line("A.sort() in NumPy alone", milliseconds(A.sort, trials=2))
-        line("A.sort(fraction) in NumPy alone", milliseconds(lambda: A.sort(fraction), trials=1))
+        line("A.sort() in NumPy alone", least(A.sort, trials=2))
+        line("A.sort(fraction) in NumPy alone", least(lambda: A.sort(fraction), trials=1))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 import cupy
-from gpu_timing import in_turns, machine
+from clock import Events, describe_card, take_turns
 
 from graphla import binary
 from graphla.backends import backend
@@ -76,7 +76,7 @@ def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
 def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: Any = None) -> None:
     """Milliseconds of each contender, what ours takes over the best argsort, keys per second."""
     verify(x, indptr, op)
-    times = {name: median(t.device) for name, t in in_turns(contenders, [x]).items()}
+    times = {name: median(t.device) for name, t in take_turns(Events(), contenders, [x]).items()}
     cells = "".join(f"{name:>9}{each:9.3f}" for name, each in times.items())
     others = [each for name, each in times.items() if name in ("argsort", "lexsort")]
     ratio = f"{times['ours'] / min(others):6.2f} x" if others else " " * 8
@@ -109,7 +109,7 @@ def even(count: int, length: int) -> Any:
 def main() -> None:
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 26
     count = 1 << min(24, largest)
-    print(machine())
+    print(describe_card())
     print("ms on the device; ours gives values and places")
     lt = binary.lt["FP32"]
     for power in range(10, largest + 1, 2):

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from clock import describe_card, describe_host
+from graphs import again, kron_on_default_device
 
 import graphla as gl
 from graphla.backends import backend, streams
 
 SEARCHES = 8
 TRIALS = 5
+without_flag = partial(again, symmetric=False)
 
 
 def timed(call: Callable[[], Any], device: str) -> tuple[float, Any]:
@@ -51,27 +55,6 @@ def held(A: gl.Matrix) -> int:
     return sum(x.nbytes for x in arrays.values()) + bytes_of_values + plan
 
 
-def with_flag(A: gl.Matrix, values: Any = True) -> gl.Matrix:
-    """Return a matrix of the same arrays that is declared symmetric."""
-    indptr, indices, _ = A.to_csr(copy=False)
-    return gl.Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=True, copy=False)
-
-
-def without_flag(A: gl.Matrix, values: Any = True) -> gl.Matrix:
-    """Return a matrix of the same arrays whose symmetry is not declared."""
-    indptr, indices, _ = A.to_csr(copy=False)
-    return gl.Matrix.from_csr(indptr, indices, values, ncols=A.ncols, copy=False)
-
-
-def graph(scale: int, device: str) -> gl.Matrix:
-    """Return the symmetric R-MAT graph."""
-    if device == "cpu":
-        return gl.generators.kronecker(scale, 16, seed=1)
-    from gpu_graphs import kron
-
-    return kron(scale)
-
-
 def search(A: gl.Matrix, source: int) -> Any:
     """Return the levels of a search."""
     return gl.algorithms.bfs(A, source, parents=False).levels
@@ -79,7 +62,7 @@ def search(A: gl.Matrix, source: int) -> Any:
 
 def searches(A: gl.Matrix, sources: list[int]) -> None:
     """Print the first searches of a fresh matrix, and its full plan, with and without the flag."""
-    makers = {"symmetric=True": with_flag, "not declared": without_flag}
+    makers = {"symmetric=True": again, "not declared": without_flag}
     times: dict[str, list[list[float]]] = {name: [] for name in makers}
     plans: dict[str, list[float]] = {name: [] for name in makers}
     rest: dict[str, list[float]] = {name: [] for name in makers}
@@ -150,21 +133,17 @@ def main() -> None:
     gl.config.device = options.device
     scale = options.scale or (18 if options.device == "cpu" else 24)
     if options.device == "cpu":
-        from cpu_timing import machine
-
         gl.config.compiled = True
-        print(machine("NumPy", "SciPy", "Numba"))
+        print(describe_host("NumPy", "SciPy", "Numba"))
     else:
-        from gpu_timing import machine
-
-        print(machine())
-    warm = graph(12, options.device)
-    for make in (with_flag, without_flag):
+        print(describe_card())
+    warm = kron_on_default_device(12)
+    for make in (again, without_flag):
         B = make(warm)
         for _ in range(3):
             search(B, 0)
         search(B.optimize(), 0)
-    A = graph(scale, options.device)
+    A = kron_on_default_device(scale)
     degrees = A.reduce_rowwise(gl.agg.count).new().to_dense(fill_value=0)
     candidates = np.flatnonzero(np.asarray(degrees) > 0)
     sources = np.random.default_rng(1).choice(candidates, 32).tolist()

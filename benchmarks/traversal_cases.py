@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import traversal_graphs as graphs
+import graphs
 
 import graphla as gl
 from graphla import Matrix
@@ -82,7 +82,12 @@ def gpu_cases(data: Path | None) -> list[Case]:
         ),
         Case("kron-25", partial(graphs.kron, 25), levels=Bar(0.95, 0.50)),
         Case("uniform-22", partial(graphs.uniform, 22), levels=Bar(0.39, 0.25)),
-        Case("grid-1000", partial(graphs.grid, 1000, 0.15), a_level=Bar(3, 2), shortest=Bar(12, 7)),
+        Case(
+            "grid-1000",
+            partial(graphs.grid, 1000, 1000, 0.15),
+            a_level=Bar(3, 2),
+            shortest=Bar(12, 7),
+        ),
     ]
     if data is None:
         return cases
@@ -106,7 +111,7 @@ def gpu_cases(data: Path | None) -> list[Case]:
 def cpu_cases(data: Path | None) -> list[Case]:
     """The rows for a machine without a card, beside csgraph in one run."""
     cases = [
-        Case("kron-18", partial(graphs.kron, 18), beside_csgraph=Bar(7, 7)),
+        Case("kron-18", partial(graphs.kron_on_default_device, 18), beside_csgraph=Bar(7, 7)),
         Case("road-NY", partial(gl.datasets.load, "road-NY"), beside_csgraph=Bar(1.3, 1.3)),
     ]
     if data is None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from clock import Wall, measure
 from scipy.sparse import csgraph
 
 import graphla as gl
@@ -37,13 +37,7 @@ def shortest_beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
 
 
 def _milliseconds(call: Callable[[int], Any], sources: list[int]) -> float:
-    call(sources[0])
-    found = []
-    for source in sources:
-        begin = perf_counter()
-        call(source)
-        found.append(1e3 * (perf_counter() - begin))
-    return median(found)
+    return median(measure(Wall(frees=True), call, sources, rounds=1).wall)
 
 
 def _searches(S: Any) -> Iterator[tuple[str, Callable[[int], Any]]]:

@@ -16,8 +16,8 @@ from statistics import median
 from typing import Any
 
 import cupy
-import gpu_graphs
-from gpu_timing import in_turns, machine
+import graphs
+from clock import Events, describe_card, take_turns
 
 import graphla as gl
 from graphla import Matrix, binary, datasets
@@ -53,12 +53,12 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
     """Long and short rows, unlike and nearly alike."""
     gl.config.device = "cuda"
-    pairs = gpu_graphs.kron_pairs(20)
+    pairs = graphs.kron_pairs(20)
     n = 1 << 20
     A = Matrix.from_coo(*pairs, 1, dtype=dtype, nrows=n, ncols=n, dup_op=binary.first)
     yield "kron 20 directed, its transpose", _csr(A, dtype), _csr(A.T.new(), dtype)
     for name, B in {
-        "mesh 2048 x 2048": gpu_graphs.grid(2048, 2048, 0.1),
+        "mesh 2048 x 2048": graphs.grid(2048, 2048, 0.1),
         "road-NY": datasets.load("road-NY"),
     }.items():
         csr = _csr(B, dtype)
@@ -101,7 +101,8 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
     op = binary.plus[dtype]
     for union in contenders.values():
         verify(a, b, union(a, b, op))
-    found = in_turns(
+    found = take_turns(
+        Events(),
         {
             name: lambda _, union=union: union(a, b, op)  # type: ignore[misc]
             for name, union in contenders.items()
@@ -113,7 +114,7 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
 
 def main(contenders: dict[str, Union], largest: int = 8) -> None:
     """A row for each size of vectors, then for each pair of matrices."""
-    print(machine())
+    print(describe_card())
     print(f"microseconds of {' / '.join(contenders)}")
     sizes = [(n, n) for n in range(3, largest + 1)] + [x for x in UNEQUAL if max(x) <= largest]
     for dtype in ("FP32", "FP64"):

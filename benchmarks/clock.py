@@ -1,0 +1,260 @@
+"""Measure calls on the host and on a card, and describe the machine.
+
+A clock measures one call: `Wall` on the host, `Events` on a card, `KernelEvents` on a card without
+the time that the host needs to begin. `measure` and `take_turns` repeat calls by any clock.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from time import perf_counter, sleep
+from typing import Any, Protocol
+
+import graphla as gl
+
+ROUNDS = 3
+REPEATS = 5
+PAUSE = 0.1  # seconds before a contender, so that OpenMP's threads of the last one stop spinning
+HEAD_START = 250_000  # nanoseconds for which a card is kept busy while the host begins a call
+
+SPIN = """
+extern "C" __global__ void spin(long long nanoseconds) {
+    long long begin, now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)); while (now - begin < nanoseconds);
+}
+"""
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Measures one call."""
+
+    def once(self, call: Callable[[], Any]) -> tuple[float, float]:
+        """Return the milliseconds of a call on the device and on the wall."""
+        ...
+
+
+@dataclass(frozen=True)
+class Wall:
+    """The clock of the host; device and wall are the same time."""
+
+    frees: bool = False  # whether the time includes freeing the result
+
+    def once(self, call: Callable[[], Any]) -> tuple[float, float]:
+        """Return the milliseconds until the call returns, twice."""
+        begin = perf_counter()
+        result = call()
+        if self.frees:
+            del result
+        wall = 1e3 * (perf_counter() - begin)
+        return wall, wall
+
+
+class Events:
+    """Two events on the current stream around the whole call, and the wall time of the same call.
+
+    The card is idle before and after.
+    """
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.cupy = cupy
+        self.begin, self.end = cupy.cuda.Event(), cupy.cuda.Event()
+
+    def once(self, call: Callable[[], Any]) -> tuple[float, float]:
+        """Return the milliseconds of a call on the card and on the wall."""
+        self.idle()
+        start = perf_counter()
+        self.begin.record()
+        result = call()
+        self.end.record()
+        self.end.synchronize()
+        wall = 1e3 * (perf_counter() - start)
+        del result
+        return self.elapsed(), wall
+
+    def elapsed(self) -> float:
+        """Return the milliseconds between the two events."""
+        return self.cupy.cuda.get_elapsed_time(self.begin, self.end)
+
+    def idle(self) -> None:
+        """Wait until the card is idle."""
+        self.cupy.cuda.Device().synchronize()
+
+
+class KernelEvents(Events):
+    """Two events on the current stream around the kernels of a call.
+
+    The first event follows a kernel that keeps the card busy, so that the work of the call is
+    already queued when the card reaches it. The second event follows the last kernel that the call
+    launches. The time between them includes the card's waits for the host during the call.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        from graphla.compilers.cuda import Kernel
+
+        self.kernel = Kernel
+        self.spin = self.cupy.RawKernel(SPIN, "spin")
+
+    def once(self, call: Callable[[], Any]) -> tuple[float, float]:
+        """Return the milliseconds on the card, and those of a call of its own on the wall."""
+        self.idle()
+        start = perf_counter()
+        result = call()
+        self.idle()
+        wall = 1e3 * (perf_counter() - start)
+        del result
+        self.spin((1,), (1,), (self.cupy.int64(HEAD_START),))
+        self.begin.record()
+        self.end.record()
+        with self._record_each_launch():
+            result = call()
+        self.idle()
+        del result
+        return self.elapsed(), wall
+
+    @contextmanager
+    def _record_each_launch(self) -> Iterator[None]:
+        launch = self.kernel.__call__
+
+        def launch_and_record(kernel: Any, *args: Any, **options: Any) -> None:
+            launch(kernel, *args, **options)
+            self.end.record()
+
+        patched: Any = self.kernel
+        patched.__call__ = launch_and_record
+        try:
+            yield
+        finally:
+            patched.__call__ = launch
+
+
+# --- repeated calls -------------------------------------------------------------------------------
+
+
+@dataclass
+class Times:
+    """Milliseconds of each call on the device and on the wall, and the input of the call."""
+
+    device: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    inputs: list[Any] = field(default_factory=list)
+
+    def add(self, device: float, wall: float, given: Any) -> None:
+        self.device.append(device)
+        self.wall.append(wall)
+        self.inputs.append(given)
+
+    def add_all(self, others: Times) -> None:
+        self.device += others.device
+        self.wall += others.wall
+        self.inputs += others.inputs
+
+
+def measure(
+    clock: Clock, call: Callable[[Any], Any], inputs: list[Any], rounds: int = ROUNDS
+) -> Times:
+    """Measure a call on each input, `rounds` times; the first call of a round does not count."""
+    found = Times()
+    for _ in range(rounds):
+        call(inputs[0])
+        for each in inputs:
+            found.add(*clock.once(lambda each=each: call(each)), each)
+    return found
+
+
+def take_turns(
+    clock: Clock,
+    contenders: dict[str, Callable[[Any], Any]],
+    inputs: list[Any],
+    rounds: int = ROUNDS,
+    repeats: int = REPEATS,
+    pause: float = 0,
+) -> dict[str, Times]:
+    """Measure each contender on all inputs, `repeats` times in a row; then the next contender.
+
+    That is one round, as in GAP. The first call of a contender in a round does not count.
+    """
+    found = {name: Times() for name in contenders}
+    for _ in range(rounds):
+        for name, call in contenders.items():
+            sleep(pause)
+            found[name].add_all(measure(clock, call, inputs * repeats, 1))
+    return found
+
+
+def least(call: Callable[[], Any], trials: int = 5) -> float:
+    """Return the least milliseconds of `trials` calls, after one that does not count."""
+    call()
+    wall = Wall(frees=True)
+    return min(wall.once(call)[1] for _ in range(trials))
+
+
+def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
+    """Print a row for each: medians, the ratio of device times to the first, work per second."""
+    print(f"\n{title}")
+    first = median(next(iter(times.values())).device)
+    for name, each in times.items():
+        device, wall = median(each.device), median(each.wall)
+        line = f"  {name:<46}{device:9.3f} ms device {wall:9.3f} ms wall{device / first:7.2f} x"
+        if work:
+            line += f"{work / device / 1e6:9.2f} G{unit}/s"
+        print(line, flush=True)
+
+
+# --- the machine ----------------------------------------------------------------------------------
+
+
+def describe_host(*libraries: str) -> str:
+    """Return the processor, its cores, and the versions of Python, graphla and `libraries`."""
+    versions = ", ".join(f"{name} {_version(name)}" for name in libraries)
+    return (
+        f"{processor()}, {_cores()} cores; Python {platform.python_version()}, "
+        f"graphla {gl.__version__}, {versions}"
+    )
+
+
+def describe_card() -> str:
+    """Return the card, its driver, and the versions of CUDA, graphla, CuPy and Python."""
+    import cupy
+
+    card = cupy.cuda.runtime.getDeviceProperties(0)
+    driver, runtime = cupy.cuda.runtime.driverGetVersion(), cupy.cuda.runtime.runtimeGetVersion()
+    return (
+        f"{card['name'].decode()}, {card['multiProcessorCount']} multiprocessors; "
+        f"driver for CUDA {driver // 1000}.{driver % 1000 // 10}, CUDA {runtime // 1000}."
+        f"{runtime % 1000 // 10}; graphla {gl.__version__}, CuPy {cupy.__version__}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown processor"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
