@@ -48,133 +48,6 @@ class _Settings:
         return replace(self, **options)
 
 
-class Config:
-    """The settings; read one as `config.threads`, assign one, or `with config.set(threads=1):`.
-
-    - device: where new matrices and vectors live: "cpu", "cuda" (the card that is CuPy's current
-      one when they are made), "cuda:0", "cuda:1" and so on; by itself "cuda" where there is a card
-      and CuPy is installed, else "cpu";
-    - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
-      operands hold `compile_threshold` entries or more), True (always) or False (never);
-    - compile_threshold: the entries from which "auto" compiles;
-    - threads: how many threads a compiled loop may use;
-    - push_cost: what one entry scattered by push costs, in entries gathered by pull: the choice of
-      a product's direction rests on it (whole traversals choose by themselves). None means as
-      measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
-    - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
-    - autocompute: whether an expression computes itself when it is used as an operand or when its
-      entries are read; if False, only `.new()` and `C << expression` compute it;
-    - deterministic: whether a GPU gives the same bits run by run: the direction of products is
-      fixed by the operands alone, and sums are added in one order;
-    - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
-    """
-
-    __slots__ = ()
-
-    @property
-    def device(self) -> str:
-        """Where new matrices and vectors live."""
-        return current().device or _default_device()
-
-    @device.setter
-    def device(self, value: str) -> None:
-        _assign("device", value)
-
-    @property
-    def compiled(self) -> bool | Literal["auto"]:
-        """Whether hot loops run compiled: "auto", True or False."""
-        return current().compiled
-
-    @compiled.setter
-    def compiled(self, value: bool | Literal["auto"]) -> None:
-        _assign("compiled", value)
-
-    @property
-    def compile_threshold(self) -> int:
-        """The entries among the operands from which "auto" compiles."""
-        return current().compile_threshold
-
-    @compile_threshold.setter
-    def compile_threshold(self, value: int) -> None:
-        _assign("compile_threshold", value)
-
-    @property
-    def threads(self) -> int:
-        """How many threads a compiled loop may use."""
-        return current().threads
-
-    @threads.setter
-    def threads(self, value: int) -> None:
-        _assign("threads", value)
-
-    @property
-    def push_cost(self) -> float | None:
-        """What one entry scattered costs, in entries gathered; None: as measured."""
-        return current().push_cost
-
-    @push_cost.setter
-    def push_cost(self, value: float | None) -> None:
-        _assign("push_cost", value)
-
-    @property
-    def debug(self) -> bool:
-        """Whether each kernel is waited for, so that a fault names the one that made it."""
-        return current().debug
-
-    @debug.setter
-    def debug(self, value: bool) -> None:
-        _assign("debug", value)
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether results are the same to the last bit, run by run."""
-        return current().deterministic
-
-    @deterministic.setter
-    def deterministic(self, value: bool) -> None:
-        _assign("deterministic", value)
-
-    @property
-    def progress(self) -> bool:
-        """Whether long work shows a progress bar with the time left."""
-        return current().progress
-
-    @progress.setter
-    def progress(self, value: bool) -> None:
-        _assign("progress", value)
-
-    @property
-    def autocompute(self) -> bool:
-        """Whether an expression computes itself when its entries are needed."""
-        return current().autocompute
-
-    @autocompute.setter
-    def autocompute(self, value: bool) -> None:
-        _assign("autocompute", value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _checks:
-            _refuse_name(name)
-        object.__setattr__(self, name, value)
-
-    def __dir__(self) -> list[str]:
-        return [*_checks, "set"]
-
-    @contextmanager
-    def set(self, **options: Any) -> Iterator[Config]:
-        """Settings that hold inside a `with` block: `with config.set(compiled=False): ...`."""
-        token = _override.set(current().but(**options))
-        try:
-            yield self
-        finally:
-            _override.reset(token)
-
-    def __repr__(self) -> str:
-        now = current()
-        shown = replace(now, device=self.device)
-        return "config(" + ", ".join(f"{name}={getattr(shown, name)!r}" for name in _checks) + ")"
-
-
 _process = _Settings()
 _override: ContextVar[_Settings | None] = ContextVar("graphla_settings", default=None)
 
@@ -245,17 +118,103 @@ def _refuse_name(name: str) -> NoReturn:
     raise AttributeError(f"config has no setting {name!r}; it has {', '.join(_checks)}")
 
 
-_checks: dict[str, Callable[[str, Any], None]] = {
-    "device": check_device,
-    "compiled": _check_compiled,
-    "compile_threshold": _check_count(0),
-    "threads": _check_count(1),
-    "push_cost": _check_cost,
-    "debug": _check_flag,
-    "deterministic": _check_flag,
-    "progress": _check_progress,
-    "autocompute": _check_flag,
-}
+_checks: dict[str, Callable[[str, Any], None]] = {"device": check_device}
+
+
+def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
+    """Return a property of `Config` that reads the setting in force and assigns a checked one.
+
+    It is Any to a type checker, so that the annotation in `Config` gives the type.
+    """
+    _checks[name] = check
+    return property(lambda _: getattr(current(), name), lambda _, new: _assign(name, new), doc=doc)
+
+
+class Config:
+    """The settings; read one as `config.threads`, assign one, or `with config.set(threads=1):`.
+
+    - device: where new matrices and vectors live: "cpu", "cuda" (the card that is CuPy's current
+      one when they are made), "cuda:0", "cuda:1" and so on; by itself "cuda" where there is a card
+      and CuPy is installed, else "cpu";
+    - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
+      operands hold `compile_threshold` entries or more), True (always) or False (never);
+    - compile_threshold: the entries from which "auto" compiles;
+    - threads: how many threads a compiled loop may use;
+    - push_cost: what one entry scattered by push costs, in entries gathered by pull: the choice of
+      a product's direction rests on it (whole traversals choose by themselves). None means as
+      measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
+    - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
+    - autocompute: whether an expression computes itself when it is used as an operand or when its
+      entries are read; if False, only `.new()` and `C << expression` compute it;
+    - deterministic: whether a GPU gives the same bits run by run: the direction of products is
+      fixed by the operands alone, and sums are added in one order;
+    - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
+    """
+
+    __slots__ = ()
+
+    @property
+    def device(self) -> str:
+        """Where new matrices and vectors live."""
+        return current().device or _default_device()
+
+    @device.setter
+    def device(self, value: str) -> None:
+        _assign("device", value)
+
+    compiled: bool | Literal["auto"] = _setting(
+        "compiled", _check_compiled, 'Whether hot loops run compiled: "auto", True or False.'
+    )
+    compile_threshold: int = _setting(
+        "compile_threshold",
+        _check_count(0),
+        'The entries among the operands from which "auto" compiles.',
+    )
+    threads: int = _setting("threads", _check_count(1), "How many threads a compiled loop may use.")
+    push_cost: float | None = _setting(
+        "push_cost",
+        _check_cost,
+        "What one entry scattered costs, in entries gathered; None: as measured.",
+    )
+    debug: bool = _setting(
+        "debug",
+        _check_flag,
+        "Whether each kernel is waited for, so that a fault names the one that made it.",
+    )
+    deterministic: bool = _setting(
+        "deterministic", _check_flag, "Whether results are the same to the last bit, run by run."
+    )
+    progress: bool = _setting(
+        "progress", _check_progress, "Whether long work shows a progress bar with the time left."
+    )
+    autocompute: bool = _setting(
+        "autocompute",
+        _check_flag,
+        "Whether an expression computes itself when its entries are needed.",
+    )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _checks:
+            _refuse_name(name)
+        object.__setattr__(self, name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*_checks, "set"]
+
+    @contextmanager
+    def set(self, **options: Any) -> Iterator[Config]:
+        """Settings that hold inside a `with` block: `with config.set(compiled=False): ...`."""
+        token = _override.set(current().but(**options))
+        try:
+            yield self
+        finally:
+            _override.reset(token)
+
+    def __repr__(self) -> str:
+        now = current()
+        shown = replace(now, device=self.device)
+        return "config(" + ", ".join(f"{name}={getattr(shown, name)!r}" for name in _checks) + ")"
+
 
 config = Config()
 

@@ -33,11 +33,13 @@ class Operator:
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
-    name: str
-    is_anonymous: bool
     is_positional: bool = False
-    _cache: dict[Any, Any]
-    _numbered: dict[tuple[int, int], Any]
+
+    def __init__(self, name: str, *, is_anonymous: bool = False):
+        self.name = name
+        self.is_anonymous = is_anonymous
+        self._cache: dict[Any, Any] = {}
+        self._numbered: dict[tuple[int, int], Any] = {}
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -118,8 +120,8 @@ class Operator:
         return named, (self.kind, self.name)
 
     def _recipe(self) -> dict[str, Any]:
-        """The arguments that make an anonymous one again."""
-        raise NotImplementedError
+        """Return the arguments that make an anonymous operator again."""
+        return {"name": self.name, "is_anonymous": True}
 
     def checked(self) -> Any:
         """Itself, if its function can be traced with some dtype."""
@@ -144,25 +146,52 @@ def _types(args: tuple[Any, ...]) -> str:
     return " and ".join(type(each).__name__ for each in args) or "nothing"
 
 
-class TypedOperator:
-    """What all typed operators share."""
+class Typed:
+    """What operators, monoids and semirings on given dtypes share: calls, names and pickling."""
 
     opclass: ClassVar[str]
-    op: Any
-    name: str
-    type: DataType
+    is_positional: bool = False
     return_type: DataType
-    is_positional: bool
-    ulps: int
-    expression: Node
-    parameters: dict[str, DataType]
+
+    def __init__(self, op: Any, dtypes: tuple[DataType, ...]):
+        self.op = op
+        self.name: str = op.name
+        self.type = dtypes[0]
+        self._dtypes = dtypes
+
+    @property
+    def _key(self) -> Any:
+        """What `op` is indexed with to give this."""
+        first, *others = self._dtypes
+        if all(dtype is first for dtype in others):
+            return first.name
+        return tuple(dtype.name for dtype in self._dtypes)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
+
+    def _evaluate(self, *args: Any) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        key = self._key
+        return f"{self.op!r}[{key if isinstance(key, str) else ', '.join(key)}]"
+
+    def __reduce__(self) -> Any:
+        return _typed, (self.op, self._key)
+
+
+def _typed(op: Any, key: Any) -> Any:
+    return op[key]
+
+
+class TypedOperator(Typed):
+    """What typed operators share that are made of a Python function: its expression, printed."""
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
-        self.op = op
-        self.name = op.name
-        self.type = dtypes[0]
-        self.is_positional = op.is_positional
-        self.ulps = op.ulps
+        super().__init__(op, dtypes)
+        self.is_positional: bool = op.is_positional
+        self.ulps: int = op.ulps
         self.parameters = self._parameters(dtypes)
         try:
             node = trace(op.function, self.parameters)
@@ -174,7 +203,7 @@ class TypedOperator:
             ) from error
         if result is not None:
             node = cast(Symbol(node), dtypes[0] if result == "same" else result).node
-        self.expression = node
+        self.expression: Node = node
         self.return_type = node.dtype
 
     def _parameters(self, dtypes: tuple[DataType, ...]) -> dict[str, DataType]:
@@ -207,13 +236,6 @@ class TypedOperator:
         """Whether the result depends on the value y."""
         return "y" in self._uses
 
-    @property
-    def _key(self) -> Any:
-        return self.type.name
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
-
     def _evaluate(self, *args: Any) -> Any:
         dtypes = self.parameters.values()
         if len(args) != len(self.parameters):
@@ -228,17 +250,6 @@ class TypedOperator:
         dtypes = self.parameters.values()
         symbols = (cast(as_symbol(x), dtype) for x, dtype in zip(args, dtypes, strict=True))
         return cast(as_symbol(self.op.function(*symbols)), self.return_type)
-
-    def __repr__(self) -> str:
-        key = self._key
-        return f"{self.op!r}[{key if isinstance(key, str) else ', '.join(key)}]"
-
-    def __reduce__(self) -> Any:
-        return _typed, (self.op, self._key)
-
-
-def _typed(op: Any, key: Any) -> Any:
-    return op[key]
 
 
 def as_array(x: Any, dtype: DataType) -> Any:
@@ -256,6 +267,62 @@ def dtype_of(x: Any) -> tuple[DataType, bool]:
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 
 
+class FunctionOperator(Operator):
+    """What operators share that are made of a Python function, traced for each dtype."""
+
+    _typed_class: type[TypedOperator]
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        domain: tuple[DataType, ...],
+        result: Result,
+        *,
+        ulps: int,
+        is_anonymous: bool,
+    ):
+        super().__init__(name, is_anonymous=is_anonymous)
+        self.function = function
+        self.ulps = ulps
+        self._supported = domain
+        self._result: Result = result
+
+    @property
+    def _domain(self) -> tuple[DataType, ...]:
+        return self._supported
+
+    @property
+    def orig_func(self) -> Callable[..., Any]:
+        """The function that defines it."""
+        return self.function
+
+    def _on(
+        self,
+        dtypes: tuple[DataType, ...],
+        operands: tuple[DataType, ...],
+        asked: tuple[DataType, ...],
+    ) -> Any:
+        """Return the operator on `dtypes`, made once, if it is defined on those of `operands`.
+
+        A refusal names the dtypes `asked` for.
+        """
+        known = self._cache.get(dtypes)
+        if known is None:
+            if not all(dtype in self._supported for dtype in operands):
+                raise self._mismatch(*asked)
+            known = self._cache[dtypes] = self._typed_class(self, dtypes, self._result)
+        return known
+
+    def _recipe(self) -> dict[str, Any]:
+        return super()._recipe() | {
+            "function": self.function,
+            "domain": self._supported,
+            "result": self._result,
+            "ulps": self.ulps,
+        }
+
+
 class TypedUnaryOp(TypedOperator):
     """z = f(x), or of the place: z = f(x, i, j) where `is_positional`."""
 
@@ -267,11 +334,12 @@ class TypedUnaryOp(TypedOperator):
         return {"x": dtypes[0]}
 
 
-class UnaryOp(Operator):
+class UnaryOp(FunctionOperator):
     """z = f(x), for each dtype that its function can be traced with."""
 
     opclass = "UnaryOp"
     kind = "unary"
+    _typed_class = TypedUnaryOp
 
     def __init__(
         self,
@@ -284,32 +352,12 @@ class UnaryOp(Operator):
         is_positional: bool = False,
         is_anonymous: bool = False,
     ):
-        self.name = name
-        self.function = function
-        self.ulps = ulps
+        super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.is_positional = is_positional
-        self.is_anonymous = is_anonymous
-        self._supported = domain
-        self._result = result
-        self._cache, self._numbered = {}, {}
-
-    @property
-    def _domain(self) -> tuple[DataType, ...]:
-        return self._supported
-
-    @property
-    def orig_func(self) -> Callable[..., Any]:
-        """The function that defines it."""
-        return self.function
 
     def _typed(self, *dtypes: DataType) -> TypedUnaryOp:
         (dtype,) = dtypes
-        known = self._cache.get(dtype)
-        if known is None:
-            if dtype not in self._supported:
-                raise self._mismatch(dtype)
-            known = self._cache[dtype] = TypedUnaryOp(self, (dtype,), self._result)
-        return known
+        return self._on((dtype,), (dtype,), (dtype,))
 
     def _evaluate(self, *args: Any) -> Any:
         return self[dtype_of(args[0])[0]]._evaluate(*args)
@@ -318,22 +366,13 @@ class UnaryOp(Operator):
         return self[as_symbol(args[0]).dtype].trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "function": self.function,
-            "domain": self._supported,
-            "result": self._result,
-            "ulps": self.ulps,
-            "is_positional": self.is_positional,
-            "is_anonymous": True,
-        }
+        return super()._recipe() | {"is_positional": self.is_positional}
 
 
 class TypedBinaryOp(TypedOperator):
     """z = f(x, y), or of places: z = f(x, ix, jx, y, iy, jy) where `is_positional`."""
 
     opclass = "BinaryOp"
-    type2: DataType
 
     def __init__(self, op: BinaryOp, dtypes: tuple[DataType, ...], result: Result):
         self.type2 = dtypes[1]
@@ -344,12 +383,6 @@ class TypedBinaryOp(TypedOperator):
         if self.is_positional:
             return {"x": x, "ix": INT64, "jx": INT64, "y": y, "iy": INT64, "jy": INT64}
         return {"x": x, "y": y}
-
-    @property
-    def _key(self) -> Any:
-        if self.type is self.type2:
-            return self.type.name
-        return (self.type.name, self.type2.name)
 
     @property
     def commutes_to(self) -> TypedBinaryOp | None:
@@ -369,7 +402,7 @@ class TypedBinaryOp(TypedOperator):
         return None if monoid is None or self.type not in monoid else monoid[self.type]
 
 
-class BinaryOp(Operator):
+class BinaryOp(FunctionOperator):
     """z = f(x, y), for each dtype that its function can be traced with.
 
     Two dtypes are unified first, unless it `keeps` them apart because it returns one of its
@@ -378,6 +411,7 @@ class BinaryOp(Operator):
 
     opclass = "BinaryOp"
     kind = "binary"
+    _typed_class = TypedBinaryOp
 
     def __init__(
         self,
@@ -394,28 +428,13 @@ class BinaryOp(Operator):
         parameterized: Callable[..., Callable[..., Any]] | None = None,
         parameters: Mapping[str, Any] | None = None,
     ):
-        self.name = name
-        self.function = function
+        super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
-        self.ulps = ulps
         self.is_positional = is_positional
-        self.is_anonymous = is_anonymous
         self.monoid: Any = None  # set by the monoid of the same name
-        self._supported = domain
-        self._result = result
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
-        self._cache, self._numbered = {}, {}
-
-    @property
-    def _domain(self) -> tuple[DataType, ...]:
-        return self._supported
-
-    @property
-    def orig_func(self) -> Callable[..., Any]:
-        """The function that defines it."""
-        return self.function
 
     @property
     def commutes_to(self) -> BinaryOp | None:
@@ -433,14 +452,7 @@ class BinaryOp(Operator):
         x, y = dtypes if len(dtypes) == 2 else dtypes * 2
         if not self.keeps and x is not y:
             x = y = unify(x, y)
-        known = self._cache.get((x, y))
-        if known is None:
-            if x not in self._supported or y not in self._supported:
-                raise self._mismatch(*dtypes)
-            known = self._cache[x, y] = TypedBinaryOp(self, (x, y), self._result)
-            if x is y:
-                self._cache[x] = known
-        return known
+        return self._on((x, y), (x, y), dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         if self._parameterized is not None and not args:
@@ -474,16 +486,10 @@ class BinaryOp(Operator):
         return self[x_type, y_type].trace(x, y)
 
     def _recipe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "function": self.function,
-            "domain": self._supported,
-            "result": self._result,
+        return super()._recipe() | {
             "commutes_to": self._flipped if self.is_commutative else None,
             "keeps": self.keeps,
-            "ulps": self.ulps,
             "is_positional": self.is_positional,
-            "is_anonymous": True,
             "parameterized": self._parameterized,
             "parameters": self._parameters,
         }
@@ -502,7 +508,6 @@ class TypedIndexUnaryOp(TypedOperator):
     """z = f(x, i, j, thunk): of an entry, its row, its column (0 in a vector) and a scalar."""
 
     opclass = "IndexUnaryOp"
-    thunk_type: DataType
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         self.thunk_type = dtypes[1]
@@ -531,7 +536,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
             )
 
 
-class IndexUnaryOp(Operator):
+class IndexUnaryOp(FunctionOperator):
     """z = f(x, i, j, thunk), for each dtype that its function can be traced with.
 
     The thunk has the type of x, or of what is given, unless `thunk` fixes one.
@@ -539,7 +544,7 @@ class IndexUnaryOp(Operator):
 
     opclass = "IndexUnaryOp"
     kind = "indexunary"
-    _typed_class: type[TypedIndexUnaryOp] = TypedIndexUnaryOp
+    _typed_class = TypedIndexUnaryOp
     is_positional = True
 
     def __init__(
@@ -553,35 +558,12 @@ class IndexUnaryOp(Operator):
         ulps: int = 0,
         is_anonymous: bool = False,
     ):
-        self.name = name
-        self.function = function
-        self.ulps = ulps
-        self.is_anonymous = is_anonymous
-        self._supported = domain
-        self._result = result
+        super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self._thunk = thunk
-        self._cache, self._numbered = {}, {}
-
-    @property
-    def _domain(self) -> tuple[DataType, ...]:
-        return self._supported
-
-    @property
-    def orig_func(self) -> Callable[..., Any]:
-        """The function that defines it."""
-        return self.function
 
     def _typed(self, *dtypes: DataType) -> TypedIndexUnaryOp:
         x, thunk = dtypes if len(dtypes) == 2 else dtypes * 2
-        thunk = self._thunk or thunk
-        known = self._cache.get((x, thunk))
-        if known is None:
-            if x not in self._supported:
-                raise self._mismatch(x)
-            known = self._cache[x, thunk] = self._typed_class(self, (x, thunk), self._result)
-            if len(dtypes) == 1:
-                self._cache[x] = known
-        return known
+        return self._on((x, self._thunk or thunk), (x,), (x,))
 
     def _evaluate(self, *args: Any) -> Any:
         if len(args) != 4:
@@ -595,15 +577,7 @@ class IndexUnaryOp(Operator):
         return self[x.dtype, thunk.dtype].trace(x, args[1], args[2], thunk)
 
     def _recipe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "function": self.function,
-            "domain": self._supported,
-            "result": self._result,
-            "thunk": self._thunk,
-            "ulps": self.ulps,
-            "is_anonymous": True,
-        }
+        return super()._recipe() | {"thunk": self._thunk}
 
 
 class SelectOp(IndexUnaryOp):
@@ -612,16 +586,6 @@ class SelectOp(IndexUnaryOp):
     opclass = "SelectOp"
     kind = "select"
     _typed_class = TypedSelectOp
-
-    def __init__(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        domain: tuple[DataType, ...] = ALL,
-        result: Result = None,
-        **options: Any,
-    ):
-        super().__init__(name, function, domain, result, **options)
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:

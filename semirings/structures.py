@@ -12,23 +12,22 @@ import numpy as np
 from semirings import printing
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 from semirings.exceptions import DomainMismatch
-from semirings.operators import BinaryOp, Operator, TypedBinaryOp, named
+from semirings.operators import BinaryOp, Operator, Typed, TypedBinaryOp, named
 from semirings.trace import Symbol
 
 Values = Any  # a scalar, a mapping from dtype to scalar, or a function of the DataType
 
 
-class TypedMonoid:
+class TypedMonoid(Typed):
     """⟨⊕, 0⟩ on one dtype."""
 
     opclass = "Monoid"
-    is_positional = False
 
     def __init__(self, monoid: Monoid, binaryop: TypedBinaryOp, identity: Any, terminal: Any):
-        self.monoid = self.op = monoid
-        self.name = monoid.name
+        super().__init__(monoid, (binaryop.return_type,))
+        self.monoid = monoid
         self.binaryop = binaryop
-        self.type = self.type2 = self.return_type = binaryop.return_type
+        self.type2 = self.return_type = self.type
         self.identity = identity
         self.terminal = terminal
         self.is_idempotent = monoid.is_idempotent
@@ -44,21 +43,12 @@ class TypedMonoid:
         """Whether x ⊕ y = y ⊕ x."""
         return self.monoid.is_commutative
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
-
     def _evaluate(self, *args: Any) -> Any:
         return self.binaryop._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
         """⊕ on symbols."""
         return self.binaryop.trace(*args)
-
-    def __repr__(self) -> str:
-        return f"{self.monoid!r}[{self.type}]"
-
-    def __reduce__(self) -> Any:
-        return _typed, (self.monoid, self.type.name)
 
 
 class Monoid(Operator):
@@ -87,15 +77,13 @@ class Monoid(Operator):
         _check_values("identity", identity)
         if terminal is not None:
             _check_values("terminal", terminal)
-        self.name = name
+        super().__init__(name, is_anonymous=is_anonymous)
         self.binaryop = binaryop
         self.is_idempotent = is_idempotent
         self.is_any = is_any
-        self.is_anonymous = is_anonymous
         self._identity = identity
         self._terminal = terminal
         self._on = on
-        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:
@@ -139,15 +127,13 @@ class Monoid(Operator):
         return self.binaryop.trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
+        return super()._recipe() | {
             "binaryop": self.binaryop,
             "identity": self._identity,
             "terminal": self._terminal,
             "is_idempotent": self.is_idempotent,
             "is_any": self.is_any,
             "on": self._on,
-            "is_anonymous": True,
         }
 
 
@@ -179,17 +165,16 @@ def _value(values: Values, dtype: DataType) -> Any:
     return scalar if is_same else None
 
 
-class TypedSemiring:
+class TypedSemiring(Typed):
     """⟨⊕, ⊗, 0⟩ on one pair of dtypes; what ⊗ gives is cast to the type of ⊕."""
 
     opclass = "Semiring"
 
     def __init__(self, semiring: Semiring, monoid: TypedMonoid, binaryop: TypedBinaryOp):
-        self.semiring = self.op = semiring
-        self.name = semiring.name
+        super().__init__(semiring, (binaryop.type, binaryop.type2))
+        self.semiring = semiring
         self.monoid = monoid
         self.binaryop = binaryop
-        self.type = binaryop.type
         self.type2 = binaryop.type2
         self.return_type = monoid.return_type
         self.is_positional = binaryop.is_positional
@@ -205,24 +190,8 @@ class TypedSemiring:
         flipped = self.semiring.commutes_to
         return None if flipped is None else flipped[self.type2, self.type]
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
-
     def _evaluate(self, *args: Any) -> Any:
         return self.semiring._evaluate(*args)
-
-    @property
-    def _key(self) -> Any:
-        if self.type is self.type2:
-            return self.type.name
-        return (self.type.name, self.type2.name)
-
-    def __repr__(self) -> str:
-        key = self._key
-        return f"{self.semiring!r}[{key if isinstance(key, str) else ', '.join(key)}]"
-
-    def __reduce__(self) -> Any:
-        return _typed, (self.semiring, self._key)
 
 
 class Semiring(Operator):
@@ -234,12 +203,10 @@ class Semiring(Operator):
     def __init__(
         self, name: str, monoid: Monoid, binaryop: BinaryOp, *, is_anonymous: bool = False
     ):
-        self.name = name
+        super().__init__(name, is_anonymous=is_anonymous)
         self.monoid = monoid
         self.binaryop = binaryop
         self.is_positional = binaryop.is_positional
-        self.is_anonymous = is_anonymous
-        self._cache, self._numbered = {}, {}
 
     @property
     def _domain(self) -> tuple[DataType, ...]:
@@ -266,8 +233,6 @@ class Semiring(Operator):
         if known is None:
             known = TypedSemiring(self, self._monoid_of(multiply), multiply)
             self._cache[multiply.type, multiply.type2] = known
-            if multiply.type is multiply.type2:
-                self._cache[multiply.type] = known
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
@@ -276,13 +241,4 @@ class Semiring(Operator):
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 
     def _recipe(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "monoid": self.monoid,
-            "binaryop": self.binaryop,
-            "is_anonymous": True,
-        }
-
-
-def _typed(op: Any, key: Any) -> Any:
-    return op[key]
+        return super()._recipe() | {"monoid": self.monoid, "binaryop": self.binaryop}
