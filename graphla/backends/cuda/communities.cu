@@ -160,8 +160,7 @@ __global__ void __launch_bounds__(Layout::long_block)
   add_inside<RULE>(step, linked);
 }
 
-// --- hubs
-// -----------------------------------------------------------------------------------------
+// --- hubs ----------------------------------------------------------------------------------------
 
 /// Progress of one hub's row in a round. Both numbers are zero before and after a round.
 struct Tally {
