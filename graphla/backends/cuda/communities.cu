@@ -1,7 +1,6 @@
 // Chooses the most frequent label around each vertex (label propagation), or the community that the
 // vertex gains most by joining (Louvain's method), for all vertices in one round.
 //
-//
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
 // - A warp reads a row of at most 32 entries, one entry per lane.
