@@ -29,7 +29,7 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""Values that keys of `_loaded` name by `id`. They are kept alive here, so that no `id` is reused."""
+"""Values that keys of `_loaded` name by `id`. Kept alive here, so that no `id` is reused."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES

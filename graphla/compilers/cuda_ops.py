@@ -152,7 +152,7 @@ def comparing(op: TypedBinaryOp) -> str:
 
 
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
-    """`call(x, i, j, thunk)` of types X and THUNK, giving Z: a function of an entry and its place."""
+    """`call(x, i, j, thunk)` of types X and THUNK, to Z: a function of an entry and its place."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)
     thunk = op.thunk_type.c_type if is_indexed else "bool"
     return _struct(

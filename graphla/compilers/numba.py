@@ -213,7 +213,7 @@ def _run(name: str, text: str, folder: Path) -> ModuleType:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the whole file or nothing. Its time is fixed, since Numba takes another for a change."""
+    """Write the whole file or nothing. Its time is fixed: Numba takes another for a change."""
     data = text.encode()
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:

@@ -12,8 +12,8 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""From this size on, a compiled loop needs a number of entries in proportion to the size, because its
-scratch memory grows with the size."""
+"""From this size on, a compiled loop needs a number of entries in proportion to it, because the
+loop's scratch memory grows with the size."""
 
 ready: set[tuple] = set()
 """Kinds of traversals, and the dtypes they met, whose loops are loaded."""
@@ -50,7 +50,7 @@ def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None =
 
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
-    """Return whether an operator can be printed for Numba; one written in C++ runs in NumPy only."""
+    """Return whether an operator can be printed for Numba; one in C++ runs in NumPy only."""
     if isinstance(op, TypedBinaryOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):

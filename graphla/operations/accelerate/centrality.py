@@ -88,7 +88,7 @@ class DependencySums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices, and of edges if `of_edges`, on shortest paths from the sources."""
+    """The dependencies of vertices, and edges if `of_edges`, on shortest paths from sources."""
 
     A: Any
     sources: np.ndarray
