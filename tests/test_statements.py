@@ -1,4 +1,4 @@
-"""The way of one statement through the code, counted in Python calls."""
+"""The number of Python calls that one statement makes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_masked_product_takes_at_most_60_python_calls(loops):
     f = Vector.from_coo(chosen, chosen, size=n)
     w, p = Vector(int, n), Vector(int, n)
     p << f
-    p[:300] << 1  # from here on it is held as a bitmap
+    p[:300] << 1  # from here on p is stored as a bitmap
 
     def statement() -> None:
         w(~p.S, replace) << any_secondi(f @ A)

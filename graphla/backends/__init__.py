@@ -1,8 +1,8 @@
-"""A backend computes each operation on one kind of device: what it must offer, how it is found.
+"""The Protocol of backends, and the lookup of a backend by device.
 
-A backend takes and returns storage (`graphla.formats`), typed operators, and arrays of its own
-device; it never sees a form, a mask view or a noun. Every function leaves its inputs as they were,
-except where `in_place` is said.
+A backend computes each operation on one kind of device. It takes and returns storage
+(`graphla.formats`), typed operators, and arrays of its own device; it never sees a store, a mask
+view, a Matrix or a Vector. No function changes its inputs, unless `in_place` is set.
 """
 
 from __future__ import annotations
@@ -87,65 +87,65 @@ class Costs(NamedTuple):
     Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
     """
 
-    push_entry: float  # one entry scattered by push; `config.push_cost` stands before it
-    push_first: float  # the same, where any term will do for an output
-    push_ordered: float  # the same, where the order of a sum is kept
-    pull_row: float  # one row visited by pull, whatever it holds
-    stopping: float  # one entry expected of a pull that stops early: often it stops sooner
-    transpose_entry: float  # one entry of the other form of the matrix, where it must be made first
-    push_start: float = 0.0  # any push, of however few entries
+    push_entry: float  # one entry scattered by push; `config.push_cost` overrides it
+    push_first: float  # the same, if any term suffices for an output
+    push_ordered: float  # the same, if sums have a fixed order
+    pull_row: float  # one row visited by pull, in addition to its entries
+    stopping: float  # one expected entry of a pull that stops early; it often stops sooner
+    transpose_entry: float  # one entry of the other form of the matrix, if it must be built
+    push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    small: int = 4096  # in a matrix of fewer entries what is at hand is what is quickest
+    small: int = 4096  # with fewer entries, the form that exists is the fastest
 
 
 class Backend(Protocol):
     """What each backend computes.
 
-    Where a parameter is `Any`, a SparseVector or a Csr is meant, and the same kind comes back.
+    A parameter of type `Any` is a SparseVector or a Csr, and the result is of the same type.
     """
 
-    MERGE_PRICE: int  # what merging sparse vectors costs, in entries, beside those rewritten
+    MERGE_PRICE: int  # cost of merging sparse vectors, in entries, besides those rewritten
 
     costs: Costs
 
     # --- arrays: NumPy's functions take them on any device (NEP 13, NEP 18) ---------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
-        """`values` as an array of this device, copied only if it must be."""
+        """Return `values` as an array of this device, copied only if necessary."""
         ...
 
     def to_host(self, array: Array) -> Any:
-        """`array` as a numpy.ndarray."""
+        """Return `array` as a numpy.ndarray."""
         ...
 
     def full(self, size: int, value: Any, dtype: Any) -> Array:
-        """A new array of `size` times one value."""
+        """Return a new array of `size` elements of one value."""
         ...
 
     def arange(self, size: int, dtype: Any) -> Array:
-        """0, 1, ..., size - 1."""
+        """Return the array 0, 1, ..., size - 1."""
         ...
 
     def owns(self, array: Array) -> bool:
-        """Whether the array's memory is its own, may be written, and is seen by no other array."""
+        """Return whether the array owns its memory, may be written, and shares it with no other."""
         ...
 
     # --- forms --------------------------------------------------------------------------------
     def sort(self, v: SparseVector) -> SparseVector:
-        """The entries of v in order of index."""
+        """Return the entries of v in order of index."""
         ...
 
     def to_sparse(self, v: AnyVector) -> SparseVector: ...
     def to_bitmap(self, v: AnyVector) -> BitmapVector: ...
     def transpose(self, a: Csr) -> Csr: ...
     def row_of_entry(self, a: Csr) -> Array:
-        """The row of each entry, int32."""
+        """Return the row of each entry, int32."""
         ...
 
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
     ) -> SparseVector:
-        """Entries in any order, equal indices folded by dup_op from the left; refused if None."""
+        """Build from entries in any order; dup_op folds duplicates from the left, None refuses."""
         ...
 
     def build_matrix(
@@ -168,7 +168,7 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Row o of `rows` holds the a(o,k) of output o: gather over what the mask allows."""
+        """Gather each output o that the mask allows from row o of `rows`, the a(o,k)."""
         ...
 
     def push(
@@ -179,19 +179,19 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Row k of `columns` holds the outputs o that u(k) reaches: scatter along u's entries."""
+        """Scatter each entry u(k) to the outputs o in row k of `columns`."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
-        """How many entries the given rows of a hold."""
+        """Return the number of entries in the given rows of a."""
         ...
 
     def nonempty_rows(self, a: Csr) -> int:
-        """How many rows of a may have entries; a bound is enough."""
+        """Return an upper bound on the number of rows of a that have entries."""
         ...
 
     def longest_row(self, a: Csr) -> int:
-        """How many entries a row of a may hold; a bound is enough."""
+        """Return an upper bound on the number of entries in a row of a."""
         ...
 
     def mxm(
@@ -202,15 +202,15 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt`, B by columns, is there if it is already built; `b` may be
-        missing beside it under a mask: then None says that C cannot, or should not, do without."""
+        """C<mask> = A (+).(x) B. `bt` is B by columns if that form exists. Under a mask `b` may be
+        None if `bt` is given; the result None then means that the product needs `b`."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
 
     # --- entry by entry (V = SparseVector sorted, or Csr) --------------------------------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """op where both are; one side alone passes, or meets `left`/`right` where given (union)."""
+        """Apply op to pairs of entries; a lone one is kept, or meets `left` or `right` if given."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -223,37 +223,37 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """The same, where v or w is dense; None where it costs less to make both sparse."""
+        """Combine v and w of which one is dense; return None if making both sparse costs less."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
-        """Any storage with its values `astype` of a numpy dtype (iso stays iso, nothing warns)."""
+        """Return the storage with its values cast to a numpy dtype; iso stays iso. Never warn."""
         ...
 
     def apply(self, a: Any, op: TypedUnaryOp) -> Any:
-        """Value by value; `a` may be a BitmapVector or FullVector as well."""
+        """Apply op to each value; `a` may also be a BitmapVector or a FullVector."""
         ...
 
     def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
-        """`side` "left": op(scalar, x); "right": op(x, scalar). Else as apply."""
+        """Apply op(scalar, x) (`side` "left") or op(x, scalar) ("right") to each value x."""
         ...
 
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
     def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
     def keep(self, a: Any, flags: Array) -> Any:
-        """The entries that are flagged."""
+        """Return the flagged entries."""
         ...
 
     # --- orders ---------------------------------------------------------------------------------
     def sort_by(
         self, values: Array, indptr: Array | None, op: TypedBinaryOp
     ) -> tuple[Array, Array]:
-        """The values (two or more, of op's dtype, not iso) in the order of op, and where each was.
+        """Sort at least two values (of op's dtype, not iso) by op; also return where each was.
 
-        Each segment indptr[s]..indptr[s + 1] by itself, or all where indptr is None; the places are
-        those among all values, int32 below 2^31 values, else int64. op(x, y) is true where x goes
-        before y; where neither does, they keep their order; NaN is last. Of an op that is no order
-        some permutation comes back.
+        Each segment indptr[s]..indptr[s + 1] is sorted by itself; without indptr, all values are.
+        Places are counted among all values, as int32 below 2^31 values, otherwise int64. op(x, y)
+        is true if x goes before y. The sort is stable, and NaN is last. If op is not an order,
+        the result is some permutation.
         """
         ...
 
@@ -282,7 +282,7 @@ class Backend(Protocol):
         ...
 
     def bfs(self, request: Search) -> BfsResult:
-        """Return the edges from the nearest start to each vertex, and the last of them."""
+        """Return the level of each vertex, and its parent on a path from the nearest start."""
         ...
 
     def closure(self, request: Closure) -> ClosureResult:
@@ -299,27 +299,27 @@ class Backend(Protocol):
 
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-        """w(i) = the fold of row i; a row without entries has none."""
+        """w(i) = ⊕ of row i; a row without entries has no entry in w."""
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """The fold of all values, or of those present, a NumPy scalar; the identity for none."""
+        """Fold all values, or those present, to a NumPy scalar; the identity if there are none."""
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-        """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+        """Return the place of entry i (or (i, j)), or of the next entry, and whether i exists."""
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-        """The value at i (or at (i, j)) as a NumPy scalar; None where there is no entry."""
+        """Return the value at i (or (i, j)) as a NumPy scalar; None if there is no entry."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
     # --- the write rule ------------------------------------------------------------------------
-    # t may have entries that the mask forbids; what assign adds to the rule is made above.
+    # t may have entries that the mask forbids. The operations prepare what assign adds to the rule.
     def write_vector(
         self,
         c: AnyVector,
@@ -335,11 +335,11 @@ class Backend(Protocol):
         ...
 
     def one_entry(self, size: int, i: int, value: Any) -> SparseVector:
-        """The vector whose one entry is v(i) = value, a NumPy scalar of its dtype."""
+        """Return the vector with the single entry v(i) = value, a NumPy scalar of its dtype."""
         ...
 
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
-        """v(i) = value, a scalar of v's dtype, in v's own arrays; None deletes."""
+        """Set v(i) = value, a scalar of v's dtype, in v's own arrays; None deletes the entry."""
         ...
 
     def write_matrix(
@@ -418,41 +418,41 @@ class Backend(Protocol):
 
 
 class Streams(Protocol):
-    """The order of work on a device that does it while the host goes on (not the CPU)."""
+    """The order of work on a device that works asynchronously to the host (not the CPU)."""
 
     def resolve_device(self, device: str) -> str:
-        """The full name of one of its devices."""
+        """Return the full name of a device."""
         ...
 
     def Stamp(self) -> Any:
-        """The moment that the current stream has come to: who makes storage keeps it."""
+        """Return a stamp of the current point of the current stream; new storage keeps it."""
         ...
 
     def added(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The stamps of forms that have just got another form."""
+        """Return the stamps of a store to which a form has just been added."""
         ...
 
     def joined(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
-        """Stamps for forms that may share memory with others."""
+        """Return the stamps of a store that may share memory with others."""
         ...
 
     def foreign(self, operands: Iterable[Any]) -> list[Any]:
-        """The stamps of these forms that are of other streams than the current one."""
+        """Return those stamps of the operands that belong to streams other than the current one."""
         ...
 
     def arrive(self, stamps: tuple[Any, ...]) -> bool:
-        """The current stream waits until storage with these stamps is made.
+        """Make the current stream wait until storage with these stamps is complete.
 
-        Whether some of it is of another stream.
+        Return whether a stamp belongs to another stream.
         """
         ...
 
     def depart(self, stamps: Iterable[Any]) -> None:
-        """Streams whose memory the current one has used wait for that."""
+        """Make the streams whose memory the current one has used wait for that use."""
         ...
 
     def enter(self, device: str) -> Any:
-        """Makes a device the current one; gives what `leave` goes back to."""
+        """Make a device the current one; return the state that `leave` restores."""
         ...
 
     def leave(self, before: Any) -> None: ...
@@ -461,29 +461,29 @@ class Streams(Protocol):
         ...
 
     def explain(self, error: BaseException, name: str, device: str) -> Exception | None:
-        """What a user should read for an error of this device; None to let it be."""
+        """Return the exception that explains an error of this device, or None to keep the error."""
         ...
 
     def adopt(self, array: Any) -> Array:
-        """An array of any library on a card as one of ours, without a copy."""
+        """Return an array of any library on a card as an array of ours, without a copy."""
         ...
 
     def truths(self, array: Array) -> Array:
-        """The same, truth values as bytes 0 and 1."""
+        """Return an array with truth values as bytes 0 and 1."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
-        """Whether they lie in one allocation, or over one another."""
+        """Return whether two arrays are in one allocation, or overlap."""
         ...
 
     def sent(self, array: Array) -> Array:
-        """A copy on the card that is current."""
+        """Return a copy on the current card."""
         ...
 
 
 @cache
 def backend(device: str) -> Backend:
-    """The backend of a device, imported at the first call."""
+    """Return the backend of a device, which is imported at the first call."""
     check_device("device", device)
     kind = device.partition(":")[0]
     if kind == "cuda":
@@ -495,16 +495,16 @@ def backend(device: str) -> Backend:
 
 @cache
 def streams(device: str) -> Streams:
-    """The streams of a device other than "cpu"."""
+    """Return the streams of a device other than "cpu"."""
     backend(device)
     return cast(Streams, import_module("graphla.backends.cuda.streams"))
 
 
 def resolve_device(device: str) -> str:
-    """A device by its full name: "cuda" is the current card, "cuda:0" for example."""
+    """Return the full name of a device: "cuda" is the current card, such as "cuda:0"."""
     return device if device == "cpu" else streams(device).resolve_device(device)
 
 
 def default_device() -> str:
-    """Where a new matrix or vector is to live."""
+    """Return the device on which a new matrix or vector is stored."""
     return resolve_device(config.device)

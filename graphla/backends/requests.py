@@ -1,7 +1,7 @@
-"""What is asked of a backend, and what comes back: one frozen dataclass each.
+"""Requests to a backend and their results: one frozen dataclass each.
 
 `out` is the matrix by rows, so that row v holds the edges out of v; `into` is the same matrix by
-columns, or None if that form does not exist: then a traversal only pushes. Arrays are arrays of the
+columns, or None if that form does not exist; a traversal then only pushes. Arrays are arrays of the
 backend's device. Results are complete when the verb returns.
 """
 
@@ -57,8 +57,8 @@ class Search:
     `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
     greatest level. In one byte a level above 254 raises OverflowError. A parent is any neighbor one
-    level nearer, or the least one. Matrix values are not read. While the host has nothing to do but
-    wait, the backend may call `meanwhile`, once, with the arrays of levels, parents and presence.
+    level nearer, or the least one. Matrix values are not read. While the host waits,
+    the backend may call `meanwhile`, once, with the arrays of levels, parents and presence.
     """
 
     out: Csr
@@ -81,7 +81,7 @@ class BfsResult:
     levels: Array | None
     parents: Array | None  # int32; a start is its own parent
     present: Array  # bool[n]: the reached vertices
-    reached: int  # how many
+    reached: int  # number of reached vertices
     depth: int  # the greatest level
     trace: list[Level]
 
@@ -208,7 +208,7 @@ class Dependencies:
 class DependenciesResult:
     """The sums, over all sources, of the parts of shortest paths that vertices and edges carry.
 
-    Of the paths from s to t, v carries the part that it lies on, unless v = s or v = t.
+    For each pair s, t, v carries the share of the paths through v, unless v is s or t.
     """
 
     totals: Array  # float64[n]

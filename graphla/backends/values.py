@@ -29,16 +29,18 @@ def with_values(a: Any, values: Array) -> Any:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return `size` times the one element of `value`, iso."""
+    """Return `size` copies of the one element of `value`, as an iso array."""
     if type(value) is not np.ndarray:
         return np.broadcast_to(value, (size,))
-    repeated = np.ndarray((size,), value.dtype, value, strides=(0,))  # a tenth of the time
+    repeated = np.ndarray(
+        (size,), value.dtype, value, strides=(0,)
+    )  # takes a tenth of the time of broadcast_to
     repeated.flags.writeable = False
     return repeated
 
 
 def gather(values: Array, places: Array) -> Array:
-    """Return values[places], iso where they are."""
+    """Return values[places]; iso values stay iso."""
     if not is_iso(values):
         return values[places]
     size = places.size
@@ -46,5 +48,5 @@ def gather(values: Array, places: Array) -> Array:
 
 
 def as_contiguous(values: Array) -> Array:
-    """Return values that lie one after another: a copy if they do not yet."""
+    """Return the values as a contiguous array, copied only if necessary."""
     return values if values.flags.c_contiguous else values.copy()

@@ -1,1 +1,1 @@
-"""The hot loops as real files, and the loaders that specialise, compile and cache them."""
+"""Loaders that specialize, compile and cache the loops and kernels, which are source files."""

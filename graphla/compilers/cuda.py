@@ -29,14 +29,14 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""Every value that a key of `_loaded` names by its `id`, which it keeps while it is here."""
+"""Values that keys of `_loaded` name by `id`. Kept alive here, so that no `id` is reused."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 
 NOTHING = (cuda_ops.nothing,)
-"""The spec of a kernel that looks at patterns alone."""
+"""The spec of a kernel that reads patterns only."""
 
 
 class Kernel:
@@ -52,7 +52,7 @@ class Kernel:
         self._module = module  # unloaded with the last reference to it
         self._function = function
         self._resident: dict[tuple[int, int], int] = {}
-        self._shared = 0  # bytes that it may have
+        self._shared = 0  # bytes of dynamic shared memory that the kernel may use
         self.what = what
 
     def __call__(
@@ -137,7 +137,7 @@ def _make(
 
 
 def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
-    """From disk if it is there and whole, else compiled, and put there."""
+    """Return machine code from disk if the file is intact; otherwise compile and store it."""
     version = ".".join(map(str, toolkit.getVersion()))
     parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -156,7 +156,7 @@ def _seal(name: bytes, cubin: bytes) -> str:
 
 
 def _write(path: Path, name: bytes, cubin: bytes) -> None:
-    """The file whole or not at all; where it cannot be kept, the kernel works all the same."""
+    """Write the whole file or nothing; the kernel works even if the file cannot be stored."""
     with suppress(OSError):
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:

@@ -1,7 +1,7 @@
 """Typed operators as the C++ struct `graphla::Op` that kernels take as a template argument.
 
 Each public function but the last is the head of a `spec`: called with its rest, it returns text.
-What stands in the struct is all that a kernel may ask of an operator; `device.cuh` and
+A kernel uses only the members of this struct; `device.cuh` and
 `atomics.cuh` say what the names mean.
 """
 
@@ -30,14 +30,14 @@ RACES = {
     np.bitwise_and: "RACE_AND",
     np.bitwise_xor: "RACE_XOR",
 }
-"""How racing threads fold, for the monoids whose operator the hardware has."""
+"""Atomic functions for the monoids whose operator the hardware supports."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Of the monoids that pick one of two values: whether the lesser or the greater."""
+"""Order of the monoids that pick one of two values: the lesser or the greater."""
 
 
 def nothing() -> str:
-    """For a kernel over patterns alone."""
+    """Return the struct for a kernel that reads patterns only."""
     return _struct({}, [])
 
 
@@ -140,7 +140,7 @@ def pairing(op: TypedBinaryOp) -> str:
 
 
 def comparing(op: TypedBinaryOp) -> str:
-    """`before(x, y)` of type X: whether op says so of two numbers; what is no number comes last."""
+    """`before(x, y)` of type X: whether op puts x before y; NaN comes last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
     else:
@@ -152,7 +152,7 @@ def comparing(op: TypedBinaryOp) -> str:
 
 
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
-    """`call(x, i, j, thunk)` of types X and THUNK, giving Z: a function of an entry, its place."""
+    """`call(x, i, j, thunk)` of types X and THUNK, to Z: a function of an entry and its place."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)
     thunk = op.thunk_type.c_type if is_indexed else "bool"
     return _struct(
@@ -192,7 +192,7 @@ def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 
 
 def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
-    """`accumulate(c, t, i, j)`: what stands where both have an entry, as type Z, that of C."""
+    """`accumulate(c, t, i, j)`: the value where both have an entry, as type Z, that of C."""
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)
     if op is None:
@@ -217,14 +217,14 @@ def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> s
 
 
 def describe(spec: tuple[Any, ...]) -> str:
-    """The operators of a spec and their dtypes, for an error message."""
+    """Return the operators of a spec and their dtypes, for an error message."""
     types = [(x, getattr(x, "type", None)) for x in spec[1:]]
     operators = [f"{x.name}[{dtype.name}]" for x, dtype in types if isinstance(dtype, DataType)]
     return " and ".join(operators) or "patterns"
 
 
 def order_of(monoid: TypedMonoid) -> int:
-    """1 where ⊕ takes the lesser of two values, -1 where the greater, 0 where it does neither."""
+    """Return 1 if ⊕ takes the lesser of two values, -1 if the greater, otherwise 0."""
     return ORDERS.get(monoid.ufunc, 0)
 
 
@@ -236,7 +236,7 @@ def _monoid(monoid: TypedMonoid) -> list[str]:
     identity = dtype.np_type.type(0) if monoid.is_any else monoid.identity
     has_terminal = monoid.terminal is not None and not monoid.is_any and not dtype.is_float
     terminal = monoid.terminal if has_terminal else identity
-    # A float seldom meets its terminal, and asking at every entry costs more than it saves.
+    # A float seldom equals its terminal, and a test at every entry costs more than it saves.
     return [
         f"typedef {dtype.c_type} Z;",
         f"static constexpr bool IS_ANY = {_flag(monoid.is_any)};",
@@ -261,7 +261,7 @@ def _race(monoid: TypedMonoid, has_terminal: bool) -> str:
 
 
 def _fold(semiring: TypedSemiring, arguments: str) -> str:
-    """sum (+) term; in one rounding where floats are multiplied and added."""
+    """Return sum (+) term, with one rounding if floats are multiplied and added."""
     op, monoid = semiring.binaryop, semiring.monoid
     x, y, *_ = arguments.split(", ")
     one_type = op.type is op.type2 is op.return_type is monoid.type
@@ -272,7 +272,7 @@ def _fold(semiring: TypedSemiring, arguments: str) -> str:
 
 
 def _needs_row(op: TypedOperator) -> bool:
-    """Whether the operator looks at the row of its entry."""
+    """Return whether the operator reads the row of its entry."""
     return not op.expression.uses().isdisjoint(("i", "ix", "iy"))
 
 

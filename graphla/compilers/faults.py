@@ -1,7 +1,7 @@
-"""Errors of a GPU in words: out of memory, and those after which CUDA answers nothing any more.
+"""Explanations of GPU errors: out of memory, and faults after which every CUDA call fails.
 
-The latter (a store out of bounds, say) show at whatever call comes next, not at the one that is to
-blame; so each launch is noted, and `config.debug` waits for each kernel and names the culprit.
+A fault (such as a store out of bounds) appears at the next CUDA call, not at the call that caused
+it. So each launch is recorded, and `config.debug` waits for each kernel and names the one at fault.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cupy.cuda import memory, runtime
 from semirings.exceptions import DeviceFault, OutOfMemory
 
 STICKY = frozenset({214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999})
-"""Statuses that CUDA gives for good, by the same numbers from its driver and its runtime."""
+"""Permanent error statuses of CUDA; driver and runtime use the same numbers."""
 
 NO_MEMORY = 2
 
 
 class _Seen:
-    """What the process knows of its launches and of the fault that ended them."""
+    """The launches of the process, and the fault that ended them."""
 
     def __init__(self) -> None:
         self.launched = ""
@@ -33,13 +33,13 @@ seen = _Seen()
 
 
 def refuse_after_fault() -> None:
-    """Says again that the process must be started anew."""
+    """Raise the earlier fault again: the process must be restarted."""
     if seen.fault:
         raise DeviceFault(f"no GPU can be used any more in this process: {seen.fault}")
 
 
 def culprit(error: Any, kernel: str) -> Exception:
-    """The fault of a kernel that was waited for; anything else as it was."""
+    """Return the fault of a kernel that was waited for; any other error unchanged."""
     if getattr(error, "status", None) not in STICKY:
         return error
     seen.fault = f"the kernel {kernel} failed ({error}); the process must be restarted"
@@ -47,13 +47,15 @@ def culprit(error: Any, kernel: str) -> Exception:
 
 
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
-    """What a user should read for an error of CuPy's inside an operation; None to let it be."""
+    """Return the exception that explains an error of CuPy in an operation; None to keep it."""
     status = getattr(error, "status", None)
-    if isinstance(error, DeviceFault) and not seen.operation:  # of a kernel that was waited for
+    if (
+        isinstance(error, DeviceFault) and not seen.operation
+    ):  # raised by a kernel that was waited for
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
-        clear_frames(error.__traceback__)  # what they hold is memory of the device
+        clear_frames(error.__traceback__)  # the frames hold memory of the device
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None

@@ -41,12 +41,12 @@ LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
 
 @cache
 def installed() -> bool:
-    """Whether Numba can be imported; it is not imported to find out."""
+    """Return whether Numba can be imported, without importing it."""
     return find_spec("numba") is not None
 
 
 def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
-    """The loop `name` ("file.function") for these operators and the dtypes of these arguments.
+    """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
 
     `spec` is a function of `graphla.compilers.numba_ops` and its arguments, called for their text
     the first time only. An argument is an array, or a NamedTuple of arrays and integers for a
@@ -68,7 +68,7 @@ def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 
 def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
-    """The arguments, the fields of a tuple one by one."""
+    """Yield the arguments, and the fields of each tuple one by one."""
     for argument in arguments:
         if isinstance(argument, tuple):
             yield from argument
@@ -77,7 +77,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
 
 
 def _kind(argument: Any) -> Any:
-    """The dtype of an array; None for an integer."""
+    """Return the dtype of an array; None for an integer."""
     return argument.dtype if isinstance(argument, np.ndarray) else None
 
 
@@ -98,7 +98,7 @@ def _specialise(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether it began with Ctrl-C, which Numba turns into an error of its own."""
+    """Return whether Ctrl-C caused the error; Numba wraps it in an error of its own."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -108,7 +108,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> str:
-    """The operators' text, the loop's after it, and the lines that compile `function`."""
+    """Return the operators' text, the loop's text, and the lines that compile `function`."""
     loop = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
     lines = loop.splitlines()
     endings = []
@@ -159,7 +159,7 @@ def _name(node: Any) -> str:
 
 
 def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
-    """The Numba types of the parameters: arrays not written into are read-only."""
+    """Return the Numba types of the parameters; arrays not written into are read-only."""
     kinds = [
         "types.int64"
         if _kind(argument) is None
@@ -179,10 +179,10 @@ def _versions() -> str:
 
 
 def _module(name: str, text: str) -> ModuleType:
-    """The module of this text, run from the cache folder.
+    """Return the module of this text, run from the cache folder.
 
-    Where something is wrong with what lies there (damaged, half-written, no room left), it is
-    thrown away and the text compiled afresh, at last in a folder of this process alone.
+    If the cached files are damaged or incomplete, or the disk is full, delete them and compile the
+    text again, as a last resort in a private folder of this process.
     """
     from numba.core.errors import NumbaError
 
@@ -213,7 +213,7 @@ def _run(name: str, text: str, folder: Path) -> ModuleType:
 
 
 def _write(path: Path, text: str) -> None:
-    """The file whole or not at all; its time is fixed, since Numba takes another for a change."""
+    """Write the whole file or nothing. Its time is fixed: Numba takes another for a change."""
     data = text.encode()
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:

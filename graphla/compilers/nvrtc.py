@@ -1,4 +1,4 @@
-"""CUDA C++ text made into machine code by NVRTC, for any card, with or without one at hand."""
+"""Compile CUDA C++ to machine code with NVRTC, for any card; no card is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
-"""Subnormals stay, and a product is rounded before it is added: as NumPy computes."""
+"""Keep subnormals, and round a product before adding it, as NumPy does."""
 
 
 class CompilationFailed(GraphblasException):
@@ -148,12 +148,12 @@ def compile_instances(
 
 
 def instance(entry: str, arguments: tuple[Any, ...]) -> str:
-    """The template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
+    """Return the template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
     return f"graphla::{entry}<{', '.join(('graphla::Op', *map(written, arguments)))}>"
 
 
 def written(value: Any) -> str:
-    """A template's argument in C++: a NumPy dtype, an int, a flag, or text as it is."""
+    """Return a template's argument in C++: a NumPy dtype, an int, a flag, or text as it is."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.dtype):

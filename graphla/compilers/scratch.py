@@ -1,7 +1,7 @@
-"""Arrays that loops use and leave as they found them, kept by each thread for its next call.
+"""Scratch arrays of compiled loops, which each thread keeps for its next call.
 
-Taken while in use and given back when clean: after an error they are simply forgotten, so that no
-later call can meet marks left behind.
+A loop takes an array, and gives it back after clearing it. After an error the array is dropped, so
+that no later call sees values left behind.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 MOST = 1 << 26
-"""An array of more bytes is not kept: fresh zeros are mapped lazily, and cost what is touched."""
+"""An array of more bytes is not kept: new zeros are mapped lazily and cost only what is touched."""
 
 
 class _Kept(local):
@@ -25,7 +25,7 @@ _kept = _Kept()
 
 
 def take(name: str, size: int, dtype: Any) -> np.ndarray:
-    """At least `size` elements, all zero or (a name that says so) of any value."""
+    """Return at least `size` elements, all zero or, for some names, of any value."""
     array = _kept.arrays.pop((name, dtype), None)
     if array is None or array.size < size:
         array = np.zeros(size, dtype)
@@ -49,6 +49,6 @@ def give_bits(kept: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
 
 
 def give(name: str, array: np.ndarray) -> None:
-    """Back for the next `take`, clean."""
+    """Keep a cleared array for the next `take`."""
     if array.nbytes <= MOST:
         _kept.arrays[name, array.dtype] = array

@@ -59,7 +59,7 @@ TUNING = BfsTuning()
 
 
 def bfs(request: Search) -> BfsResult:
-    """Return how many edges away from the nearest start each vertex is, and by which edge."""
+    """Return the level of each vertex, and its parent on a path from the nearest start."""
     out, pulled = request.out, request.into or request.out
     types = out.indptr.dtype, pulled.indptr.dtype
     key = ("bfs", *types, request.levels, request.parents)

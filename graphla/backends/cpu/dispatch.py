@@ -1,4 +1,4 @@
-"""Whether an operation runs in a compiled loop or in NumPy."""
+"""The choice between a compiled loop and NumPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""A size from which compiled loops, whose scratch grows with it, ask for entries in proportion."""
+"""From this size on, a compiled loop needs a number of entries in proportion to it, because the
+loop's scratch memory grows with the size."""
 
 ready: set[tuple] = set()
 """Kinds of traversals, and the dtypes they met, whose loops are loaded."""
@@ -23,10 +24,7 @@ ready: set[tuple] = set()
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
-    """Whether a compiled loop serves an operation on operands of so many entries, or of a size.
-
-    If so, return the number of threads that it may use, else 0.
-    """
+    """Return the number of threads for a compiled loop on `entries` entries, or 0 for NumPy."""
     settings = current()
     wanted = settings.compiled
     if wanted is False:
@@ -52,7 +50,7 @@ def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None =
 
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
-    """Whether an operator can be printed for Numba; one of raw C++ has NumPy alone."""
+    """Return whether an operator can be printed for Numba; one in C++ runs in NumPy only."""
     if isinstance(op, TypedBinaryOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):

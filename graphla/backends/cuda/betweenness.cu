@@ -1,21 +1,29 @@
-// Dependencies of all vertices (or edges) on shortest paths from some sources (U. Brandes, 2001).
+// Betweenness: the dependencies of vertices (or edges) on the shortest paths from given sources
+// (U. Brandes, 2001). The kernel adds them up over all sources, in one launch.
 //
-//   forward   sigma(w) = sum of sigma(v) over edges v -> w a level on: how many shortest paths;
-//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w a level on: what each of
-//             the paths to v carries; the dependency on v is sigma(v) share(v) - 1, its sum alone.
+// Each source takes two passes over the vertices that it reaches:
+//   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
+//             shortest paths from the source to w.
+//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. This
+//             is what each of the paths to v carries. The dependency on v is
+//             sigma(v) share(v) - 1: sigma(v) times the sum without 1 / sigma(v).
 //
-// Where edges have lengths, those that lie on shortest paths are told by distances, which are there
-// already; a vertex is a level on once all of them that lead to it have been counted.
+// If edges have lengths, the distances from the source are computed before the launch, and an edge
+// lies on a shortest path if its length is the difference of the distances of its ends. A vertex is
+// then added to the next level once all such edges into it have been counted.
 //
-// A team of blocks takes a source at a time: one block where there are many sources, the whole grid
-// where there is one. A vertex is queued as it is reached, in parts of PART edges, so that the
-// queue holds level after level; a warp takes up to 32 parts at once and its lanes share out their
-// edges, whatever the rows they are of.
+// A team of blocks takes one source at a time. A team is one block if there are many sources, and
+// the whole grid if there is one source. A vertex is queued when it is reached, in parts of PART
+// edges, so the queue holds one level after another. A warp takes up to 32 parts at once, and its
+// lanes share the edges of these parts evenly, whatever rows the edges belong to.
 //
 // The first block of a team walks small levels alone. It then needs no team barrier between levels,
 // and it keeps the length of the queue in shared memory. The whole team takes over again at the
 // first level with too many parts or edges. The backward pass treats each level as the forward pass
-// did: levels that one block walked alone are summed by that block alone. Races: a level that is
+// did: the block that walked a level alone also sums it alone.
+//
+// Race: several threads may see that the level of a vertex is unset. Each of them then tries a
+// compare-and-swap, and the one that succeeds queues the vertex.
 // seen as unset is claimed by compare-and-swap, which tells who was first.
 #include "collectives.cuh"
 #include "persistent.cuh"
@@ -23,13 +31,12 @@
 namespace graphla {
 
 constexpr int TEAM_BLOCK = BetweennessTuning::block;
-constexpr int PART = BetweennessTuning::part;  // edges of a part
+constexpr int PART = BetweennessTuning::part;  // most edges of a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
-constexpr int AHEAD = 4;  // edges that a lane has in flight
+constexpr int AHEAD = 4;  // edges that a lane loads at once
 
-/// What there is of each team in device memory, zero at first.
-/// The words from TEAM_BEGIN on hold the state in which the first block leaves the levels it walked
-/// alone.
+/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on hold the
+/// state in which the first block leaves the levels that it walked alone.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -53,7 +60,7 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges lie on shortest paths: those to the next level, or those whose length is the
+/// Which edges lie on shortest paths: all edges to the next level, or the edges whose length is the
 /// difference of the distances of their ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
@@ -62,9 +69,9 @@ template <class Offset> struct Network {
   i64 vertices;
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // of edges, one for all (a stride of 0) or one each
+  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
   i64 stride;
-  const double *distances;  // from the source; not a number where it does not reach
+  const double *distances;  // distances from the source; NaN for vertices that it does not reach
 };
 
 /// The sources, in the user's numbering.
@@ -76,8 +83,8 @@ struct Sources {
 
 /// The memory of the teams, one after another.
 struct Memory {
-  u32 team_size;   // blocks of a team
-  i64 room;        // parts of a queue
+  u32 team_size;   // number of blocks of a team
+  i64 room;        // number of parts that a queue holds
   u64 *words;      // TEAM_WORDS, zero at first
   i32 *levels;     // one number per vertex, -1 at first
   double *sigmas;  // one per vertex, zero at first
@@ -93,7 +100,7 @@ struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
 
-/// What is added to.
+/// The sums that the kernel adds to.
 struct Sums {
   double *totals;    // per vertex
   double *of_edges;  // per entry of the matrix
@@ -101,7 +108,7 @@ struct Sums {
   i64 *counts;       // per source: how many vertices it reaches
 };
 
-/// Further words of `control`: the next source, and whether some team was told to stop.
+/// Further words of `control`: the next source, and whether a team has been asked to stop.
 enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
 
 /// The blocks that share a source.
@@ -113,7 +120,7 @@ struct Team {
       : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
         rank(blockIdx.x % size), due(0) {}
 
-  /// All threads of the team meet; what they have stored is seen.
+  /// Waits for all threads of the team. After this each thread sees what the others have stored.
   DEVICE void meet() {
     __syncthreads();
     if (blocks == 1) return;
@@ -133,14 +140,14 @@ struct Team {
   DEVICE u64 threads() const { return u64(blocks) * TEAM_BLOCK; }
 };
 
-/// The graph, and what a team knows of its source's paths.
+/// The graph, and the team's state of the shortest paths from its source.
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
   const double *lengths;  // of edges, one for all (a stride of 0) or one each
   i64 stride;
   const double *distances;  // from the source; not a number where it does not reach
-  i32 *levels;  // -1 where not reached; by lengths one less for each edge still to count
+  i32 *levels;  // -1 if not reached; with lengths, minus 1 per edge that is still to be counted
   double *sigma,
       *share;     // zero where not reached; share: the sum alone until its level is finished
   u64 *queue;     // part << 32 | vertex
@@ -149,23 +156,24 @@ template <class Offset> struct Paths {
   bool is_small;  // one block of several walks this level alone
 };
 
-/// One lane's part, of those that a warp has taken.
+/// The part of one lane, among the parts that a warp has taken.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // of the first edge, less the edges of the lanes before
-  u32 end;       // edges of this lane and of those before
+  Offset begin;  // index of the first edge, minus the number of edges of the lanes before
+  u32 end;       // number of edges of this lane and of the lanes before
   bool is_there;
   double distance;
 };
 
-/// Whether an edge to w, from a vertex so far away, is the last of a shortest path.
+/// Return whether an edge to w, from a vertex at this distance, is the last edge of a shortest
+/// path.
 template <class Offset>
 DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
   const double there = paths.distances[w];
   return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
 }
 
-/// The parts that begin at `first`, one for each lane of the `count` there are; every lane calls.
+/// Takes the parts from `first` on, one per lane, at most `count`. Every lane calls.
 template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   Taken<Offset> mine{0, 0, 0, lane() < count, 0};
@@ -183,7 +191,7 @@ DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   return mine;
 }
 
-/// How many parts a warp takes at once: all 32 lanes' worth only where every warp has so many.
+/// Return how many parts a warp takes at once: 32 only if there are that many for every warp.
 DEVICE int batch_of(u64 parts, u32 warps) {
   const u64 each = (parts + warps - 1) / warps;
   return int(least(each, u64(WARP)));
@@ -219,8 +227,8 @@ DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   }
 }
 
-/// Edges of the queue's parts begin..end - 1, vertices of `level`: paths are counted, and who is
-/// reached is queued.
+/// Walks the edges of the parts begin..end - 1 of the queue, whose vertices have level `level`:
+/// counts the paths, and queues the vertices that are reached.
 template <int TOLD, class Offset>
 DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end,
                         i32 level) {
@@ -273,7 +281,7 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
   }
 }
 
-/// All that the source reaches is queued.
+/// Queues all vertices that the source reaches.
 template <class Offset>
 DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
   for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
@@ -283,7 +291,7 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Each edge that is to be counted makes the level of its end one less.
+/// Lowers the level of the end of each edge on a shortest path by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -302,7 +310,7 @@ DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   }
 }
 
-/// The sum of x over the lanes before this one that have the same row, and itself.
+/// Return the sum of x over this lane and the lanes before it that have the same row.
 DEVICE double sum_in_row(double x, int row) {
   for (int delta = 1; delta < WARP; delta *= 2) {
     const double before = shuffle_up(x, delta);
@@ -312,7 +320,7 @@ DEVICE double sum_in_row(double x, int row) {
   return x;
 }
 
-/// The same edges, backwards: shares are summed up.
+/// Walks the same edges in the backward pass, and sums the shares.
 template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        const Sums &sums) {
@@ -350,7 +358,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        const u32 last = least(mine.end, to);  // where this lane's row ends among these edges
+        const u32 last = least(mine.end, to);  // the end of this lane's row among these edges
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
       }
@@ -371,7 +379,8 @@ DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 s
   if (sums.reached) atomicAdd((u64 *)&sums.reached[v], u64(1));
 }
 
-/// The vertices of a level, once their sums are complete: noted for all, and shared out further.
+/// Finishes the vertices of a level, whose sums are complete: adds each sum to the totals, and sets
+/// the share that the vertex passes on.
 template <class Offset>
 DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
                    const Sums &sums) {
@@ -484,7 +493,7 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The passes of a team over the shortest paths from one source after another.
+/// The two passes of a team for one source after another.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;
@@ -518,7 +527,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     return load_relaxed(&team.word[TEAM_SOURCE]);
   }
 
-  /// Queues the source. By lengths, first counts the edges on shortest paths into each vertex.
+  /// Queues the source. With lengths, first counts the edges on shortest paths into each vertex.
   DEVICE void start() {
     if constexpr (TOLD == BY_LENGTHS) {
       await_edges(paths, team, network.vertices);
@@ -545,7 +554,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- forward -----------------------------------------------------------------------------------
 
-  /// Counts the paths to the next level. Returns whether the same blocks take that level, too.
+  /// Counts the paths to the next level. Returns whether the same blocks also take that level.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
@@ -572,7 +581,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     __syncthreads();
   }
 
-  /// The first block has worked alone, and tells the team how far it came.
+  /// Stores the state that the first block has reached alone, for the whole team.
   DEVICE void rejoin() {
     team.blocks = team_size, paths.queued = queued, paths.is_small = false;
     if (leads()) {
@@ -597,7 +606,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- backward ----------------------------------------------------------------------------------
 
-  /// Sums up the shares of a level, the queue's entries from..to - 1.
+  /// Sums the shares of a level, which is the queue's parts from..to - 1.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {
@@ -636,7 +645,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   }
 };
 
-/// All sources; by lengths there is one source, with its distances.
+/// Runs all sources. With lengths there is one source, with its distances.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     brandes(Launch launch, Network<Offset> network, Sources sources, Memory memory, Limits limits,

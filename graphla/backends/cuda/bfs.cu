@@ -1,13 +1,16 @@
-// Breadth-first search: the whole traversal in one launch.
+// Breadth-first search: the whole traversal in one launch. The kernel computes the level of each
+// vertex, its parent, and which vertices are reached, from one start or several.
 //
-// A level runs in one of four ways. All blocks choose the same way from the same counts:
-// - block 0, or one cluster of blocks, walks level after level while levels are small
-// (`walk_alone`,
-//   `walk_in_cluster`);
+// The grid runs level after level, with a barrier of all blocks between two levels. After each
+// barrier every block reads the same counts, and so chooses the same way for the next level:
+// - alone: block 0, or one cluster of blocks, walks levels without the grid as long as they are
+//   small (`walk_alone`, `walk_in_cluster`);
 // - push: all warps share the edges out of the frontier evenly (`push_level`);
-// - pull: each vertex not yet reached looks for a neighbor that is reached (`pull_level`).
-// A pull leaves its frontier in the bit maps; `queue_frontier` queues it before a push.
-// At the end the results are written in the user's numbering.
+// - pull: each vertex that is not reached looks for a neighbor that is reached (`pull_level`).
+//
+// A pull leaves its frontier in the bit maps. If the next level is a push, `queue_frontier` first
+// copies the frontier to the queue. At the end the results are written in the user's numbering.
+// bfs.cuh describes the queue and the maps, and states the invariants.
 #include "bfs_alone.cuh"
 #include "bfs_cluster.cuh"
 #include "bfs_pull.cuh"
@@ -19,24 +22,24 @@
 
 namespace graphla {
 
-/// What all blocks know between two levels. Each block has its own copy, in shared memory, which
-/// only its thread 0 writes; the copies are equal.
+/// The state that all blocks know between two levels. Each block has a copy in shared memory, which
+/// only its thread 0 writes; all copies are equal.
 struct Progress {
-  u32 level;        // of the frontier
-  u32 is_queued;    // the frontier is in the queue
+  u32 level;        // level of the frontier
+  u32 is_queued;    // whether the frontier is in the queue
   u32 way;          // how the next level runs: `Way`
-  u32 has_idle;     // some starts have no edges
-  u32 records;      // levels recorded
-  u32 is_exact;     // `left` counts only vertices that have edges and that the mask allows
-  u32 must_push;    // a level is half done: the rest of its frontier is in the queue
-  u32 first, last;  // the frontier in the queue: entries first..last - 1,
-  u32 units_first, units_last;  // and their units
+  u32 has_idle;     // whether some starts have no edges
+  u32 records;      // number of levels recorded
+  u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
+  u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
+  u32 first, last;  // the entries first..last - 1 of the queue are the frontier,
+  u32 units_first, units_last;  // and these are their units
   u64 count, edges;             // vertices of the frontier, and edges out of them
-  u64 reached;                  // vertices
+  u64 reached;                  // number of vertices reached
   u64 left, into_left;          // vertices not yet reached, and edges into them
-  u64 all;                      // edges
+  u64 all;                      // number of edges of the graph
   u64 open, hits;               // a sample of the vertices not yet reached: see Search::sample
-  u64 base;                     // all that has been queued, in the format of QUEUED
+  u64 base;                     // the sum of all that has been queued, in the format of QUEUED
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -45,8 +48,8 @@ struct Progress {
 template <class Slot> struct BlockMemory {
   unsigned char *bytes;  // dynamic: lists and queues, then a bit map
   Progress *progress;
-  AloneMemory alone;  // of block 0 when it works alone, or of a cluster's block
-  u32 *sent;          // of a cluster's block
+  AloneMemory alone;  // used by block 0 when it works alone, or by each block of a cluster
+  u32 *sent;          // used by each block of a cluster
   u32 *scratch;       // WARP + 1, for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // the sums of all blocks: BFS_CONTROL words
@@ -55,7 +58,7 @@ template <class Slot> struct BlockMemory {
   u32 *far_count, *buffered;
 };
 
-/// A search: the same state in every block.
+/// A search. The state is the same in every block.
 template <class S, class Level, int CLUSTER> struct Course {
   typedef typename S::Offset Offset;
   typedef typename S::Slot Slot;
@@ -74,9 +77,9 @@ template <class S, class Level, int CLUSTER> struct Course {
   StopFlag flag;
   u64 *sums_begin;  // three sets of sums: see BFS_SUMS
   u32 *map, *other_map;
-  u32 set = 0;              // of sums, in use
-  bool is_marked = false;   // every vertex that is not reached has the byte UNREACHED
-  bool is_stopped = false;  // the host wishes to stop
+  u32 set = 0;              // the set of sums in use
+  bool is_marked = false;   // whether every vertex that is not reached has the byte UNREACHED
+  bool is_stopped = false;  // whether the host wants the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE i64 words() const { return (graph.n + WARP - 1) / WARP; }
@@ -111,7 +114,7 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- the beginning ----------------------------------------------------------------------------
 
-  /// Nothing is reached yet.
+  /// Clears the maps and the counts.
   DEVICE void clear() {
     for (i64 word = thread_in_grid(); word < words(); word += threads_in_grid())
       map[word] = other_map[word] = 0;
@@ -125,7 +128,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Vertices that the mask forbids are never reached. Edges into them are no work for a pull.
+  /// Finds the vertices that the mask forbids, which are never reached. A pull does not read the
+  /// edges into them.
   DEVICE void hide_masked() {
     __syncthreads();
     Sums sums{};
@@ -140,7 +144,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     add_sums(sums);
   }
 
-  /// Level 0: the starts, whatever the mask says.
+  /// Runs level 0: reaches the starts, whether or not the mask allows them.
   DEVICE void begin() {
     if (!query.starts && query.starts_count) begin_at_one();
     grid.meet();
@@ -157,7 +161,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// One start: the thread that has cleared its word of the map sets its bit.
+  /// Reaches a single start. The thread that has cleared the start's word of the map sets its bit.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -180,7 +184,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Vertex v, which the user calls `name`, is a start. Its bit in the map is set already.
+  /// Makes vertex v, whose number for the user is `name`, a start. Its bit in the map is already
+  /// set.
   DEVICE void begin_at(i32 name, i32 v) {
     if (v >= graph.active) {  // it has no edges, so no pull copies its bit
       S::sets(other_map, v);
@@ -188,7 +193,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
     search.settle(v, 0);
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
-    // `into_left` loses the edges into v once: by the mask, with the frontier, or here.
+    // `into_left` loses the edges into v once: with the mask, with the frontier, or here.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -200,7 +205,7 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- sums of a level --------------------------------------------------------------------------
 
-  /// Adds what each thread has to the sums of the level. All threads of the block call, before a
+  /// Adds the sums of each thread to the sums of the level. All threads of the block call, before a
   /// barrier of the grid.
   DEVICE void add_sums(const Sums &sums) {
     Slot *const totals = memory.totals;
@@ -222,14 +227,14 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Meets all blocks at the end of a step, then reads the sums of all of them.
+  /// Waits for all blocks at the end of a step, then reads the sums over all blocks.
   DEVICE void meet(bool stops) {
     is_stopped = grid.meet(stops);
     read_sums();
   }
 
-  /// After a barrier of the grid: thread 0 of each block gets the sums in `seen`. Other blocks may
-  /// already add to the next set. Nobody reads the set after that any more, so block 0 clears it.
+  /// Copies the sums to `seen` in each block, after a barrier of the grid. Other blocks may already
+  /// add to the next set. No block reads the set after the next any longer, so block 0 clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -242,10 +247,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- bookkeeping: thread 0 of each block, after a barrier
-  // ---------------------------------------
+  // --- bookkeeping: thread 0 of each block, after a barrier --------------------------------------
 
-  /// What has been queued since is the frontier.
+  /// Makes the entries that were queued since the last call the frontier.
   DEVICE void take_queue() {
     Progress &p = progress();
     const u64 all = p.base += seen(QUEUED);
@@ -258,7 +262,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.count = p.last - p.first;
     p.edges = u64(search.slot_of(p.units_last) - search.slot_of(p.units_first));
   }
-  /// A push has queued the frontier.
+  /// Takes the counts of a push, which has queued the frontier.
   DEVICE void count_pushed() {
     Progress &p = progress();
     take_queue();
@@ -280,7 +284,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     if (query.direction == PULLS) p.way = BY_PULL;
     if (query.direction == EITHER && graph.in_indptr && !(is_small && p.is_queued) &&
         !p.must_push) {
-      // By push an edge of the frontier costs push_cost times as much as a look by pull.
+      // An edge of the frontier costs `push_cost` times as much by push as a look by pull.
       const float push = float(p.edges) * limits.push_cost, left = float(p.left),
                   most = float(p.into_left);
       if (push > left &&
@@ -290,8 +294,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- levels by all blocks
-  // -----------------------------------------------------------------------
+  // --- levels by all blocks ----------------------------------------------------------------------
 
   DEVICE void pull_level() {
     const Progress &p = progress();
@@ -341,7 +344,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     ++p.level, ++p.records;
   }
 
-  /// Queues the frontier: the bits in which the two maps differ.
+  /// Queues the frontier, which is the set of bits in which the two maps differ.
   DEVICE void queue_frontier() {
     Sums sums{};
     search.collect(other_map, map);
@@ -369,15 +372,14 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// What one block or one cluster takes over.
+  /// Return the levels that one block or one cluster takes over.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
             query.limit, p.records, is_one_byte()};
   }
 
-  // --- small levels: one cluster
-  // --------------------------------------------------------------------
+  // --- small levels: one cluster -----------------------------------------------------------------
 
   DEVICE void walk_in_cluster() {
     if (blockIdx.x < CLUSTER) {
@@ -424,8 +426,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- small levels: block 0
-  // ------------------------------------------------------------------------
+  // --- small levels: block 0 ---------------------------------------------------------------------
 
   DEVICE void walk_alone() {
     if (blockIdx.x == 0) {
@@ -450,7 +451,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     meet(is_stopped);
     if (threadIdx.x == 0) count_walked_alone();
   }
-  /// Block 0 queues what it has found, and tells all blocks how far it came.
+  /// Queues what block 0 has found, and reports to all blocks how far it came.
   DEVICE void hand_over(const Alone<S, false> &alone) {
     AloneState &own = *memory.alone.state;
     const u32 units_last = progress().units_last;
@@ -483,8 +484,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // they are the frontier; what they find joins what the level has found
-                      // already
+    if (long_rows) {  // they are the frontier; the vertices that they find join those already found
+                      // in the level
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -498,8 +499,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- the end
-  // ----------------------------------------------------------------------------------------
+  // --- the end -----------------------------------------------------------------------------------
 
   DEVICE void finish() {
     const Progress &p = progress();
@@ -522,7 +522,7 @@ template <class S, class Level, int CLUSTER> struct Course {
       }
     }
   }
-  /// The last block to arrive tells the host.
+  /// Reports to the host, from the last block to arrive.
   DEVICE void tell(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
@@ -537,7 +537,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// CLUSTER: the blocks that walk small levels together; 1: block 0 does it alone.
+/// CLUSTER is the number of blocks that walk small levels together; 1 means block 0 alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,
@@ -560,7 +560,7 @@ __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, counters, 2);
   if constexpr (CLUSTER > 1)
-    cluster_meet<CLUSTER>();  // all blocks have their shared memory: see `in_block`
+    cluster_meet<CLUSTER>();  // every block's shared memory exists from here on: see `in_block`
 
   const BlockMemory<typename S::Slot> memory{
       bytes,        progress,    {counts, alone, long_list, ends},

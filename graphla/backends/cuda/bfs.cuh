@@ -1,15 +1,15 @@
-// Breadth-first search inside one launch: what the kernels take, and the step by push.
+// Breadth-first search in one launch: the parameters of the kernels, and the step by push.
 //
 // Vertices have the numbers of the graph that is walked: the user's, or those of a relabeled plan.
-// Invariants, between two levels:
-// - bit v of the map is set where v's level is at most `level`;
-// - each vertex whose level is `level` (the frontier) is either in the queue, once, or is one of
-//   the bits in which the two maps differ;
-// - the queue is append-only. Its count of vertices and its sum of out-degrees are one word, so one
-//   atomic claims an entry's place and the place of its first edge: the queue is its own prefix
-//   sum, and a binary search cuts the edges evenly. Degrees are summed in units of 2^unit edges,
-//   rows rounded up, so that the sum fits 32 bits: fewer than 2^31 edges in units of one, more
-//   in 16.
+// Invariants between two levels:
+// - Bit v of the map is set if v's level is at most `level`.
+// - Each vertex of the frontier (its level is `level`) is either in the queue, once, or is one of
+//   the bits in which the two maps differ.
+// - The queue is append-only. Its number of vertices and its sum of out-degrees share one word, so
+//   one atomic claims both the place of an entry and the place of its first edge. The queue is thus
+//   its own prefix sum, and a binary search divides the edges evenly. Degrees are summed in units
+//   of 2^unit edges, and each row is rounded up, so that the sum fits in 32 bits: fewer than 2^31
+//   edges in units of one, more edges in units of 16.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
 #include "collectives.cuh"
@@ -19,53 +19,60 @@ namespace graphla {
 
 /// Sizes that the host reads, too.
 enum BfsShape {
-  BFS_THREADS = 1024,  // of a block
-  ALONE_SHORT = 8,     // longest row, in entries, that a thread of the one block follows by itself
-  ALONE_LONG = 512,    // longer rows of a level that the one block follows
+  BFS_THREADS = 1024,  // threads of a block
+  ALONE_SHORT =
+      8,  // longest row, in entries, that one thread of block 0 follows when it works alone
+  ALONE_LONG = 512,       // most longer rows of a level that block 0 follows alone
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP = 254;  // a byte's level from which the level stands in `deep`
+constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // what the caller asks for
-enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // of a level, in a record
-enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };  // what the caller asks for
+enum Way {
+  BY_PUSH = 0,
+  BY_PULL = 1,
+  BY_PUSH_ALONE = 2
+};                                    // how a level runs, as written to a record
+enum BfsStatus { TOO_DEEP = FAULT };  // a level does not fit its type
 
-/// Sums of a level, in `control` from BFS_SUMS on: three sets of them, used in turn. While one is
-/// added to, the one before is perhaps still read, and the one after is cleared.
+/// The sums of a level, in `control` from BFS_SUMS on. There are three sets, used round-robin:
+/// blocks add to one set, may still read the set before it, and clear the set after it.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,        // vertices queued, in the upper half; units of edges out of them, in the lower
-  FOUND = 2,         // vertices that pulls have found; these five in the order of SumsOf
+  QUEUED = 1,  // number of queued vertices in the upper half; units of edges out of them in the
+               // lower half
+  FOUND = 2,   // vertices found by pulls; these five have the order of SumsOf
   OUT_OF_FOUND = 3,  // edges out of them, of a directed graph
-  INTO_FOUND = 4,    // edges into the vertices that pushes have found, of a directed graph
+  INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
   INTO_LEFT = 6,     // edges into them
   IDLE_STARTS = 7,   // starts that no edge touches
-  SAMPLED = 8,       // vertices not yet reached that were looked at to weigh directions,
-  SAMPLED_HITS = 9,  // and those of them whose first neighbor was reached
-  ALONE_LEVEL = 10,  // what block 0 hands over after its levels alone
+  SAMPLED = 8,       // unreached vertices that were sampled to choose the direction,
+  SAMPLED_HITS = 9,  // and the number of these whose first neighbor was reached
+  ALONE_LEVEL = 10,  // the state that block 0 hands over after its levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
-  ALONE_LONG_ROWS = 14,   // long rows of a level that is not finished, and units before and
-  ALONE_LONG_UNITS = 15,  // behind which they end; the vertices of that level, and its edges
+  ALONE_LONG_ROWS = 14,   // long rows of a level that is not finished; the units before
+  ALONE_LONG_UNITS = 15,  // their ends; the number of vertices of that level, and of its edges
   ALONE_FRONTIER = 16,
   ALONE_EDGES = 17,
   BFS_CONTROL = 18
 };
 
-/// What a thread adds up in a level, for control[FOUND...].
+/// The sums of one thread in a level, for control[FOUND...].
 template <class Slot> struct SumsOf {
   i32 found, left;
   Slot out, into, into_left;
 };
 
-/// How many neighbors a pull looks at, about: one of each vertex that is left, and of those that
-/// miss as many as it takes. `part` of all edges lead to reached vertices; of a sample of `open`
-/// vertices `hits` have a first neighbor that is reached. Where these are fewer than `part`, what
-/// is left hangs together and lies far away, and most rows are read to their ends.
+/// Return about how many neighbors a pull looks at: one per vertex that is left, and more for each
+/// vertex whose first neighbor is not reached. `part` is the share of all edges that lead to
+/// reached vertices. Of a sample of `open` vertices, `hits` have a reached first neighbor. If hits
+/// / open is below `part`, the remaining vertices are connected to each other and far away, and
+/// most rows are read to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -73,7 +80,8 @@ DEVICE float looks_of_pull(float left, float most, float part, float open, float
   return least(most, left + misses * least(most, left / hit));
 }
 
-/// *p, or what it was a while ago: whoever acts on it makes sure by an atomic.
+/// Return *p, or an earlier value of it. A caller that acts on the value must confirm it by an
+/// atomic.
 DEVICE u32 load_stale(const u32 *p) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(p);
@@ -84,7 +92,7 @@ DEVICE u32 load_stale(const u32 *p) {
 #endif
 }
 
-/// p[0] to p[3]; p is a multiple of 16 bytes.
+/// Loads p[0] to p[3]; the address p is a multiple of 16 bytes.
 DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
 #ifdef GRAPHLA_SIMULATOR
   a = p[0], b = p[1], c = p[2], d = p[3];
@@ -106,14 +114,13 @@ template <> struct unsigned_of<i64> {
   typedef u64 type;
 };
 
-// --- what a kernel takes
-// --------------------------------------------------------------------------
+// --- what a kernel takes -------------------------------------------------------------------------
 
 /// The graph that a search walks, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // vertices 0..active - 1 have edges
-  i64 several;               // vertices from this one on have one neighbor at most
+  i64 several;               // vertices from this one on have at most one neighbor
   const Offset *out_indptr;  // rows of the edges out of each vertex
   const i32 *out_indices;
   const Offset *in_indptr;  // rows of the edges into each vertex; null if the search must not pull
@@ -135,7 +142,7 @@ struct Query {
   bool complement;    // of the mask
 };
 
-/// Where the answer goes, in the user's numbering.
+/// Where the results are written, in the user's numbering.
 template <class Offset, class Level> struct Answer {
   Level *levels;            // null if not wanted
   i32 *parents;             // null if not wanted
@@ -145,7 +152,7 @@ template <class Offset, class Level> struct Answer {
   bool by_columns;  // these rows are edges into each vertex
 };
 
-/// Device memory that a search works in. Null where a search does not need it.
+/// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
   u32 *map, *other_map;  // bits of the reached vertices
@@ -155,9 +162,9 @@ template <class Offset> struct State {
   i32 *queue_vertex;
   u32 *queue_degree;
   i32 *spill;    // n vertices
-  u8 *bytes;     // of a relabeled graph: the level of each vertex, or DEEP,
-  i32 *deep;     // the level where that is DEEP,
-  i32 *parents;  // and the parent
+  u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP;
+  i32 *deep;     // the level of a vertex whose byte is DEEP;
+  i32 *parents;  // and the parent of each vertex
 };
 
 /// Limits of a search, most of them for small levels.
@@ -168,11 +175,10 @@ struct Limits {
   i32 pool;          // words of dynamic shared memory for lists and queues
   i32 shared_words;  // words behind the pool for the map of one block
   i32 unit;          // a unit of the queue is 2^unit edges where offsets have 64 bits
-  float push_cost;   // of an edge by push, in neighbors that a pull looks at
+  float push_cost;   // cost of an edge by push, in neighbors that a pull looks at
 };
 
-// --- a search
-// -------------------------------------------------------------------------------------
+// --- a search ------------------------------------------------------------------------------------
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
@@ -190,7 +196,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // of each entry: where its row begins, less the slot of its first edge
+  Slot *queue_begin;  // per entry: the start of its row, minus the slot of its first edge
   u32 *queue_slot;    // that slot, in units
   i32 *queue_vertex;
   u32 *queue_degree;  // only if PADDED
@@ -248,7 +254,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// This warp's number: those of one block far apart, so that a little work keeps all blocks busy.
+  /// Return this warp's number. The warps of one block have distant numbers, so that a little work
+  /// keeps all blocks busy.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
 
@@ -261,7 +268,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues v of each lane that has one; the whole warp calls.
+  /// Queues the vertex v of each lane that has one. The whole warp calls.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -278,8 +285,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Puts v[k] of each lane, where `won` says so, into the block's buffer, or where that is full
-  /// into the queue; the whole warp calls.
+  /// Puts v[k] of each lane whose `won` has bit k into the block's buffer or, if the buffer is
+  /// full, into the queue. The whole warp calls.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -301,12 +308,12 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Queues what the block has in its buffer, at one atomic for each of its rounds; all threads of
-  /// the block call. `scratch` is WARP + 1 words.
+  /// Queues the vertices in the block's buffer, with one atomic per round. All threads of the block
+  /// call. `scratch` has WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
-    constexpr u32 R = 4;  // of a thread, their loads side by side
+    constexpr u32 R = 4;  // vertices that a thread loads at once
 #pragma unroll 1
     for (u32 round = 0; round < count; round += R * BFS_THREADS) {
       const u32 all = least(count - round, R * BFS_THREADS);
@@ -345,8 +352,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   // --- push: all blocks -------------------------------------------------------------------------
 
-  /// Edges of this lane to v[k] from from[k] (where `valid`) are followed: vertices not yet reached
-  /// are, and are kept. The whole warp calls.
+  /// Follows this lane's edges from from[k] to v[k] (if bit k of `valid` is set): reaches the
+  /// vertices that are not reached yet, and keeps them for the queue. The whole warp calls.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {
@@ -358,8 +365,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (!__any_sync(ALL_LANES, open != 0)) return;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      // What was loaded may be old: where many edges lead to few vertices, most bits are set by
-      // now.
+      // The loaded words may be outdated: if many edges lead to few vertices, most of the bits have
+      // been set in the meantime.
       const u32 now = open >> k & 1 ? load_relaxed(&map[u32(v[k]) / WARP]) : ~0u;
       if (!(now >> (v[k] & 31) & 1) && sets(map, v[k])) won |= 1u << k;
     }
@@ -390,7 +397,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // A lane an entry; the last lane tells where the entry before it ends.
+      // Each lane takes an entry; the last lane provides the end of the entry before it.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;
@@ -427,7 +434,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Looks at the first neighbors of some vertices not yet reached: other ones for each `which`.
+  /// Looks at the first neighbors of some unreached vertices; each value of `which` selects others.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
     const i64 word = i64((which * 2654435761u >> 4) % u32(words));
@@ -444,7 +451,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Queues the vertices whose bits differ between two maps.
+  /// Queues the vertices whose bits differ between the two maps.
   DEVICE void collect(const u32 *before, const u32 *after) const {
     const i64 words = (active + WARP - 1) / WARP;
     for (i64 base = warp_in_grid() * WARP; base < words; base += warps_in_grid() * WARP) {

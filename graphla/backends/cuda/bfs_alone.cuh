@@ -1,10 +1,11 @@
-// Small levels of a breadth-first search by one block: no barrier of the grid, the queue in shared
-// memory and, where it fits, the map of reached vertices, too.
+// Small levels of a breadth-first search by one block. There is no barrier of the grid. The queue
+// is in shared memory, and so is the map of reached vertices if it fits.
 //
-// A level is a chain: the queue's vertex, the bounds of its row, the row, the map. What it costs
-// besides is instructions, each fetched anew at every level: so the code of a level is short, and
-// whatever is rare stands apart. A thread follows a row to its end; rows too long for that wait in
-// a list, for the block together or, where they are many, for the grid.
+// A level is a chain of dependent loads: a vertex of the queue, the bounds of its row, the row, the
+// map. The rest of its cost is instructions, which are fetched anew at every level. So the code of
+// a level is short, and code for rare cases is kept in functions of its own. One thread follows a
+// row to its end. Longer rows wait in a list: the block follows them together or, if there are many
+// of them, leaves them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
@@ -12,30 +13,30 @@
 namespace graphla {
 
 constexpr u32 ALONE_LONG_EDGES =
-    2048;  // of longer rows that the block follows: with more the grid is quicker
+    2048;  // most edges of longer rows that the block follows; above this the grid is faster
 
-/// What the threads of the block add up in a level; three of them, used in turn.
+/// The counts of the threads of the block in a level. There are three of them, used round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
-  u32 edges, into;  // of the level at work
+  u32 edges, into;  // edges of the level in progress
   u32 long_rows, long_edges;
 };
 
-/// What block 0 hands over after its levels.
+/// The state that block 0 hands over after its levels.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;            // the turn after which to stop, once the host wishes it
-  u32 long_rows;        // of the level that is not finished: they are for the grid
+  u32 stops;      // the turn after which to stop, once the host asks for it
+  u32 long_rows;  // number of long rows of the level that is not finished; the grid follows them
   u64 frontier, edges;  // of that level
   u64 reached, into;    // vertices found; edges into those of them that are not in the last queue
 };
 
-/// Shared memory for that, in addition to the queue.
+/// The shared memory that block 0 needs in addition to the queue.
 struct AloneMemory {
   AloneCounts *counts;  // 3
   AloneState *state;
   i32 *long_list;  // ALONE_LONG vertices
-  u32 *ends;       // where their rows end, one after the other
+  u32 *ends;       // inclusive prefix sums of the lengths of their rows
 };
 
 /// The levels that one block or one cluster walks.
@@ -50,15 +51,15 @@ struct Span {
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;  // of reached vertices; if IN_SHARED in shared memory, and vertices never to be reached
-             // are set
+  u32 *map;    // map of reached vertices; in shared memory (IN_SHARED) vertices never to be reached
+               // are also set
   i32 *queue;  // shared: 2 x room vertices
   AloneMemory memory;
   u32 *scratch;  // shared: WARP + 1
   u32 room;
-  u32 place;  // behind the queue in global memory, where vertices without room go
+  u32 place;  // place after the queue in global memory, for vertices without room
 
-  /// Keeps v[k] of each lane, where `won` says so, for the next level; the whole warp calls.
+  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp calls.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
@@ -83,7 +84,8 @@ template <class S, bool IN_SHARED> struct Alone {
       at += u32(__popc(wins[k]));
     }
   }
-  /// Of vertex i of a queue: in shared memory, or where there is no room in it.
+  /// Returns vertex i of a queue, from shared memory or, if it had no room there, from global
+  /// memory.
   DEVICE i32 *place_of(i32 *queue, u32 i) const { return i < room ? queue + i : search.spill + i; }
   DEVICE i32 *place_of_long(u32 i) const {
     return i < ALONE_LONG ? memory.long_list + i : search.spill + search.spill_room - 1 - i;
@@ -95,7 +97,7 @@ template <class S, bool IN_SHARED> struct Alone {
     return S::sets(map, v);
   }
 
-  /// The vertices of `now` are settled at `level`, and their edges followed, but for long rows.
+  /// Settles the vertices of `now` at `level`, and follows their edges, except those of long rows.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
     constexpr int K = 4;
 #pragma unroll 1
@@ -131,13 +133,13 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// A degree as it is added up: of 64-bit offsets so many at most, so that the sum fits.
+  /// Returns a degree as it is summed: bounded if offsets have 64 bits, so that the sum fits.
   DEVICE static u32 counted(u32 degree) { return S::PADDED ? least(degree, 1u << 18) : degree; }
   DEVICE void add_into(i32 v, bool has, AloneCounts *mine) const {
     if (has && search.in_ptr) atomicAdd(&mine->into, counted(u32(search.edges_into(v))));
   }
 
-  /// The long rows of the level, by the block together.
+  /// Follows the long rows of the level. All threads of the block share their edges.
   DEVICE void walk_long(u32 rows, i32 *next, AloneCounts *mine) const {
     const i32 v = threadIdx.x < rows ? memory.long_list[threadIdx.x] : 0;
     const u32 degree = threadIdx.x < rows ? u32(search.out_ptr[v + 1] - search.out_ptr[v]) : 0;
@@ -159,8 +161,8 @@ template <class S, bool IN_SHARED> struct Alone {
     __syncthreads();
   }
 
-  /// Appends the long rows that are left and the `count` vertices found, of level `level`, to the
-  /// queue in global memory, from `units` on; the units at the ends of both.
+  /// Appends the remaining long rows and the `count` vertices found, of level `level`, to the queue
+  /// in global memory, from `units` on. Returns the units at the ends of both.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;
@@ -188,7 +190,7 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Walks level after level until one is empty, too large, or the last. What that comes to is in
+  /// Walks level after level until a level is empty, too large, or the last. The result is in
   /// `memory.state`. Only block 0 calls.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
@@ -204,7 +206,7 @@ template <class S, bool IN_SHARED> struct Alone {
       mine = &memory.counts[turn % 3];
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
-        if (flag.is_up()) own.stops = turn + 1;  // others may still be at the turn before
+        if (flag.is_up()) own.stops = turn + 1;  // other threads may still be at the turn before
       }
       walk(level, now, count, next, mine);
       __syncthreads();

@@ -1,10 +1,11 @@
-// Small levels of a breadth-first search by a cluster of blocks: for deep graphs of few edges.
+// Small levels of a breadth-first search by a cluster of blocks, for deep graphs of few edges.
 //
-// Each block owns vertices: those whose words of the map of reached ones it has in its shared
-// memory. Who follows an edge sends its end to the block that owns it, and that block alone finds
-// out whether it is new. So no block ever asks another and waits for the answer: in a level a block
-// tests what it has received, reads the rows of what is new, and sends their ends. With them goes a
-// letter to each block, of what all must know to decide alike; then the cluster meets.
+// Each block owns some words of the map of reached vertices, and keeps them in its shared memory. A
+// block that follows an edge sends the end of the edge to the block that owns it, and only the
+// owner tests whether that vertex is new. So no block waits for an answer from another one. In a
+// level a block tests the vertices that it has received, reads the rows of the new ones, and sends
+// their ends. It also sends each block a letter with the counts from which all blocks make the same
+// decision. Then the cluster meets at its barrier.
 //
 // One thread follows the row of a new vertex if the row is short. Longer rows wait in a list until
 // the block has processed all received ends. Then the threads of the block share the edges evenly.
@@ -24,41 +25,42 @@ constexpr u32 CLUSTER_LONG = 512;         // a block lists at most this many lon
 constexpr u32 CLUSTER_LONG_EDGES = 4096;  // a block follows at most this many edges of longer rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
-/// From one block of the cluster to another, after each level.
+/// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // sent to that block
-  u32 edges;  // followed by the sender, all of them
-  u32 found;  // vertices of the level that the sender owns
+  u32 ends;   // number of ends sent to that block
+  u32 edges;  // number of all edges that the sender followed
+  u32 found;  // number of vertices of the level that the sender owns
   u32 flags;
 };
 
 /// How the levels of a cluster end.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // edges of the levels walked but the first
+  u64 into;  // edges of all levels walked except the first
   bool fails, stops;
 };
 
 template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;         // shared: of reached vertices that this block owns, and those never to be
+  u32 *map;         // shared: bits of the owned vertices that are reached or never to be reached
   Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
-  i32 *boxes;       // dynamic shared: ends, of even and odd levels, from each block; then whence
+  i32 *boxes;       // dynamic shared: received ends, of even and odd levels, per sender; then their
+                    // sources
   u32 *sent;  // shared: ends sent to each block; vertices found; failure flag; number of long rows
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of their degrees
   u32 *scratch;    // shared: WARP + 1 words for a block scan
-  u32 room;        // of a box
+  u32 room;        // capacity of a box
   u32 rank;        // of this block
 
   /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
-  /// Words of the pool that letters take.
+  /// Returns the number of words of the pool that the letters take.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Words of the map lie with the blocks in turn, in an order that changes from turn to turn, so
-  /// that those of a line through a mesh are not all of one block.
+  /// Blocks own the words of the map round-robin, in an order that changes from round to round. So
+  /// the words of a line through a mesh belong to several blocks.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
@@ -126,8 +128,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Where end e of those received lies: those of one block follow those of the one before. Lane k
-  /// knows how many are `before` those of block k. The whole warp calls.
+  /// Returns the place of received end e. The ends from one block follow those from the block
+  /// before. Lane k knows that `before` ends precede those from block k. The whole warp calls.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -138,7 +140,7 @@ template <class S, int SIZE> struct Together {
     return u32(of) * room + e - shuffle(before, of);
   }
 
-  /// Tests the ends received: the new ones are settled at `level` and followed, or queued.
+  /// Tests the received ends. Settles the new ones at `level`, then follows or queues them.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
                    u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
@@ -166,7 +168,7 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Queues the vertices of a level that failed: what is left in the boxes.
+  /// Queues the vertices of a level that failed: the ends that remain in the boxes.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -204,9 +206,9 @@ template <class S, int SIZE> struct Together {
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
   }
 
-  /// By all blocks of the cluster: from the entries first..last - 1 of the queue in global memory,
-  /// level after level, until one is empty, too large, or the last; that one is queued. If the
-  /// first level fails, the queue is as before.
+  /// Walks level after level, from the entries first..last - 1 of the queue in global memory, until
+  /// a level is empty, too large, or the last. That level is queued. If the first level fails, the
+  /// queue is unchanged. All blocks of the cluster call.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

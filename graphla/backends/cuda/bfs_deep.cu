@@ -1,4 +1,5 @@
-// The search of bfs.cu for deep graphs of few edges: small levels are a cluster's.
+// Breadth-first search of deep graphs of few edges: the kernel of bfs.cu, compiled so that a
+// cluster of blocks, instead of block 0, walks small levels.
 #include "cluster.cuh"
 #define BFS_IN_CLUSTERS(size) CLUSTER(size)
 #include "bfs.cu"

@@ -1,66 +1,68 @@
-// A level of a breadth-first search by pull: each vertex not yet reached looks for a neighbor that
-// is.
+// One level of a breadth-first search by pull: each vertex that is not reached looks for a neighbor
+// that is reached.
 //
-// What is tested is the map of all reached vertices, not the frontier: a vertex with a neighbor
-// that was reached before the last level would itself have been reached by now. (All levels are
-// complete and all starts have level 0: else this would not hold.) The level is written into the
-// other map.
+// The pull tests the map of all reached vertices instead of the frontier. Both give the same
+// result: a vertex with a neighbor that was reached before the last level would already be reached.
+// (This requires that all levels before are complete, and that all starts have level 0.) The new
+// level is written into the other map.
 //
-// A warp sweeps words of the map. It peeks at the first neighbors, which lie side by side, and only
-// lists the vertices that miss; lists are read 32 rows at a time, a lane a row, then a warp a row,
-// and what is left of the longest rows by the whole block, when the sweep is over.
+// A warp sweeps words of the map. It first tests one neighbor of each vertex; these first neighbors
+// are adjacent in memory. It lists the vertices whose first neighbor is not reached, and reads
+// their rows 32 at a time: first each lane reads a row, then the warp reads the rest of the rows
+// together. The rest of the longest rows is read by the whole block after the sweep.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 4;                  // of the map, that a warp has in hand at a time
-constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices
-constexpr int PULL_FAR = 256;                  // rows that wait for the whole block
+constexpr int PULL_WORDS = 4;                  // words of the map that a warp processes at a time
+constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in these words
+constexpr int PULL_FAR = 256;                  // most rows that wait for the whole block
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
-  typedef typename S::Slot Slot;  // places of entries: without sign, so that none overflows
+  typedef typename S::Slot Slot;  // places of entries; unsigned, so that none overflows
   const S &search;
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;      // vertices that are not reached get the byte that says so
-  bool queues;     // those that are found are kept for the queue
-  i32 chunk;       // words of the map that a warp takes at a time: 4, or 32 where few are open
-  u32 several;     // vertices from this one on have one neighbor at most
-  i32 *list;       // shared: of this warp,
-  int room;        // PULL_GROUP or more
-  i32 *far;        // shared: PULL_FAR
+  bool marks;   // whether vertices that are not reached get the byte UNREACHED
+  bool queues;  // whether the vertices found are kept for the queue
+  i32 chunk;    // words of the map that a warp takes at a time: 4, or 32 if few vertices are open
+  u32 several;  // vertices from this one on have at most one neighbor
+  i32 *list;    // shared: list of this warp,
+  int room;     // and its capacity, at least PULL_GROUP
+  i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
 
-  static constexpr int NEAR = 8;    // entries that a lane looks at by itself
-  static constexpr int LONG = 128;  // entries from which a row is the whole block's
+  static constexpr int NEAR = 8;  // entries that one lane reads at a time
+  static constexpr int LONG =
+      128;  // rows with at least this many entries left are read by the whole block
 
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// v is found, from `by`; by one lane.
+  /// Reaches v, from `by`. One lane calls.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
     ++sums.found, --sums.left;
   }
 
-  /// Where a row is read from: behind what was peeked at, which is the first entry of a relabelled
-  /// row; or up to three entries before that, so that four are one load.
+  /// Returns the first entry of a row to read: after the entry tested first, which is the first
+  /// entry of a relabeled row; or up to three entries earlier, so that one load reads four entries.
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
   }
 
-  /// The rows of `count` vertices of the list: a lane a row, NEAR entries at a time, as long as all
-  /// lanes have one; rows without an end there and then come together again. The last few rows are
-  /// one run of entries, which the warp cuts evenly.
+  /// Reads the rows of the `count` listed vertices. Each lane reads a row, NEAR entries at a time,
+  /// while there are enough rows for all lanes; rows that are not finished are listed again. The
+  /// last few rows are read as one run of entries, which the warp divides evenly.
   DEVICE void read_rows(int count, Sums &sums) const {
     u32 done = 0;
     __syncwarp();
@@ -71,8 +73,8 @@ template <class S> struct Pull {
     if (count) read_run(count, done, sums);
   }
 
-  /// The NEAR entries from `done` on of the rows of the list: how many go on, whose vertices are
-  /// the list then.
+  /// Reads NEAR entries, from `done` on, of the rows of the list. Returns how many rows are not
+  /// finished; their vertices are the new list.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -119,7 +121,8 @@ template <class S> struct Pull {
     return longer;
   }
 
-  /// Whether one of u[FROM]...u[TO - 1] is reached: which, in `by`; -1 is none.
+  /// Returns whether one of u[FROM]...u[TO - 1] is reached, and stores it in `by`; -1 is not a
+  /// vertex.
   template <int FROM, int TO, int K> DEVICE bool meets(const i32 (&u)[K], i32 &by) const {
     bool is_reached[TO - FROM];
 #pragma unroll
@@ -132,7 +135,8 @@ template <class S> struct Pull {
     return some;
   }
 
-  /// The entries from `done` on of the rows of at most 32 vertices of the list, which is spent.
+  /// Reads the entries from `done` on of the rows of at most 32 listed vertices, and empties the
+  /// list.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
     const i32 v[1] = {lane() < count ? list[lane()] : 0};
@@ -181,8 +185,8 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// What is left of the longest rows, as one run of entries; all threads of the block call. The
-  /// room of all lists is free for where rows end and begin, and for who was found.
+  /// Reads the rest of the longest rows as one run of entries. All threads of the block call. The
+  /// memory of all lists is free by then; it holds the bounds of the rows, and the vertices found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -233,8 +237,9 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Peeks for the vertices of words sub..sub + 3 of the chunk: base, base + apart ..., of which
-  /// lane sub + k holds `closed` and takes `found`; lists those that miss.
+  /// Tests the first neighbors of the vertices of words sub..sub + 3 of the chunk (base, base +
+  /// apart, ...). Lane sub + k provides `closed` and receives `found` for its word. Lists the
+  /// vertices that miss.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
     i32 u[PULL_WORDS];
@@ -275,14 +280,15 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // Where all warps have no more than one chunk its words lie far apart: hubs stand side by side.
+    // If each warp has at most one chunk, the words of a chunk are far apart, since hubs are
+    // adjacent.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
     u32 reached = 0, closed = ~0u, found = 0, some = 0;
     bool owns = false;
     while (true) {
-      if (sub >= chunk) {  // the next chunk of words, a lane a word
+      if (sub >= chunk) {  // load the next chunk of words, one per lane
         base += stride;
         sub = 0;
         const u32 word = base + u32(lane()) * apart;
@@ -308,7 +314,7 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        if (owns && found) {  // before the rows of this chunk are read
+        if (owns && found) {  // done before the rows of this chunk are read
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }
@@ -319,7 +325,7 @@ template <class S> struct Pull {
     read_far(sums);
   }
 
-  /// The byte that says so, to vertices of words sub..sub + 3 of the chunk that are not reached.
+  /// Writes UNREACHED for the vertices of words sub..sub + 3 of the chunk that are not reached.
   DEVICE void mark(u32 base, u32 apart, int sub, u32 reached) const {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {

@@ -1,11 +1,13 @@
-// What a breadth-first search found, in the user's numbering; and parents of the least number.
+// Results of a breadth-first search: the kernel writes levels, parents and presence in the user's
+// numbering, and chooses the least parents if they are asked for.
 #ifndef GRAPHLA_BFS_RESULTS
 #define GRAPHLA_BFS_RESULTS
 #include "bfs.cuh"
 
 namespace graphla {
 
-/// *p = value, which nobody reads soon: it leaves the caches to what is read over and over.
+/// Stores a value that no thread reads soon, so that it does not displace other data from the
+/// caches.
 template <class T> DEVICE void store_once(T *p, T value) {
 #ifdef GRAPHLA_SIMULATOR
   *p = value;
@@ -15,17 +17,16 @@ template <class T> DEVICE void store_once(T *p, T value) {
 #endif
 }
 
-/// Of a relabelled graph: levels, parents and presence, read at new numbers, written by the user's.
-///
-/// Numbers rise with the user's inside each class of degrees, so what a warp reads while it sweeps
-/// vertices in a row is a few ascending streams. What is written for vertices that are not reached
-/// is arbitrary: so all lanes store whole lines.
+/// Writes the results of a relabeled graph: reads levels, parents and presence at the new numbers,
+/// and writes them at the user's numbers.  Inside each class of degrees the new numbers rise with
+/// the user's, so a warp that sweeps consecutive vertices reads a few ascending streams. The values
+/// written for vertices that are not reached are arbitrary, so all lanes store whole lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
   const i32 *__restrict__ renumbered;
   const u32 *map;
-  bool is_marked;  // bytes say what is not reached: the map need not be asked
+  bool is_marked;  // whether the bytes mark unreached vertices; then the map is not read
   bool has_idle;
   Level *levels;
   i32 *parents;
@@ -34,7 +35,7 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // loads in flight
 
   DEVICE void rename() const {
-    // Vertices in a row for a warp: up to 1,024, but all warps have some.
+    // A warp takes up to 1,024 consecutive vertices, but few enough that every warp has some.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -43,8 +44,8 @@ template <class S, class Level> struct Results {
     }
   }
 
-  /// The byte of a vertex, UNREACHED where it is not reached. Those from `active` on are idle: a
-  /// start may be among them. -1 is no vertex.
+  /// Returns the byte of a vertex, UNREACHED if it is not reached. Vertices from `active` on are
+  /// idle; a start may be one of them. -1 is not a vertex.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];
@@ -82,7 +83,7 @@ template <class S, class Level> struct Results {
   }
 };
 
-/// A flag for each bit of the map. `present` begins at a multiple of 4 bytes.
+/// Writes a flag for each bit of the map. The address `present` is a multiple of 4 bytes.
 DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   const i64 words = (n + WARP - 1) / WARP;
   const i64 warps = i64(gridDim.x) * BFS_WARPS;
@@ -91,7 +92,7 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
     const i64 word = base + lane();
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {  // four words make the 128 bytes that a warp stores at once
+    for (int k = 0; k < 8; ++k) {  // four words give the 128 bytes that a warp stores at once
       const u32 four = shuffle(mine, k * 4 + lane() / 8) >> (lane() % 8 * 4) & 15;
       const i64 v = base * WARP + k * 128 + lane() * 4;
       if (v + 4 <= n) {
@@ -103,8 +104,9 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   }
 }
 
-/// Of all neighbors that are a level nearer each vertex takes the one of the least number, in the
-/// user's numbering: by rows of edges into it the first of them, else by the edges out of each.
+/// Chooses for each vertex, among all neighbors one level nearer, the one with the least number in
+/// the user's numbering: by rows of the edges into it the first such neighbor, otherwise by the
+/// edges out of each vertex.
 template <class Offset, class Level>
 DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
   const Offset *__restrict__ indptr = answer.least_ptr;

@@ -1,10 +1,14 @@
-// Breadth-first search of a small graph: the whole traversal by one cluster of blocks, each of
-// which has all maps of the vertices in its shared memory.
+// Breadth-first search of a small graph: one cluster of blocks runs the whole traversal. Each block
+// has all maps of the vertices in its shared memory, so a level needs no barrier of the grid.
+//
+// Level after level, the kernel chooses push or pull from the counts of the level, finds the new
+// vertices, and shows them to all blocks. At the end it writes the results in the user's numbering.
+// bfs_small.cuh has the steps of a level and states the invariants.
 #include "bfs_small.cuh"
 
 namespace graphla {
 
-/// A search: the same state in every block, except that each block has its own maps in `search`.
+/// A search. The state is the same in every block, except for the maps in `search`.
 template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct SmallCourse {
   S search;
   const Graph<Offset> &graph;
@@ -13,15 +17,16 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   const Records &trace;
   StopFlag flag;
   float push_cost;
-  u32 all;  // edges
+  u32 all;  // number of edges
 
-  SmallSums sum{};       // of the current level: first of this thread, then of all blocks
-  Found found = STARTS;  // how the owners learn of what is new
+  SmallSums sum{};       // sums of the current level: first of this thread, then of all blocks
+  Found found = STARTS;  // how the owners receive the new vertices
   u32 level = 0;
   u32 count = 0, edges = 0;  // vertices of the frontier, and edges out of them
   u32 reached = 0;
   u32 left = 0, into_left;  // vertices that are not reached yet, and edges into them
-  u32 open = 0, hits = 0;   // what the last pull looked at and found: see looks_of_pull
+  u32 open = 0,
+      hits = 0;  // vertices the last pull looked at, and vertices it found: see looks_of_pull
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE bool is_one_byte() const { return sizeof(Level) == 1 && answer.levels; }
@@ -46,7 +51,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
     if (!sum.stops) write_answer();
   }
 
-  /// What has been found becomes the frontier, of level `level`, in all blocks.
+  /// Makes the vertices that have been found the frontier, of level `level`, in all blocks.
   DEVICE void close_level() {
     search.hand_out(found, level, sum);
     search.give(sum, level & 1);
@@ -104,7 +109,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   }
 };
 
-/// For graphs of fewer than 2^31 edges, with rows of fewer than 2^28.
+/// The kernel for graphs of fewer than 2^31 edges whose rows have fewer than 2^28 entries.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1) CLUSTER(CLUSTER)
     search_small(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Level> answer,

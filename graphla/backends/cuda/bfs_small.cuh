@@ -1,18 +1,18 @@
 // Breadth-first search of a small graph by one cluster of blocks: the steps of a level.
 //
-// Every block has all maps of the vertices in its own shared memory. So a block tests without a
-// request to L2 whether a vertex is new, and blocks meet at the barrier of a cluster. Invariants,
-// between two levels, in every block:
-// - bit v of `seen` is set where v is reached, and of `front` where v's level is `level`;
-// - `mine`, what the block finds in the current level, is 0, and so are `after` and `inbox`.
+// Every block has all maps of the vertices in its own shared memory. So a block tests whether a
+// vertex is new without a request to the L2 cache, and blocks meet at the barrier of the cluster.
+// Invariants between two levels, in every block:
+// - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
+// - `mine` (what the block finds in the current level), `after` and `inbox` are all 0.
 // The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
 // Push: each block takes some bits of each word of the frontier, and an equal part of each row of a
-// hub, and follows their edges. It sends what it finds to the owners' inboxes. If that may be much,
-// the owners fetch it instead, after the cluster has met. Pull: the vertices of an owner that are
-// not reached look for a neighbor that is. Either way the owner settles the new vertices, and puts
-// them into `after`, the next frontier, of all blocks, together with its sums. Then the cluster
-// meets.
+// hub, and follows their edges. It sends the vertices that it finds to the owners' inboxes. If
+// there may be many of them, the owners fetch them instead, after the cluster has met. Pull: an
+// owner's vertices that are not reached look for a neighbor that is reached. In both cases the
+// owner settles the new vertices, and writes them, with its sums, into `after` (the next frontier)
+// of all blocks. Then the cluster meets.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -20,26 +20,27 @@
 
 namespace graphla {
 
-constexpr u32 SMALL_LONG = 256;  // entries from which a row is followed by the block together,
-constexpr u32 SMALL_REST = 64;   // and from which what a pull has not looked at yet is read so
-constexpr int SMALL_FAR = 512;   // rows that wait for that
+constexpr u32 SMALL_LONG = 256;  // the block follows rows of at least this many entries together,
+constexpr u32 SMALL_REST =
+    64;  // and, in a pull, rows of which at least this many entries are unread
+constexpr int SMALL_FAR = 512;  // most rows that wait for the block
 
-/// From one block to all, with a level.
+/// The sums that one block gives to all blocks at the end of a level.
 struct SmallSums {
   u32 found, out, into;  // vertices, and edges out of and into them
-  u32 left;              // with the starts: vertices that are neither reached nor forbidden
+  u32 left;  // with the starts: number of vertices that are neither reached nor forbidden
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 
-/// Where an owner has from what is new in its words.
+/// How an owner receives the new vertices in its words.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
 /// Limits of a search of a small graph.
 struct SmallLimits {
   i64 hubs;         // vertices 0..hubs - 1 have long rows
   i32 room;         // words of dynamic shared memory for lists, at least 128 a warp
-  float push_cost;  // of an edge by push, in neighbors that a pull looks at
+  float push_cost;  // cost of an edge by push, in neighbors that a pull looks at
 };
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
@@ -47,8 +48,8 @@ struct SmallMemory {
   i32 *far;        // their vertices
   i32 *far_by;     // the neighbor that a pull has found, or -1
   u32 *far_begin;  // their first entries
-  u32 *far_end;    // their lengths; then where they end in the run of all rows
-  i32 *row_by;     // a thread each: as far_by, for rows that a warp reads
+  u32 *far_end;    // their lengths; later their ends in the run of all rows
+  i32 *row_by;     // one per thread: like far_by, for the rows that a warp reads
   u32 *scratch;    // WARP + 1, for a block scan
   u32 *totals;     // 5 of even and 5 of odd levels
   u32 *far_count, *listed;
@@ -58,7 +59,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // the graph, as in Search
+  // the graph: see Search
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -71,8 +72,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   SmallSums *sums;  // of even and of odd levels, one from each block
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // of the block's own words: vertices never to be reached
-  u32 *inbox;  // of the same words: what is new
+  u32 *fixed;  // in the block's own words: vertices never to be reached
+  u32 *inbox;  // in the same words: new vertices
   i32 *list;   // vertices: one list of the block, or one of each warp
   u32 room, words;
   u32 stride;  // words of one owner, an odd number
@@ -105,25 +106,25 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
 
-  /// The words that a warp has of those that the block owns: begin..end - 1.
+  /// Sets begin..end - 1 to the words of this warp, among the words that the block owns.
   DEVICE void own_words(u32 &begin, u32 &end) const {
     const u32 each = (stride + WARPS - 1) / WARPS;
     begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
   }
 
-  /// v is found, from `by`.
+  /// Reaches v, from `by`.
   DEVICE void find(i32 v, i32 by) const {
     u32 *const word = &mine[place_of(u32(v) / WARP)];
     const u32 bit = 1u << (v & 31);
     if (load_relaxed(word) & bit || atomicOr(word, bit) & bit) return;
     if constexpr (PARENTS)
-      store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may do so, too
+      store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may store at the same time
   }
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// A row of each lane, entries `begin` to `begin + length - 1`, all as one run: visit(lane,
-  /// entry).
+  /// Reads one row per lane, the entries `begin` to `begin + length - 1`, all rows as one run.
+  /// Calls visit(lane, entry).
   template <class Visit>
   DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
@@ -151,7 +152,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Whether there is room for a row to wait in.
+  /// Adds a row to the list of waiting rows. Returns whether there was room.
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
     const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
@@ -160,8 +161,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return true;
   }
 
-  /// The rows that wait, as one run: visit(row, entry) for each of a row that has nobody yet in
-  /// memory.far_by. All threads of the block call; how many rows there were.
+  /// Reads the waiting rows as one run. Calls visit(row, entry) for each entry of a row that has no
+  /// neighbor in memory.far_by yet. Returns the number of rows. All threads of the block call.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -197,7 +198,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// The bits of a word of the frontier that are this block's to follow.
+  /// Returns the bits of a frontier word whose vertices this block follows.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
 #pragma unroll
@@ -205,7 +206,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return word < hub_words ? ~0u : each << (rank + word) % SIZE;
   }
 
-  /// Lists the block's share of the words begin..end - 1 of the frontier: of how many vertices.
+  /// Lists the block's share of the words begin..end - 1 of the frontier. Returns the number of
+  /// vertices.
   DEVICE u32 list_share(u32 begin, u32 end) const {
 #pragma unroll 1
     for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
@@ -222,7 +224,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
     return *memory.listed;
   }
-  /// Words whose share surely has room, from `begin` on.
+  /// Returns the end of the words from `begin` on whose share is certain to fit into the list.
   DEVICE u32 end_of_part(u32 begin) const {
     const u32 hubs = begin < hub_words ? hub_words - begin : 0;
     constexpr u32 EACH = WARP / SIZE;
@@ -230,7 +232,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return least(words, begin + room / (hubs ? WARP : EACH));
   }
 
-  /// Follows v of each lane, where it has one.
+  /// Follows the vertex v of each lane that has one.
   DEVICE void follow(bool has_one, i32 v) const {
     u32 begin = 0, degree = 0;
     if (has_one) begin = u32(out_ptr[v]), degree = u32(out_ptr[v + 1]) - begin;
@@ -264,8 +266,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- pull -------------------------------------------------------------------------------------
 
-  /// Vertices of the warp's list: 8 entries of each row, 8 more of those that miss, and what is
-  /// left of 32 rows at a time as one run; but the longest wait for the block.
+  /// Reads the rows of the vertices of the warp's list: 8 entries of each row, 8 more of rows
+  /// without a hit, then the rest of 32 rows at a time as one run. The longest rows wait for the
+  /// block.
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -322,7 +325,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       __syncwarp();
     }
   }
-  /// Where a row is read from: a multiple of four, so that four entries are one load.
+  /// Returns the entry from which a row is read: a multiple of four, so that one load reads four
+  /// entries.
   DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
   DEVICE bool is_aligned() const { return !((u64)in & 15); }
 
@@ -370,10 +374,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  // --- what is new ------------------------------------------------------------------------------
+  // --- new vertices -----------------------------------------------------------------------------
 
-  /// What the block has found goes to the owners' inboxes; then nobody knows it but they. `front`
-  /// is not read again: it becomes `after`.
+  /// Sends the vertices that the block has found to the owners' inboxes, and clears `mine`. Also
+  /// clears `front`, which is not read again and becomes `after`.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       front[i] = 0;
@@ -384,7 +388,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// What all blocks have found in the block's own words.
+  /// Returns the vertices that all blocks have found in one of this block's words.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -393,7 +397,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return bits;
   }
 
-  /// What is new in the block's own words: to all blocks, and settled.
+  /// Writes the new vertices in the block's own words to all blocks, and settles them.
   DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
@@ -415,7 +419,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Vertices of these bits, of the block's own words, are of this level. All warps call.
+  /// Gives the vertices of these bits, in the block's own words, this level. All warps call.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // words at a time
     u32 begin, end;
@@ -454,7 +458,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up what each thread has, and gives it to all blocks; then the cluster meets.
+  /// Adds up the sums of all threads, gives the totals to all blocks, and meets the cluster.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -471,10 +475,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
     cluster_meet<SIZE>();
     if (threadIdx.x < 5)
-      mine[threadIdx.x] = 0;  // until they are used again all blocks meet once more
+      mine[threadIdx.x] = 0;  // all blocks meet once more before these words are used again
   }
 
-  /// The sums of all blocks, to every thread.
+  /// Returns the sums over all blocks, in every thread.
   DEVICE SmallSums receive(u32 parity) const {
     SmallSums sum{};
     if (lane() < SIZE) sum = sums[parity * SIZE + lane()];
@@ -482,7 +486,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
             warp_sum(sum.stops)};
   }
 
-  /// `after` becomes the frontier; what it holds is reached.
+  /// Makes `after` the frontier, and marks its vertices as reached.
   DEVICE void take_after(bool clears_mine) {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       seen[i] |= after[i];
@@ -491,21 +495,22 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// The old frontier is cleared: it becomes `after`.
+  /// Clears the old frontier, which becomes `after`.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }
 
   // --- the beginning and the end ----------------------------------------------------------------
 
-  /// Nothing is reached or found yet.
+  /// Clears the maps and the sums.
   DEVICE void clear() const {
     for (u32 i = threadIdx.x; i < 4 * all_words() + 2 * stride; i += THREADS) seen[i] = 0;
     if (threadIdx.x < 12) memory.totals[threadIdx.x] = 0;
     cluster_meet<SIZE>();
   }
 
-  /// Vertices that the mask hides, and those without edges; edges into the former are `sum.into`.
+  /// Finds the vertices that the mask hides and those without edges; `sum.into` counts the edges
+  /// into the former.
   DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
     const u32 *const idle = graph.idle;
     const bool *const flags = query.flags, complement = query.complement;
@@ -521,7 +526,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// The starts that the block owns, whatever the mask says of them.
+  /// Reaches the starts that the block owns, whether or not the mask allows them.
   DEVICE void begin(const Graph<Offset> &graph, const Query &query) const {
     for (i64 i = threadIdx.x; i < query.starts_count; i += THREADS) {
       const i32 name = query.starts ? query.starts[i] : query.start;
@@ -533,8 +538,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Which of all n vertices are reached, in the user's numbering. `present` begins at a multiple
-  /// of 4 bytes.
+  /// Writes which of all n vertices are reached, in the user's numbering. The address `present` is
+  /// a multiple of 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

@@ -1,23 +1,27 @@
-// Closure: the least x = x (+) x A, by entries that improve until none does, in one launch.
+// Closure: the least x = x (+) x A, in one launch. The kernel multiplies entries of x that improved
+// until no entry improves any more, or, with ROUNDS, runs a given number of products.
 //
-// Entries that improved wait in lists, and each step multiplies those of the near list: short rows
-// (`LIGHT`) are walked by four threads each, the edges of long ones are cut evenly among all warps.
-// With NEAR_FAR an entry beyond the horizon waits in the far list; when nothing is near, the
-// horizon moves to `delta` beyond the best far entry, and the far list is split again.
-// While little is near, a step is *fused*: each block goes on by itself, for some rounds, with the
-// short rows that it improved; and when there is very little, block 0 works alone, step after step.
+// Entries that improved wait in lists. Each step multiplies the entries of the near list: four
+// threads walk each short row (at most `LIGHT` edges), and all warps share the edges of long rows
+// evenly. With NEAR_FAR an entry beyond the horizon waits in the far list. When nothing is near,
+// the horizon moves to `delta` beyond the best far entry, and the far list is split again (a turn).
+// While the near list is short, a step is *fused*: each block continues by itself, for some rounds,
+// with the short rows that it improved. When very little is near, block 0 works alone, step after
+// step, without barriers of the grid.
 //
 // Invariants:
-// - a vertex waits in one near list at most, as its code says; what improves it while it is being
-//   multiplied lists it again: its code is cleared before its value is read (short rows), or holds
-//   the stamp of an earlier step (long rows, which are listed for the next step alone);
-// - an entry of the far list not beyond the horizon is stale: it was listed near since;
+// - A vertex waits in at most one near list, which its code names. If it improves while it is being
+//   multiplied, it is listed again: its code is cleared before its value is read (short rows), or
+//   holds the stamp of an earlier step (long rows, which are only listed for the next step).
+// - An entry of the far list that is not beyond the horizon is outdated: it has been listed as near
+//   since.
+// - No thread appends to a list that is read in the same step.
 // - nobody pushes into the lists that are read in the same step.
 #include "closure.cuh"
 
 namespace graphla {
 
-/// Where a closure stands: the same in every block or, while block 0 works alone, in that one.
+/// The state of a closure: equal in all blocks or, while block 0 works alone, valid in that block.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -29,19 +33,19 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;  // rounds at most
-  u64 *
-      state;  // shared: what the lists hold (see `look`); then what block 0 tells when it was alone
-  i64 *leads;  // shared, of thread 0: the clock at which it looks up the host's wish; records
+  u32 turns;   // most rounds
+  u64 *state;  // shared: sizes of the lists (see `look`); after block 0 worked alone, its report
+  i64 *
+      leads;  // shared, of thread 0: the clock at which it next reads the host's stop word; records
 
   u32 rounds = 0;
-  u32 rounds_told = 0, turns_told = 0;  // when nothing improved any more
-  bool is_first = true;                 // turn
+  u32 rounds_told = 0, turns_told = 0;  // the rounds and turns when nothing improved any more
+  bool is_first = true;                 // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-  /// Whether the host wishes to stop, as far as thread 0 has looked.
+  /// Returns whether the host wants the kernel to stop, as last read by thread 0.
   DEVICE bool is_unwanted() const {
     StopFlag flag(host, patience);
     flag.due = leads[0];
@@ -49,13 +53,13 @@ template <class Work> struct Course {
     leads[0] = flag.due;
     return is_up;
   }
-  /// What the near lists hold, the far list, and its best key.
+  /// Reads the sizes of the near lists and of the far list, and the best far key.
   DEVICE void look() {
     __syncthreads();
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // That the far list is full may be seen a step late: what found no room is not in it.
+      // A full far list may be noticed one step late: entries without room are not in it.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -63,7 +67,7 @@ template <class Work> struct Course {
   }
   DEVICE bool is_turn() const { return state[0] == 0 && state[1] == 0; }
   DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
-  /// Whether there is so little to do that block 0 does it alone.
+  /// Returns whether there is so little to do that block 0 does it alone.
   DEVICE bool is_little() const {
     const Limits &most = work.limits;
     if (is_turn()) return state[2] <= most.alone_rows;
@@ -76,9 +80,9 @@ template <class Work> struct Course {
   DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
   DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
 
-  // --- what is done next -----------------------------------------------------------------------
+  // --- steps and turns ---------------------------------------------------------------------------
 
-  /// The horizon moves on, and the far list is split.
+  /// Moves the horizon, and splits the far list.
   DEVICE void take_turn() {
     const Key before = work.lists.horizon;
     if constexpr (HOW == NEAR_FAR) {
@@ -88,7 +92,7 @@ template <class Work> struct Course {
     work.split(state[2], before, is_first, thread(), threads());
     is_first = false;
   }
-  /// The near lists are multiplied; how many rounds it took.
+  /// Multiplies the near lists. Returns the number of rounds that this took.
   DEVICE u32 take_step() {
     auto &lists = work.lists;
     const Limits &most = work.limits;
@@ -111,7 +115,7 @@ template <class Work> struct Course {
     }
     return is_alone ? taken : 1;
   }
-  /// One step or turn, by all blocks or by this one alone.
+  /// Runs one step or turn, by all blocks or by block 0 alone.
   DEVICE void move() {
     auto &lists = work.lists;
     const bool turns_now = is_turn();
@@ -137,7 +141,7 @@ template <class Work> struct Course {
     if (is_alone) wants_stop = __syncthreads_or(wishes);
     else is_stopped = grid.meet(wishes);
   }
-  /// Block 0 has worked alone, and tells all blocks how far it came.
+  /// Reports to all blocks how far block 0 came alone.
   DEVICE void rejoin() {
     auto &lists = work.lists;
     u64 *told = &lists.control[W_STEP];
@@ -158,9 +162,9 @@ template <class Work> struct Course {
     is_alone = false;
   }
 
-  // --- the whole of it -------------------------------------------------------------------------
+  // --- the whole closure -------------------------------------------------------------------------
 
-  /// Every vertex without a value, then the starts, which all wait in the far list.
+  /// Clears the value of every vertex, then sets the starts, which all wait in the far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
       leads[0] = clock64() + patience;
@@ -180,10 +184,10 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// From then on a tree grows, of edges whose terms are what they lead to, from the starts that
-  /// stayed as they were.
+  /// Starts to grow the tree of parents: from the starts that have not changed, along edges whose
+  /// terms equal the values that they lead to.
   template <class T> DEVICE void plant(const Starts<T> &x) {
-    grid.meet();  // all have seen that the lists are empty
+    grid.meet();  // all blocks have seen that the lists are empty
     work.lists.pass = TREE;
     work.each_start(x, [this](i32 v, Key key, bool is_there) {
       const bool is_root = is_there && Work::Cells::is_equal(key, work.cells.key_of(v));
@@ -192,7 +196,7 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Until nothing is listed, or too many rounds have run, or the host wishes to stop.
+  /// Runs until nothing is listed, too many rounds have run, or the host asks to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
       look();
@@ -208,7 +212,7 @@ template <class Work> struct Course {
         continue;
       }
       if (is_few && !is_alone) {
-        grid.meet();  // all have seen what block 0 is about to change
+        grid.meet();  // all blocks have read what block 0 is about to change
         is_alone = true;
       }
       if (is_alone && (!is_few || blockIdx.x != 0)) rejoin();
@@ -223,7 +227,7 @@ template <class Work> struct Course {
   }
 };
 
-/// How a closure runs.
+/// The bounds of a closure.
 struct Plan {
   double delta;  // the width of a bucket
   u32 turns;     // most rounds
@@ -231,13 +235,13 @@ struct Plan {
   Records records;
 };
 
-/// What a closure returns for each vertex.
+/// The results of a closure for each vertex.
 template <class T> struct Results {
   T *values;
   bool *present;
 };
 
-/// Tells the host how the closure ended.
+/// Reports to the host how the closure ended.
 template <class Work> DEVICE void report(const Course<Work> &course, const Launch &launch) {
   const u64 *control = launch.control;
   const auto word = [&](int w) { return u32(load_relaxed(&control[w])); };

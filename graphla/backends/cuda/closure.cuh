@@ -1,20 +1,20 @@
-// Closure: edges, and steps over them.
+// Closure: how a warp reads edges and improves values, and the steps over the lists of vertices.
 #ifndef GRAPHLA_CLOSURE
 #define GRAPHLA_CLOSURE
 #include "closure_lists.cuh"
 
 namespace graphla {
 
-/// The vector x at the start: `count` listed entries, or one place for each vertex.
+/// The vector x at the start: `count` listed entries, or one element per vertex.
 template <class T> struct Starts {
   i64 count;
-  const i32 *indices;   // null: a place for each vertex
+  const i32 *indices;   // null: one element per vertex
   const bool *present;  // null: all are present
-  const T *values;      // one for each entry or place, or one for all
+  const T *values;      // one per entry or element, or one for all
   bool is_iso;
 };
 
-/// The vertices that may be written: those v with flags[v] != complement.
+/// The mask: only vertices v with flags[v] != complement may be written.
 struct Mask {
   const bool *flags;
   bool complement;
@@ -50,7 +50,8 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// The key that v is multiplied by in this step; v, of a short row, leaves its list.
+  /// Returns the key by which v is multiplied in this step, and takes v, of a short row, from its
+  /// list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -58,12 +59,13 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// The same, of a long row.
+  /// Like the function above, for a v of a long row.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Whether the tree reaches o by an edge from k, of a term of this key: then k is its parent.
+  /// Returns whether the tree reaches o by an edge from k with a term of this key. If so, k becomes
+  /// o's parent.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -75,7 +77,8 @@ struct Closing {
 
   // --- edges -----------------------------------------------------------------------------------
 
-  /// Edges in flight: where they lead, their weights, and which of the lane's slots hold one.
+  /// A batch of edges in flight: their ends, their weights, and which slots of the lane hold an
+  /// edge.
   template <int SLOTS> struct Batch {
     i32 o[SLOTS];
     typename Op::A weight[SLOTS];
@@ -92,7 +95,8 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// The edges of a batch, from vertices of the keys `from`; for parents, from the vertices `of`.
+  /// Processes the edges of a batch, from vertices with the keys `from`; for parents, from the
+  /// vertices `of`.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -119,8 +123,8 @@ struct Closing {
     }
     Offset begin[SLOTS];
     u32 degree[SLOTS];
-    // What the atomic is worth; then what improved and is in no list yet, or as a long row in none
-    // of this step.
+    // First test whether the atomic is worthwhile. Then list what improved and is in no list yet (a
+    // long row: in no list of this step).
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -136,7 +140,7 @@ struct Closing {
     for (int i = 0; i < SLOTS; ++i) {
       begin[i] = 0;
       degree[i] = 0;
-      // A fused step has time to wait for but one answer: rows are looked up beforehand.
+      // A fused step can hide only one memory latency, so row bounds are loaded in advance.
       if (lists.is_fused && ((there | is_new) >> i & 1)) lists.find_row(o[i], begin[i], degree[i]);
       if (!(there >> i & 1)) continue;
       if (lists.is_fused || cells.improves(o[i], key[i], seen[i])) is_better |= 1u << i;
@@ -160,8 +164,8 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Short rows `first`, first + stride ... before `count`, TEAM threads each: of the list of all,
-  /// or of those that the block holds. Whole warps call.
+  /// Walks the short rows `first`, first + stride, ... below `count`, with TEAM threads each, from
+  /// the list of all blocks or from those that the block holds. Whole warps call.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -194,7 +198,7 @@ struct Closing {
         fetch(batch, place, there);
       };
       Offset p = begin + sub;
-      fetch_at(p);  // on its way while the key is
+      fetch_at(p);  // in flight while the key is loaded
       if (e < count && sub == 0) key = take(v);
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {
@@ -207,15 +211,15 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
 
-  /// The edges of long rows, as far as they fall to warp `warp` of `warps`.
+  /// Walks this warp's share of the edges of long rows, as warp `warp` of `warps`.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
-    constexpr int MOST = TILE / LIGHT + 2;  // rows that a tile may touch
+    constexpr int MOST = TILE / LIGHT + 2;  // most rows that a tile may touch
     const Span edges = Span(listed & EDGES);
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
     const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
-    // Each warp takes tiles that follow one another, and so seeks a row but once.
+    // Each warp takes consecutive tiles, so that it searches for its row only once.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
     if (tile >= edges) return;
@@ -224,10 +228,11 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// The edges of a tile, with the keys and the names of the vertices that they are from.
+    /// Walks the edges of a tile, with the keys and the numbers of the vertices that they start
+    /// from.
     const auto seek = [&] {
-      i32 start = TILE + 1;  // of each row, in the tile
-      Offset begin = 0;      // and of the tile, were it all of that row
+      i32 start = TILE + 1;  // place of each row in the tile
+      Offset begin = 0;      // offset of the tile, if all of it were of that row
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {
@@ -263,7 +268,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// The last of `count` ascending keys that is at most `key`; the first key is. All lanes call.
+  /// Returns the last of `count` ascending keys that is at most `key`; the first key is. All lanes
+  /// call.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;
@@ -271,9 +277,10 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// One step over the near lists, by this block's part of them: all if it is alone. In a fused
-  /// step, then rounds over what the block holds, `most` at most; if it is alone, until that is too
-  /// much for it, something goes to the lists of all, or `is_unwanted`. How many rounds it were.
+  /// Runs one step over this block's part of the near lists, or over all of them if the block works
+  /// alone. In a fused step the block then iterates on its own rows for at most `most` rounds.
+  /// Block 0, when it works alone, continues until its queue overflows, it writes to a shared list,
+  /// or `is_unwanted`. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -287,7 +294,7 @@ struct Closing {
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
-    // In a fused step neighbours in the list stay in one block.
+    // In a fused step adjacent entries of the list stay in one block.
     const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
     u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
     u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;
@@ -318,7 +325,7 @@ struct Closing {
     }
     return rounds;
   }
-  /// Notes the keys that a round begins with, of what is listed.
+  /// Stores the keys that the listed vertices have when a round begins.
   DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
     const u32 half = lists.step & 1;
     const i32 *shorts = lists.waiting.near_list + half * lists.waiting.n;
@@ -329,7 +336,7 @@ struct Closing {
       store_relaxed(&before[v], cells.key_of(v));
     }
   }
-  /// visit(v, key, is_there) for the starts, by whole warps.
+  /// Calls visit(v, key, is_there) for the starts, by whole warps.
   template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
     const i64 places = x.indices != nullptr ? x.count : lists.waiting.n;
     for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
@@ -344,7 +351,7 @@ struct Closing {
       visit(v, key, is_there);
     }
   }
-  /// Splits the far list anew: what is not beyond the new horizon becomes near.
+  /// Splits the far list: lists the entries that are not beyond the new horizon as near.
   DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
     lists.is_fused = false;
     for (i64 base = thread - lane(); base < i64(count); base += threads) {
@@ -370,12 +377,13 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// What the threads have looked at, for the records.
+  /// Adds the edges that the threads have read to the count for the records.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], counted);
     counted = 0;
   }
-  /// The values, which are present, and how many; what no tree reached is its own parent.
+  /// Writes the values and which are present, and counts them. A vertex that no tree reached is its
+  /// own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

@@ -1,9 +1,12 @@
-// What closures keep of each vertex: its value, in an order that atomics know, and where it waits.
+// Closure: the state of each vertex, which is its value and the list in which it waits.
 //
-// A vertex waits in one list at most, and its `Code` says in which. Where (+) is min or max, the
-// value is held as a key, an unsigned number: the better the value, the less the key. A key of 32
-// bits and the code are one word, so that one atomic improves the value and claims a place in a
-// list (`Packed`); else they are two words (`Wide`; `Loose` for any other (+), which has no keys).
+// A vertex waits in at most one list, and its `Code` names the list. If (+) is min or max, the
+// value is stored as a key: an unsigned number that is smaller the better the value is. There are
+// three layouts:
+// - `Packed`: a key of 32 bits and the code share one word, so that one atomic improves the value
+//   and claims a place in a list;
+// - `Wide`: key and code are two words;
+// - `Loose`: for any other (+), which has no keys, the value itself and the code.
 #ifndef GRAPHLA_CLOSURE_CELLS
 #define GRAPHLA_CLOSURE_CELLS
 #include "atomics.cuh"
@@ -11,11 +14,12 @@
 
 namespace graphla {
 
-/// Where a vertex waits. From FIRST_STAMP on: in a near list, pushed in the step of that stamp.
-/// Codes only grow while improvements race: a near place outdoes a far one.
+/// Where a vertex waits. From FIRST_STAMP on, the code is the step in which the vertex was pushed
+/// into a near list. Codes only grow while improvements race, so near prevails over far.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
-/// A place in a list for each lane that `wants` one, by one atomic; all lanes of the warp call.
+/// Returns a place in a list for each lane that `wants` one, with one atomic. All lanes of the warp
+/// call.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);
   Counter first = 0;
@@ -30,8 +34,8 @@ template <> struct Bits<8> {
   typedef u64 type;
 };
 
-/// Keys of values in order: ORDER is 1 where the least value is best, -1 where the greatest is.
-/// NaN, which outdoes every value in both orders, has key 0.
+/// Keys of ordered values: ORDER is 1 if the least value is best, -1 if the greatest is. NaN is
+/// better than every value in both orders, and has key 0.
 template <class Z, int ORDER> struct Keys {
   typedef typename Bits<sizeof(Z)>::type Key;
   static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
@@ -62,14 +66,14 @@ template <class Z, int ORDER> struct Keys {
       return Z(key);
     }
   }
-  /// The key of the worst value within delta of a key's value, or that key.
+  /// Returns the key of the worst value within delta of a key's value, or the key itself.
   static DEVICE Key within(Key best, double delta) {
     const Key limit = of(convert<Z>(double(value(best)) + ORDER * delta));
     return limit > best ? limit : best;
   }
 };
 
-/// Key and code in one word; a vertex without a value has all bits set, and no other code has.
+/// Key and code in one word. A vertex without a value has all bits set; no other vertex does.
 template <class Op, int WHICH> struct Packed {
   typedef typename Op::Z Z;
   static constexpr int ORDER = WHICH;
@@ -91,8 +95,8 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool improves(i32, Key key, Seen seen) const {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
-  /// An improvement in two halves, so that several are on their way at a time: what was there, and
-  /// then the code before, if the key is an improvement, or else LOST.
+  /// An improvement has two halves, so that a thread can have several in flight. The first returns
+  /// the old word; the second returns the old code if the key is an improvement, otherwise LOST.
   DEVICE Seen strike(i32 v, Key key, u32 code) const {
     return atomicMin(&cells[v], cell(key, code));
   }
@@ -100,7 +104,7 @@ template <class Op, int WHICH> struct Packed {
     if (!improves(v, key, old)) return LOST;
     return old == NOTHING ? u32(ABSENT) : u32(old);
   }
-  /// Takes v from the list it waits in; its key from then on.
+  /// Takes v from the list in which it waits, and returns its key from then on.
   DEVICE Key pop(i32 v) const { return u32(atomicAnd(&cells[v], ~u64(0xffffffffu)) >> 32); }
   DEVICE Key key_of(i64 v) const { return u32(load_relaxed(&cells[v]) >> 32); }
   DEVICE u32 code_of(i32 v) const { return u32(load_relaxed(&cells[v])); }
@@ -109,13 +113,14 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
-/// What improves nothing but that v has a value at all: the worst of all values. Who has one keeps
-/// the code that says where it waits.
+/// Records that v has a value, for the worst of all values, which improves nothing else. A vertex
+/// that already has a value keeps its code. Returns LOST then, otherwise ABSENT.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
 
-/// Key and code apart: a key is improved before the code is, and read after the code was cleared.
+/// Key and code in two words: a thread improves the key before the code, and clears the code before
+/// it reads the key.
 template <class Op, int WHICH> struct Wide {
   typedef typename Op::Z Z;
   static constexpr int ORDER = WHICH;
@@ -161,7 +166,7 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// Values as they are, folded by the monoid's own operator: they have no order, and none is far.
+/// Values themselves, folded by the monoid's operator. They have no order, and none is far.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;
@@ -174,7 +179,8 @@ template <class Op> struct Loose {
   DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
   static DEVICE Key key(Z z) { return z; }
   static DEVICE Z value(Key key) { return key; }
-  /// One value, where all NaN are one, and the zeros are: no two values improve in turn for ever.
+  /// Returns one value for all NaN and one for both zeros, so that two values cannot improve each
+  /// other forever.
   static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
 
   DEVICE void clear(i64 v) const {

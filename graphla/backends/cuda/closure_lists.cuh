@@ -1,4 +1,4 @@
-// Closure: the lists in which vertices wait, and how they are listed.
+// Closure: the lists in which vertices wait, and how a warp appends vertices to them.
 #ifndef GRAPHLA_CLOSURE_LISTS
 #define GRAPHLA_CLOSURE_LISTS
 #include "closure_cells.cuh"
@@ -7,26 +7,26 @@ namespace graphla {
 
 constexpr int BLOCK = ClosureTuning::block;  // most threads of a block
 constexpr int LIGHT = ClosureTuning::light;  // most edges of a short row
-constexpr int HELD = ClosureTuning::held;    // most entries that a block holds for its next round
+constexpr int HELD = ClosureTuning::held;    // most vertices that a block holds for its next round
 constexpr int TEAM = 4;                      // threads that walk a short row
-constexpr int SHORT_SLOTS = 2;               // edges that a thread has in flight: of short rows,
-constexpr int LONG_SLOTS = 4;                // and of long ones
-constexpr int COUNT_SHIFT = 36;              // of long rows: their number, above their edges
+constexpr int SHORT_SLOTS = 2;               // edges of short rows that a thread has in flight,
+constexpr int LONG_SLOTS = 4;                // and edges of long rows
+constexpr int COUNT_SHIFT = 36;  // the count of long rows is above the count of their edges
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
-/// What is multiplied, and when: see the head of this file; in ROUNDS, all that improved, from the
-/// values that the round began with.
+/// Which entries are multiplied, and when: see closure.cu. ROUNDS multiplies all entries that
+/// improved, with the values at the beginning of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
-/// What becomes of an edge: its term improves a value; or the vertex that it is from is noted as
-/// the parent of one that improved in this round, or of one that a tree has not reached yet.
+/// What a thread does with an edge: improve a value with its term, or record the edge's source as
+/// the parent of a vertex that improved in this round, or that no tree has reached yet.
 enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 
 constexpr i32 NO_PARENT = 0x7fffffff;
 
-/// The kernel's own words of `control`; of counters, one each for three steps or turns.
+/// The kernel's own words of `control`; counters have one word for each of three steps or turns.
 enum Word {
-  W_STEP = 16,  // of block 0, after it worked alone: its step, turn, rounds and horizon
+  W_STEP = 16,  // written by block 0 after it worked alone: its step, turn, rounds and horizon
   W_NEAR = 20,
   W_LONG = 23,
   W_FAR = 26,
@@ -43,30 +43,30 @@ struct Limits {
   u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
   u32 fused_rows, fused_edges;  // the same for a fused step, in all blocks together
   u32 fused_rounds;             // most rounds of a fused step
-  u32 held;  // entries that a block holds for its next round; 0: no step is fused
+  u32 held;  // vertices that a block holds for its next round; 0: no step is fused
 };
 
-/// The lists of all blocks, in device memory: near ones by step, far ones by turn. Each is two
-/// lists that are used alternately, one is read while the other is filled.
+/// The lists of all blocks, in device memory: near lists by step, far lists by turn. Each consists
+/// of two lists that are used alternately: one is read while the other is filled.
 template <class Span> struct Waiting {
-  i64 n, room;  // size of a list of short or far rows, and of long rows
+  i64 n, room;  // capacity of a list of short or far rows, and of long rows
   i32 *near_list;
   i32 *long_list;
   Span *long_ends;  // the number of edges before each long row
   i32 *far_list;
 };
 
-/// Shared memory in which a block and a warp hold vertices.
+/// The shared memory in which a block and a warp hold vertices.
 template <class Key> struct Held {
-  i32 *ids;           // of the block: two lists of HELD vertices,
-  u64 *rows;          // and their rows: begin << 8 | edges
-  u32 *counts;        // three counts, used in turn; three flags: something went to the lists of all
+  i32 *ids;     // of the block: two lists of HELD vertices,
+  u64 *rows;    // and their rows: begin << 8 | edges
+  u32 *counts;  // three counts, used round-robin; three flags: a list of all blocks was written
   u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
   Key *gathered_keys;
 };
 
-/// The lists of all blocks, of this block, and of this warp. Counters come in threes: one set is
-/// read, one filled, one cleared.
+/// The lists of all blocks, of this block, and of this warp. There are three sets of counters: one
+/// is read, one is filled, and one is cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
@@ -81,8 +81,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  int round = 0;     // of a fused step; -1 while the lists of all are walked
-  u32 gathered = 0;  // vertices that the warp has yet to list
+  int round = 0;     // of a fused step; -1 while the lists of all blocks are walked
+  u32 gathered = 0;  // number of vertices that the warp has yet to list
 
   DEVICE u32 stamp() const { return FIRST_STAMP + step; }
   DEVICE u64 *near_count(u32 s) const { return &control[W_NEAR + s % 3]; }
@@ -94,20 +94,21 @@ template <class Cells, class Offset, int HOW> struct Lists {
     begin = indptr[v];
     degree = u32(indptr[v + 1] - begin);
   }
-  /// Whether a key waits for a later turn.
+  /// Returns whether a key waits for a later turn.
   DEVICE bool is_beyond(Key key) const {
     if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;
     else return false;
   }
 
-  /// The code of a vertex that gets this key.
+  /// Returns the code of a vertex that gets this key.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
   // --- by whole warps --------------------------------------------------------------------------
 
-  /// Lists vertices of the lanes' slots that improved to these keys, with their rows: what is not
-  /// beyond the horizon for the next step (in a fused one, if the row is short, for the block's
-  /// next round), other ones in the far list of turn t. `is_new`: not listed there yet; of long
+  /// Lists the vertices in the lanes' slots that improved to these keys, with their rows. A vertex
+  /// not beyond the horizon is listed for the next step (in a fused step, if its row is short, for
+  /// the block's next round), any other one in the far list of turn t. `is_new` marks vertices not
+  /// listed there yet; for long rows `is_unstamped` does.
   /// rows it is `is_unstamped` that says so.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
@@ -143,7 +144,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // One atomic for each of the lists, by three lanes at a time.
+    // One atomic per list, by three lanes at once.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -178,7 +179,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// The same, of many edges of which few improve something: kept until they fill a warp.
+  /// Like the function above, for many edges of which few improve a value: vertices are gathered
+  /// until they fill a warp.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -195,7 +197,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (gathered >= WARP) release();
     }
   }
-  /// Lists up to a warp of what was gathered.
+  /// Lists up to one warp of the gathered vertices.
   DEVICE void release() {
     __syncwarp();
     const u32 count = least(gathered, u32(WARP));
@@ -219,10 +221,10 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// The best of the keys in the far list of turn t is these, if one is better. By whole warps.
+  /// Updates the best key in the far list of turn t with these keys. Whole warps call.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
-      Key nearness = 0;  // the complement of the least key
+      Key nearness = 0;  // complement of the least key
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
@@ -233,14 +235,14 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Lists v in the far list of the first turn.
+  /// Puts v into the far list of the first turn.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);
     if (wants) put_far(i64(place), v, t);
     note_best(keys, u32(wants), t);
   }
-  /// What the block holds goes to the list of all.
+  /// Moves the vertices that the block holds to the list of all blocks.
   DEVICE void give_back(u32 count) {
     for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
       const u32 e = base + lane();

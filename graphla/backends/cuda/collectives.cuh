@@ -1,10 +1,11 @@
-// Collectives: what the lanes of a warp, or the threads of a block, compute together.
+// Collectives: values that the lanes of a warp, or the threads of a block, compute together.
 //
-// A function's first word is its scope. All lanes of the warp (`warp_...`), or all threads of the
-// block (`block_...`), call it with the same arguments except for the value folded; the comment
-// says which of them have the result. Folds add in a fixed order, so results are the same in each
-// run. `scratch` is shared memory of one T a warp, and one more (WARP + 1 suffice for any block);
-// the block may reuse it for the next collective at once, and for anything else after a barrier.
+// The first word of a function's name is its scope. All lanes of the warp (`warp_...`), or all
+// threads of the block (`block_...`), call it, with equal arguments except for the value that is
+// folded. The comment of each function says which of them get the result. Folds add in a fixed
+// order, so results are the same in each run. `scratch` is shared memory for one T per warp and one
+// more (WARP + 1 elements suffice for any block). The block may reuse it for the next collective at
+// once, and for anything else after a barrier.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
 #include "device.cuh"
@@ -126,8 +127,8 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   return scratch[warp] + sum - x;
 }
 
-/// A place in a list for each lane that `wants` one, with one atomic for all lanes that call: not
-/// all lanes of the warp need to.
+/// Return a place in a list for each lane that `wants` one, with one atomic for all lanes that
+/// call. Not all lanes of the warp need to call.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -140,8 +141,8 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 
 // --- binary searches ----------------------------------------------------------------------------
 
-/// The first place of begin..end - 1 that is not before what is sought, or end; by a thread alone.
-/// `is_before(place)` is true up to some place, and false from there on.
+/// Return the first place of begin..end - 1 for which `is_before(place)` is false, or end.
+/// `is_before` is true up to some place, and false from there on. A single thread calls.
 template <class Place, class Before>
 DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -152,8 +153,9 @@ DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// Like `partition_point`, by a warp; all lanes have the result. A round asks 32 places at a time,
-/// so four rounds search a million, where a thread waits for twenty loads, one after the other.
+/// Like `partition_point`, by a warp; all lanes have the result. Each round tests 32 places at
+/// once, so four rounds search a million places. A single thread would wait for twenty dependent
+/// loads.
 template <class Place, class Before>
 DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -187,8 +189,8 @@ DEVICE Place warp_upper_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
 }
 
-/// Which segment of offsets[0..count] (an indptr) holds entry k: the last one that begins at or
-/// before k.
+/// Return the segment of offsets[0..count] (an indptr) that contains entry k: the last segment that
+/// begins at or before k.
 template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
   return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
@@ -208,16 +210,17 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 }
 
 // --- merge path ---------------------------------------------------------------------------------
-// Merging two sorted runs is a walk over a grid: a step down takes from a, a step right from b.
-// After `diagonal` steps the walk stands on one diagonal of the grid, and a binary search along it
-// finds where: so each thread, or tile, starts its part of one merge by itself, and all parts have
-// one size. An entry of a goes before its equals in b, so a merge by these splits is stable.
+// Merging two sorted runs a and b is a path through a grid: a step down takes an entry of a, a step
+// right an entry of b. After `diagonal` steps the path is on one diagonal of the grid, and a binary
+// search along that diagonal finds the point. So each thread, or tile, finds the start of its part
+// of the merge by itself, and all parts have equal size. An entry of a goes before equal entries of
+// b, so a merge by these splits is stable.
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
-/// How many of the first `diagonal` entries of the merge come from a; the rest come from b.
-/// `b_first(i, j)` says whether b's entry j goes before a's entry i. Whatever it says, the answer
-/// is within both runs: at most a_count and diagonal, at least 0 and diagonal - b_count.
+/// Return how many of the first `diagonal` entries of the merge come from a; the rest come from b.
+/// `b_first(i, j)` returns whether b's entry j goes before a's entry i. Whatever it returns, the
+/// result is within both runs: at most min(a_count, diagonal), at least max(0, diagonal - b_count).
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

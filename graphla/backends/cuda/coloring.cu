@@ -1,6 +1,8 @@
-// Greedy coloring of vertices in a given order, with the colors that a loop over the order gives.
+// Greedy coloring: each vertex gets the least color that no earlier neighbor has. The result is
+// that of a loop over the vertices in a given order.
 //
-// However the threads run, no vertex gets a color before all of its neighbors that come earlier.
+// Invariant: however the threads run, no vertex gets a color before all its earlier neighbors have
+// theirs. A warp that takes a vertex therefore waits for those neighbors.
 #include "hashed_random.cuh"
 #include "flags.cuh"
 #include "rows.cuh"

@@ -1,15 +1,14 @@
-// The label that is most frequent around each vertex: for label propagation and for Louvain's
-// method.
+// Chooses the most frequent label around each vertex (label propagation), or the community that the
+// vertex gains most by joining (Louvain's method), for all vertices in one round.
 //
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
 // - A warp reads a row of at most 32 entries, one entry per lane.
 // - A warp reads a row of some hundreds of entries, and sums it by label in a table in shared
-// memory.
+//   memory.
 // - A block reads a longer row, with a table in shared memory.
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
-// the
-//   sums to the hub's table in device memory.
+//   the sums to the hub's table in device memory.
 // In a round of Louvain's method only about half of the vertices may move. For the others the
 // kernels count the links to their own community, without a table. All sums are of whole numbers or
 // halves that are exact in any order. Race: all threads that find a label that differs store the
@@ -160,8 +159,7 @@ __global__ void __launch_bounds__(Layout::long_block)
   add_inside<RULE>(step, linked);
 }
 
-// --- hubs
-// -----------------------------------------------------------------------------------------
+// --- hubs ----------------------------------------------------------------------------------------
 
 /// Progress of one hub's row in a round. Both numbers are zero before and after a round.
 struct Tally {

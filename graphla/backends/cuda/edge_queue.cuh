@@ -1,9 +1,9 @@
 // Rounds over a queue of rows in one launch: warps share the entries of all queued rows evenly, and
 // queue the rows of the next round. Block 0 alone does rounds of few entries, with its own barrier.
 //
-// A queue item holds a row in its high word (as its kernel says) and, in its low word, the number
-// of entries of the round before those of this row. Counts of rows and of their entries share a
-// word too, rows in the high half, so that one atomic claims both.
+// A queue item has a row in its high word (each kernel defines its format) and, in its low word,
+// the number of entries in the rows that precede it in the round. The number of rows and the number
+// of their entries share a word too, rows in the high half, so that one atomic claims both.
 //
 // The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add
 // to those of round r, and reset those of round r + 1 to zero.

@@ -1,13 +1,14 @@
-// A maximal matching in rounds: an edge that is the best at both its ends is taken.
+// A maximal matching in rounds: in each round every edge that is the best one at both its ends is
+// taken, and its two ends become mates.
 //
-// The edges have one order, so the matching is that of a loop over this order, however the threads
-// run.
+// The edges have a total order. So the result is the matching of a loop over the edges in this
+// order, and does not depend on how the threads run.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 
 namespace graphla {
 
-/// Stand for the mate of a vertex: it may get one, or it gets none.
+/// Values for the mate of a vertex without one: it may still get a mate, or it gets none.
 enum Mate { FREE = -1, NONE = -2 };
 
 /// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the
@@ -36,9 +37,9 @@ template <class Value> struct Edge {
   }
 };
 
-/// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free, for each of
-/// `count` listed vertices that wanted nobody yet, or a vertex that is not free any more. A warp
-/// reads each row, or a block if IS_WIDE.
+/// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free. This is
+/// computed for each of the `count` listed vertices that has no wish yet, or whose wanted vertex is
+/// no longer free. A warp reads each row, or a block if IS_WIDE.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,

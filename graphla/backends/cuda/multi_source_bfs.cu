@@ -1,36 +1,39 @@
-// Breadth-first search from up to 64 starts at once: bit s of each word belongs to search s.
+// Breadth-first search from up to 64 starts in one launch: bit s of each word belongs to search s
+// (Then et al., "The More the Merrier", VLDB 2014).
 //
-// At level d, `seen[v]` says which searches have reached v by then, `fresh[v]` which of them just
-// now, and `next[v]`, never less than seen[v], who is to have reached it one level on. A level is
-// two phases between barriers:
-//   expand  next[v] |= seen[u], for searches that pull (u: v's in-neighbours, until nothing is
-//           missing), and next[w] |= fresh[v], for those that push (w: v's out-neighbours);
-//   merge   fresh = next & ~seen, seen = next; levels are noted, and each search's vertices and
-//           edges counted.
-// Pull may read seen in place of fresh, as a vertex that a neighbour of v was seen from before has
-// been reached itself. Each search has a direction of its own, level by level: while most have
-// reached the hubs, where a pull ends at its first neighbour, a few are still far away: they would
-// keep every pull searching to the end of its row, and have few edges to push.
-// (Bits of many searches in a word: Then et al., "The More the Merrier", VLDB 2014.)
+// Three words of a vertex describe level d: `seen[v]` has the searches that have reached v by level
+// d, `fresh[v]` those that reached v at level d, and `next[v]`, a superset of seen[v], those that
+// reach v by level d + 1. A level has two phases, with a barrier after each:
+//   expand  next[v] |= seen[u] for searches that pull (u: v's in-neighbors, until no search is
+//           missing), and next[w] |= fresh[v] for those that push (w: v's out-neighbors);
+//   merge   fresh = next & ~seen, then seen = next; stores the levels, and counts the vertices and
+//           edges of each search.
+// Pull may read seen instead of fresh: if a search had reached a neighbor of v before this level,
+// it would already have reached v.
 //
-// Races: next[] is read while others add bits to it: a bit that is missed is added again, which
-// changes nothing; `touched` is only ever set to one.
+// Each search chooses its direction at each level. When most searches have reached the hubs, a pull
+// for them ends at its first neighbor. A few searches may still be far away: they would make every
+// pull read its row to the end, although they have few edges to push.
+//
+// Races: threads read next[] while others add bits to it. A bit that is missed is added again,
+// which changes nothing. `touched` is only ever set to one.
 #include "multi_source_bfs_expand.cuh"
 #include "multi_source_bfs_levels.cuh"
 #include "persistent.cuh"
 
 namespace graphla {
 
-/// Where all searches would push, and along more than this part of all edges, all pull.
+/// If all searches would push, along more than this part of all edges, all pull instead.
 constexpr float BROAD = 0.8f;
 
-/// After pushes along less than this part of them, what is fresh is queued as soon as it is known.
+/// After pushes along less than this part of all edges, fresh vertices are queued when they are
+/// merged.
 constexpr float SMALL = 1.0f / 64;
 
-/// Pushes along more edges than this many for each vertex may reach any group.
+/// Pushes along more edges than this many per vertex are assumed to reach every group.
 constexpr float MOST = 0.5f;
 
-/// Faults beyond those of persistent.cuh.
+/// Statuses in addition to those of persistent.cuh.
 enum ManyStatus { TOO_DEEP = FAULT };
 
 template <class Offset>
@@ -44,15 +47,15 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
   return vertex;
 }
 
-/// What this warp has counted: a lane has searches `lane` and 32 + lane.
+/// The counts of this warp. A lane has the searches `lane` and 32 + lane.
 struct Counted {
   u32 vertices[2];
   float edges[2];
   float all;  // edges out of all vertices that are fresh for any search
 };
 
-/// Adds a group's fresh bits to what the warp has counted. Edges: exactly for vertices of many,
-/// and by their mean for the others.
+/// Adds a group's fresh bits to the counts of the warp. Edges are exact for vertices with many
+/// edges; for other vertices their mean is used.
 DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
@@ -80,7 +83,7 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   }
 }
 
-/// The bits that this level has brought: noted, counted, and merged into seen.
+/// Merges the bits that this level has brought: stores levels, counts them, and adds them to seen.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, Counted &counted,
@@ -127,7 +130,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// The plane that a level has opened, where it has not been written: once it is known to be needed.
+/// Clears the plane that a level opens, where it has not been written, once it is needed.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -137,7 +140,7 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
   }
 }
 
-/// Starts are to be reached at level 0; open are those that may be pulled to.
+/// Marks the starts to be reached at level 0, and as open the vertices that may be pulled to.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
                            const Searches &searches) {
@@ -161,14 +164,14 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// What a level comes to: `vertices` that each search reaches, `edges` out of them (about), and in
-/// the last word those out of the vertices that any search reaches.
+/// The sums of a level: `vertices` that each search reaches, `edges` out of them (approximately),
+/// and in the last word the edges out of the vertices that any search reaches.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
   static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
-  /// Adds what the warps of a block have counted, by way of shared memory; all threads call.
+  /// Adds the counts of the warps of a block, through shared memory. All threads call.
   DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
     const int me = int(threadIdx.x);
     if (me < SEARCHES) block_vertices[me] = 0;
@@ -191,7 +194,7 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// Searches that continue, and those of them that pull.
+/// The searches that continue, and those of them that pull.
 struct Plan {
   u64 going, pulling;
 };
@@ -203,9 +206,9 @@ struct Shared {
   u32 *block_vertices;  // SEARCHES
   float *block_edges;   // SEARCHES + 1
   float *unreached;     // edges out of the vertices that each search has not reached
-  i64 *sums;            // in block 0: what becomes Results::totals
+  i64 *sums;            // in block 0: the sums that become Results::totals
   u32 *votes;           // 4
-  i64 *due;             // the clock at which the host's wish to stop is looked up again
+  i64 *due;             // the clock at which the host's stop word is read again
 };
 
 /// All levels of up to 64 searches. The members below `rounds` are equal in all blocks.
@@ -225,13 +228,13 @@ template <class Offset> struct Course {
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
-  bool is_all = false;   // so much was pushed that no group was marked: all groups are merged
+  bool is_all = false;   // so much was pushed that groups were not marked: all groups are merged
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Counts of the queues, of parts and of rows; merge_level and expand_groups have two words each,
-  /// and levels use the words in turn.
+  /// Counts of the queued parts and rows. merge_level and expand_groups have two words each; levels
+  /// use the words round-robin.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 
@@ -304,8 +307,7 @@ template <class Offset> struct Course {
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    if (level >= searches.limit)
-      grid.meet();  // the block that writes a vertex's levels may be another
+    if (level >= searches.limit) grid.meet();  // another block may write a vertex's levels
   }
 
   /// Adds the bits of the next level. Returns whether the host wishes to stop.
@@ -351,7 +353,7 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is counted here alone
+    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is counted only here
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];
   }

@@ -1,5 +1,5 @@
-// Breadth-first search from up to 64 starts: what host and device share, and small functions. Bit s
-// of a vertex's word belongs to search s.
+// Breadth-first search from up to 64 starts: the parameters of the kernel, which the host packs,
+// and small device functions. Bit s of a vertex's word belongs to search s.
 #ifndef GRAPHLA_MANY
 #define GRAPHLA_MANY
 #include "collectives.cuh"
@@ -48,7 +48,7 @@ struct Words {
   u64 *fresh;
   u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // per group, zero at first: some word of `next` has new bits
-  u64 *had;     // per group: the searches that some vertex is fresh for; if 0, `fresh` is outdated
+  u64 *had;  // per group: searches that reached a vertex at this level; if 0, `fresh` is outdated
   u64 *planes;  // levels, see multi_source_bfs_levels.cuh
   i64 stride;   // of planes
   i32 room;     // number of planes; 0: levels are not kept

@@ -1,15 +1,16 @@
-// One level of 64 searches: next[] from seen[] (pull) and from fresh[] (push). See
-// multi_source_bfs.cu.
+// Breadth-first search from up to 64 starts: the expansion of one level, which computes next[] from
+// seen[] (pull) and from fresh[] (push). multi_source_bfs.cu describes these arrays.
 //
-// A warp takes a group of 32 vertices. What would keep it busy is queued: vertices that push, and
-// rows of more than `longest` entries in parts; behind a barrier all warps share the queues.
+// An expansion has two halves. In the first a warp takes groups of 32 vertices. It queues work that
+// would keep it busy for long: vertices that push, and rows of more than `longest` entries, cut
+// into parts. In the second half, after a barrier, all warps share the queues.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
 
 namespace graphla {
 
-/// What is put off to the second half of an expansion. Both queues are empty when it begins.
+/// The queues for the second half of an expansion. Both are empty when it begins.
 struct Queues {
   u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
   i32 *rows;    // vertices that push along short rows
@@ -23,19 +24,19 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// What a push does beside the atomic. Where each lane goes to a place of its own, the test and the
-/// mark take as long as that: for many edges to vertices that are mostly new, it is all that is
-/// done.
+/// What a push does in addition to its atomic. If each lane writes to a different place, the test
+/// and the mark take as long as the atomic. For many edges to mostly new vertices, only the atomic
+/// is done.
 enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
 
-/// Push of one edge's searches.
+/// Pushes the searches of one edge.
 DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);
   if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
-/// Queues this lane's row in parts, if it has any; all lanes call.
+/// Queues this lane's row in parts if the lane has one. All lanes call.
 DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
@@ -53,13 +54,14 @@ DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   }
 }
 
-/// The vertices that a warp is about to queue: in shared memory, so that it asks for room seldom.
+/// The vertices that a warp is about to queue. They are held in shared memory, so that the warp
+/// seldom needs the atomic that claims room in the queue.
 struct Pushers {
   static constexpr int FULL = 64, ROOM = FULL + WARP;
   i32 *held;  // ROOM of them, the warp's own
   int count;
 
-  /// This lane's vertex, if it `wants`; all lanes call.
+  /// Adds this lane's vertex if the lane `wants` to. All lanes call.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -82,7 +84,7 @@ struct Pushers {
   }
 };
 
-/// Entries begin..end - 1 of a long row pushed by a warp.
+/// Pushes along entries begin..end - 1 of a long row, by one warp.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
                       int care) {
@@ -98,7 +100,7 @@ DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin,
   }
 }
 
-/// Entries begin..end - 1 of v's long row pulled by a warp, until nothing is missing.
+/// Pulls along entries begin..end - 1 of v's long row, by one warp, until no search is missing.
 template <class Offset>
 DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64 begin, i64 end,
                       u64 missing) {
@@ -119,7 +121,7 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
   if (lane() == 0 && found) add_next(words, v, found);
 }
 
-/// The short rows of a warp's vertices (-1: none), pushed edge by edge.
+/// Pushes along the short rows of a warp's vertices (-1: none), edge by edge.
 template <class Offset>
 DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
                       int care) {
@@ -151,7 +153,7 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
   }
 }
 
-/// This lane's vertex queued by the length of its row, if it has any that pushes; all lanes call.
+/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes call.
 template <class Offset>
 DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
                          Pushers &pushers) {
@@ -160,7 +162,7 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
   pushers.add(queues, i32(v), length && !is_long);
 }
 
-/// A vertex that may be pulled to has an in-edge.
+/// Loads the words and the row of vertex v, if it is open. An open vertex has an in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -173,9 +175,9 @@ DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, 
   return vertex;
 }
 
-/// The rows of a group pulled: each lane tries its first neighbour, then a few more; then the warp
-/// takes all edges that are left, those of long rows apart, which are queued.
-/// `left` is this warp's shared words, two for each lane: what its row still misses.
+/// Pulls along the rows of a group. Each lane tries its first neighbor, then a few more. Then the
+/// warp takes all remaining edges; long rows are queued instead. `left` is this warp's shared
+/// memory, two words per lane: the searches that its row still misses.
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
@@ -189,7 +191,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    const u32 tried = !graph.first || graph.leads;  // of the row
+    const u32 tried = !graph.first || graph.leads;  // entries of the row tried so far
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {
       i32 next[FEW];
@@ -244,7 +246,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// The first half of an expansion: all groups pull, and queue what pushes.
+/// The first half of an expansion: all groups pull, and queue the vertices that push.
 template <class Offset>
 DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, u32 *left, i32 *held) {
@@ -282,7 +284,7 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
   pushers.flush(queues, pushers.count);
 }
 
-/// The second half: what is queued, dealt out to all warps.
+/// The second half of an expansion: all warps share the queues.
 template <class Offset>
 DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, int care) {
@@ -294,7 +296,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // others may add
+      const u64 missing =
+          shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // other warps may add bits
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
       pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])),
@@ -305,7 +308,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
-  const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));  // few rows: few to a warp
+  const i64 each =
+      greatest(i64(1), least(rows / warps, i64(WARP)));  // a warp takes few rows if there are few
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
     push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);

@@ -1,8 +1,9 @@
-// Levels of 64 searches, kept bit by bit, and written as numbers.
+// Breadth-first search from up to 64 starts: levels are stored bit by bit while the searches run,
+// and written as numbers at the end.
 //
-// Word v of *plane* b holds bit b of the code of v's level, for all searches. The code is a Gray
-// code turned so that levels 2, 3 and 4, where most vertices of a small world lie, have one bit,
-// none and one bit: a level then writes to few planes.
+// Word v of *plane* b has bit b of the code of v's level, for all searches. The code is a Gray
+// code, rotated so that the codes of levels 2, 3 and 4 have one bit, no bit and one bit. Most
+// vertices of a small world have these levels, so a level then writes to few planes.
 #ifndef GRAPHLA_MANY_LEVELS
 #define GRAPHLA_MANY_LEVELS
 #include "multi_source_bfs.cuh"
@@ -13,13 +14,13 @@ constexpr u32 CENTRE = 2;  // the Gray code of level 3
 
 DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
 
-/// How many planes hold the levels up to `level`.
+/// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
-/// Whether plane `b` is first written at `level`.
+/// Returns whether plane `b` is first written at `level`.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// The level in the planes of one vertex.
+/// Stores the level in the planes of one vertex.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
@@ -28,16 +29,17 @@ DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
     if (is_new) *word = bits;
-    else if (bits) add_bits(word, bits);  // nobody else's, but nothing to wait for
+    else if (bits)
+      add_bits(word, bits);  // no other thread writes it, but this does not wait for the load
   }
 }
 
-/// Sixteen bytes, stored at once.
+/// Sixteen bytes that one instruction stores.
 struct alignas(16) Quad {
   u32 word[4];
 };
 
-/// Levels of 16 (one byte each) or 4 (int32) searches from `first` on, of one vertex.
+/// Returns the levels of 16 (one byte each) or 4 (int32) searches of one vertex, from `first` on.
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};
@@ -61,17 +63,17 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
 
 constexpr int FEW_PLANES = 4;  // levels 0 to 15
 
-/// The planes of a lane's vertex: bit b of its levels.
+/// The planes of a lane's vertex: the bits of its levels.
 struct Planes {
   u64 bits[FEW_PLANES];
 
-  /// The first `used` planes as they are kept, those beyond being zero.
+  /// Loads the first `used` planes; the others are zero.
   DEVICE void load(const u64 *planes, i64 stride, int used) {
 #pragma unroll
     for (int b = 0; b < FEW_PLANES; ++b) bits[b] = b < used ? planes[b * stride] : 0;
   }
 
-  /// From codes to levels.
+  /// Converts codes to levels.
   DEVICE void decode() {
     static_assert(CENTRE == 2, "the code of level 0 is in plane 1");
     bits[1] = ~bits[1];
@@ -79,8 +81,8 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Levels, of USED bits, of some searches, from `first` on, of the vertex of lane `from`; all
-  /// lanes call.
+  /// Returns the levels, of USED bits, of some searches from `first` on, of the vertex of lane
+  /// `from`. All lanes call.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
@@ -131,7 +133,7 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
     }
     return;
   }
-  // Planes hold nothing of a vertex that no search has reached.
+  // Planes have no bits for a vertex that no search has reached.
   const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
   u32 v = number(begin), later = number(begin + step);
   u64 seen = words.seen[v], seen_later = words.seen[later];
@@ -139,8 +141,8 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex come while this one's levels are written, and before them, of
-    // the one after it, whether there are any.
+    // The words of the next vertex are loaded while the levels of this one are written; even
+    // earlier, the test whether the vertex after it has any is loaded.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

@@ -1,10 +1,12 @@
-// The rest of a round of PageRank, after each vertex has gathered what its in-edges carry.
+// One round of PageRank, except for the pull: the pull (spmv.cu) gathers for each vertex the sum
+// `arrived` over its in-edges, and this kernel computes the new ranks from it:
 //
 //   r'(v) = arrived(v) + (1 - alpha)·jump(v) + fallen·fall(v)
 //   carried(v) = share(v)·r'(v)
-// where `fallen` is alpha times the ranks of all dangling vertices (those with share 0) before the
-// round. A thread takes every k-th vertex, k being the number of threads. Sums are added in a fixed
-// order, so that a round gives the same bits in each run.
+//
+// `fallen` is alpha times the sum of the ranks of all dangling vertices (those with share 0) before
+// the round. A thread takes every k-th vertex, where k is the number of threads. Sums are added in
+// a fixed order, so that a round gives the same bits in each run.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -12,7 +14,7 @@ namespace graphla {
 /// At the start only `carried` and the sums are computed; a round computes ranks, too.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// How the walker goes on. A step is 0 if all values of the array before it are equal, else 1.
+/// The parameters of the walk. A step is 0 if all values of the array before it are equal, else 1.
 template <class T> struct Walk {
   i64 n;
   i64 rows;        // vertices from here on have no in-edges

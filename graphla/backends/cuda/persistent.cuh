@@ -1,30 +1,30 @@
-// One launch for a whole traversal: its blocks meet at barriers, can be stopped, and report to the
-// host.
+// Persistent kernels: one launch runs a whole traversal. Its blocks meet at barriers, the host can
+// stop it, and it reports to the host at its end.
 //
 // Every block of the grid is resident (a cooperative launch), so a block may wait for all others.
-// The first parameter of each kernel of this kind is a `Launch`. Every block ends with
-// `is_last_block`, and the last one with `tell_host`. Invariant: all blocks pass the same barriers,
-// and leave at the same one.
+// The first parameter of each persistent kernel is a `Launch`. At its end every block calls
+// `is_last_block`, and the last block calls `tell_host`.
+// Invariant: all blocks pass the same barriers, and leave at the same one.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// What the host tells a kernel about its launch.
+/// The state of a launch that the host passes to the kernel.
 struct Launch {
   u64 *control;  // device memory: control[0] counts tickets; the kernel uses the other words, zero
                  // at first
   u64 *host;     // memory of the host that the card reads and writes: see `Host`
-  i64 patience;  // ticks of the clock between two looks at the host's wish to stop
-  u32 tickets;   // that control[0] counts at first
-  u32 number;    // of the launch; it marks each word that the kernel tells the host
+  i64 patience;  // clock ticks between two reads of the host's stop word
+  u32 tickets;   // value of control[0] at the start
+  u32 number;    // number of the launch; it marks each word that the kernel reports to the host
 };
 
-/// The words of `Launch::host`. The host writes STOP, the card all others.
+/// The words of `Launch::host`. The host writes STOP, and the card writes all others.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
-/// How a traversal ended: HOST_STATUS. Kernels have further ones of their own, from FAULT on.
+/// How a traversal ended: HOST_STATUS. Kernels have further values of their own, from FAULT on.
 enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
 
 /// Nanoseconds on the card's clock.
@@ -39,13 +39,14 @@ DEVICE u64 nanoseconds() {
 }
 
 #ifdef GRAPHLA_SIMULATOR
-/// *at, and from now on what was stored before it: no line of this block's cache is older.
+/// Loads *at. After this the thread sees everything that was stored before that value: this block's
+/// cache keeps no older line.
 DEVICE u64 load_acquired(const u64 *at) {
   const u64 value = load_relaxed(at);
   __threadfence();
   return value;
 }
-/// Adds to *at, so that whoever sees the sum sees all that this block has stored before.
+/// Adds to *at. A thread that sees the sum also sees everything that this block has stored before.
 DEVICE void add_released(u64 *at, u64 value) {
   __threadfence();
   atomicAdd(at, value);
@@ -63,36 +64,35 @@ DEVICE u64 load_acquired(const u64 *at) {
 
 /// The barrier of all blocks, and a vote to leave.
 ///
-/// A block takes a ticket and waits until all of this turn are taken. Tickets are the upper half
-/// of one word, which may wrap around; below them, in one field for even turns and one for odd,
-/// are the votes. A block that is late still reads the votes of its own turn: another can be one
-/// turn ahead of it at most, and that turn's votes are in the other field.
+/// A block takes a ticket, and waits until all tickets of this turn are taken. The upper half of
+/// one word counts tickets, and may wrap around. The lower half has the votes: one field for even
+/// turns and one for odd turns. A late block still reads the votes of its own turn, since another
+/// block can be at most one turn ahead, and the votes of that turn are in the other field.
 struct Grid {
   u64 *word;
-  u32 due;  // the tickets that are out when the next turn is over
+  u32 due;  // the value of the ticket counter when the next turn ends
   u32 turn;
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// To be called before the first barrier by all threads, with the tickets that were out at the
-  /// launch.
+  /// Call before the first barrier, by all threads, with the ticket counter's value at the launch.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
-  /// All threads of all blocks meet; whether any of them votes to leave.
+  /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
   DEVICE bool meet(bool leaves = false) {
     arrive(leaves);
     return wait();
   }
 
-  /// The first half of `meet`: what this block stored is given to the others.
+  /// The first half of `meet`: publishes what this block has stored.
   DEVICE void arrive(bool leaves = false) {
     leaves = __syncthreads_or(leaves);
     due += gridDim.x;
     if (threadIdx.x == 0) add_released(word, (u64(1) << 32) | (leaves ? vote() : 0));
   }
 
-  /// The second half: what the other blocks stored is seen.
+  /// The second half: waits until the stores of the other blocks are visible.
   DEVICE bool wait() {
     bool leaves = false;
     if (threadIdx.x == 0) {
@@ -111,7 +111,7 @@ struct Grid {
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
 
-/// The wish of the host to stop, looked up when the clock says so, by one thread.
+/// Reads the host's stop word when the clock says so. One thread uses it.
 struct StopFlag {
   const u64 *host;
   i64 patience, due;
@@ -120,7 +120,7 @@ struct StopFlag {
       : host(words), patience(ticks), due(clock64() + ticks) {}
   DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
-  /// Whether the host wishes to stop, as far as this thread has looked; once it does, each time.
+  /// Returns whether the host wants the kernel to stop, as last read. Stays true from then on.
   DEVICE bool is_up() {
     const i64 now = clock64();
     if (now < due) return false;
@@ -130,16 +130,16 @@ struct StopFlag {
   }
 };
 
-/// A record of a level: 4 words, for the first `room` levels of a launch that is traced.
+/// Records of levels: 4 words each, for the first `room` levels of a traced launch.
 struct Records {
   u64 *at;
   i64 room;
 
-  /// By one thread, as level `level` begins.
+  /// Adds a record when level `level` begins. One thread calls.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
-  /// The same, of a level that began a while ago.
+  /// Like the function above, for a level that began earlier.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges, u64 began) const {
     if (level >= room) return;
     u64 *record = at + 4 * level;
@@ -150,7 +150,7 @@ struct Records {
   }
 };
 
-/// Whether this block is the last to get here; what all others stored before is seen then.
+/// Returns whether this block is the last to arrive; it then sees what all others stored before.
 /// Every thread of every block calls, once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
@@ -164,8 +164,8 @@ DEVICE bool is_last_block(const Grid &grid) {
   return __syncthreads_or(is_last);
 }
 
-/// Result k of the launch, to the host, by one thread. Each word bears the number of the launch,
-/// so that they may arrive in any order: the host waits for all of them.
+/// Writes result k of the launch to the host, by one thread. Each word has the number of the
+/// launch, so words may arrive in any order: the host waits for all of them.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

@@ -1,8 +1,8 @@
 """One launch for a whole traversal: how many blocks, the wait for its end, and Ctrl-C.
 
 Kernels: those on persistent.cuh. All blocks of such a launch must be on the card at the same time,
-so the grid is what the card says it holds. The host looks at a word of its own memory that the
-kernel writes at its end: thus an interrupt is heard at once, and the kernel told to stop.
+so the grid has as many blocks as the card can hold. The host polls a word of its own memory that
+the kernel writes at its end. So the host handles an interrupt at once, and asks the kernel to stop.
 Waits: for the traversal.
 """
 
@@ -32,7 +32,7 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 NOT_READY = 600  # cudaErrorNotReady
 
 CONTROL = 64
-"""Words of a launch's own counters, including its tickets: all are zero at first."""
+"""Number of words for the counters of a launch, including its tickets; all are zero at first."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PersistentTuning:
 
     tickets: int = 0  # where the counter of tickets begins; it wraps around at 2^32
     patience: int = 1 << 19  # clock ticks (a third of a ms) between two looks at the host's word
-    most_blocks: int = 1 << 16  # in a grid, however many the card holds
+    most_blocks: int = 1 << 16  # of a grid, even if the card holds more
     launches: int = 128  # whose counters are zeroed at a time
     spin: float = 300e-6  # seconds for which the host looks without a pause;
     nap: float = 20e-6  # then it sleeps this long between two looks
@@ -52,11 +52,11 @@ TUNING = PersistentTuning()
 
 
 class _Words:
-    """Words of the host's memory that a stream's launches answer in, one launch after another."""
+    """Words of host memory in which a stream's launches report, one launch after another."""
 
     def __init__(self) -> None:
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
-        # With unified addresses what is pinned has one address for the host and every card.
+        # With unified addressing, pinned memory has one address for the host and every card.
         self.pointer = np.uint64(self.memory.ptr)
         self.words = np.frombuffer(self.memory, np.uint64, WORDS)
         self.words[:] = 0
@@ -67,7 +67,7 @@ class _Words:
         self.launches = count(1)
 
     def control(self) -> np.uint64:
-        """Where zeroed words of the card's memory lie, for one launch."""
+        """Return the address of zeroed words in the card's memory, for one launch."""
         if not self.left:
             self.left = current(TUNING).launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
@@ -88,13 +88,13 @@ _kept = _Kept()
 
 
 class Refused(Exception):
-    """The card does not take a cluster of the kernel's blocks."""
+    """The card cannot run a cluster of the kernel's blocks."""
 
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
-    """The blocks that the card holds at a time, no more than `each` on a multiprocessor.
+    """Return the number of resident blocks of the card, at most `each` per multiprocessor.
 
-    Of blocks in clusters it may hold fewer: `run` finds out.
+    The card may hold fewer blocks in clusters; `run` finds out how many.
     """
     fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
@@ -119,14 +119,14 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     as_struct: bool = False,
 ) -> list[int]:
-    """Launch, and wait: the status, and so many numbers that the kernel tells.
+    """Launch a kernel and wait; return its status and the numbers that it reports.
 
     With `as_struct` the first parameter of the kernel is a `Launch`; without it there are five.
 
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
-    (which then is not `cooperative`). An interrupt stops the kernel and is raised again. Of blocks
-    in clusters so many are launched as the card takes: `Refused` is raised if it takes none. What
-    is to be done meanwhile is done between the launch and the wait.
+    (which then is not `cooperative`). An interrupt stops the kernel and is raised again. With
+    clusters, as many blocks are launched as the card takes; `Refused` is raised if it takes none.
+    `meanwhile` is called between the launch and the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -168,11 +168,11 @@ def run(
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""Blocks in clusters that the card took of a kernel with so many bytes of shared memory."""
+"""Number of blocks in clusters that the card took, by kernel and bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
-    """All blocks are one cluster: the card itself sees to it that they run at the same time."""
+    """Launch all blocks as one cluster; the card guarantees that they run at the same time."""
     try:
         kernel(blocks, block, *args, shared=shared)
     except xp.cuda.driver.CUDADriverError as error:
@@ -182,8 +182,10 @@ def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared:
 def _launch_clusters(
     kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
 ) -> None:
-    """Where blocks of a cluster must be neighbours the card holds fewer of them. How many, CuPy
-    cannot ask; a launch of too many is refused at once.
+    """Launch blocks in clusters, as many as the card takes.
+
+    The card holds fewer blocks in clusters than single ones. CuPy cannot ask how many; the card
+    refuses a launch of too many at once.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -201,7 +203,7 @@ def _launch_clusters(
 
 
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
-    """Until all words bear the number of the launch."""
+    """Wait until all words have the number of the launch."""
     begin = time.perf_counter()
     asked, tuning = begin, current(TUNING)
     for k in told:
@@ -215,8 +217,8 @@ def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
 
 
 def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
-    """Raises what the card has failed with; or, if all is done and nothing was told, says so."""
+    """Raise the card's error, or an error if the launch has ended without a report."""
     if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
-        stream.synchronize()  # raises what it has failed with
+        stream.synchronize()  # raises the card's error
         if any(view[k] >> 32 != launch for k in told):
             raise RuntimeError("a traversal ended and told nothing")

@@ -1,33 +1,37 @@
-// What traversals read beside a square matrix: which vertices are idle, a good neighbour of each,
-// and the pattern in another numbering, vertices by falling class of degree.
+// Plans: data that traversals read in addition to a square matrix. A light plan has the vertices
+// without edges (idle) and a good first neighbor of each vertex. A full plan also has the pattern
+// in another numbering, in which vertices are in descending order of their degree class.
 //
-// The class of a vertex is 32 less the bit length of its degree: 32 of them, and NO_CLASS of those
-// without edges. Vertices are numbered by (class, user's number), so inside a class the new numbers
-// rise as the old ones do. Hence a row of the user's, which ascends, ascends in the new numbering
-// once it is parted by class, stably: no row is sorted. Parting counts the classes first, with lane
-// c of a warp keeping the count, then the place, of class c; ballots of the five bits of the
-// classes that the lanes hold tell each lane who holds which.
+// The class of a vertex is 32 minus the bit length of its degree. There are 32 classes, and
+// NO_CLASS for vertices without edges. Vertices are numbered by (class, user's number), so inside a
+// class the new numbers rise with the old ones. A row is ascending in the user's numbering. So a
+// stable partition by class makes it ascending in the new numbering, and no row is sorted. A
+// partition first counts the entries of each class: lane c of a warp holds the count, and then the
+// place, of class c. Five ballots, one per bit of the classes, show each lane which lanes hold each
+// class.
 //
-// Warps take vertices by CHUNK and whole rows, the longest first; rows from LONG degrees on are
-// taken by whole blocks, a part of the row for each warp. No thread writes what another writes.
+// Warps take CHUNK vertices at a time, and whole rows, the longest first. Whole blocks take the
+// rows of the highest degrees (see PlanTuning), a part of the row per warp. No thread writes an
+// element that another thread writes.
 #include "choose.cuh"
 
 namespace graphla {
 
-enum PlanShape { CLASSES = 32 };  // of degrees
+enum PlanShape { CLASSES = 32 };  // number of classes of degrees
 constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero
 
-/// Entries of row v of `out` and, where that is not null, of `into`.
+/// Returns the entries of row v of `out` and, if it is not null, of `into`.
 template <class Offset>
 DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 v) {
   const i64 degree = i64(out[v + 1]) - i64(out[v]);
   return into == nullptr ? degree : degree + i64(into[v + 1]) - i64(into[v]);
 }
 
-/// Which lanes hold which class; a lane with none has NO_CLASS. Every lane of the warp calls.
+/// The lanes that hold each class; a lane without an entry has NO_CLASS. Every lane of the warp
+/// calls.
 struct Classes {
   u32 bits[CLASS_BITS], none;
   DEVICE explicit Classes(u32 mine) {
@@ -35,7 +39,7 @@ struct Classes {
     for (int b = 0; b < CLASS_BITS; b++) bits[b] = __ballot_sync(ALL_LANES, mine >> b & 1);
     none = __ballot_sync(ALL_LANES, mine == NO_CLASS);
   }
-  /// The lanes that hold class c.
+  /// Returns the lanes that hold class c.
   DEVICE u32 lanes_of(u32 c) const {
     u32 lanes = ~none;
 #pragma unroll
@@ -46,8 +50,8 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// The class of each vertex, by rows of `out` and, where that is not null, of `into`; bit v%32 of
-/// idle[v/32] where v has no entry either way, and past the last vertex.
+/// Computes the class of each vertex, by rows of `out` and, if it is not null, of `into`. Sets bit
+/// v%32 of idle[v/32] if v has no entry in either, or is past the last vertex.
 template <class Op, class Offset>
 __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                i64 n, u8 *classes, u32 *idle) {
@@ -65,9 +69,9 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
-/// first[v] = of the first CANDIDATES entries of row v the one of the greatest degree (of several
-/// the first, and v itself last), -1 where there is none. Without `classes`, which may be null, the
-/// first.
+/// first[v] = of the first CANDIDATES entries of row v the one with the greatest degree (the first
+/// of several; v itself only if there is no other), or -1 if the row is empty. If `classes` is
+/// null, it is the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                 const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -92,8 +96,8 @@ __global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__
   }
 }
 
-/// The class of each vertex, and counts[class * chunks + chunk] for NO_CLASS as well. Degrees are
-/// rows of `out` and, where that is not null, of `into`.
+/// Computes the class of each vertex, and counts[class * chunks + chunk], also for NO_CLASS. A
+/// degree is the length of a row of `out` and, if it is not null, of `into`.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {
@@ -116,8 +120,8 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
   }
 }
 
-/// The new number of each vertex, the old one of each new one, and the sizes of the new rows, at
-/// [1 + row], with 0 before them. `ends` are the running sums of `counts`.
+/// Computes the new number of each vertex, the old number of each new one, and the sizes of the new
+/// rows: row r at [1 + r], after a 0. `ends` has the running sums of `counts`.
 template <class Op, class Offset>
 __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                 const u8 *__restrict__ classes, i64 n, i64 chunks,
@@ -151,9 +155,9 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
   }
 }
 
-constexpr int TOGETHER = 4;  // entries that a lane has under way
+constexpr int TOGETHER = 4;  // entries that a lane loads at once
 
-/// How many of the entries have class lane(). A warp calls together.
+/// Returns how many of the entries have class lane(). The whole warp calls.
 DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
                          i64 end) {
   i64 count = 0;
@@ -170,7 +174,7 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Puts the entries, renamed, where class lane() has its place. A warp calls together.
+/// Writes the renumbered entries to the places of their classes. The whole warp calls.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {
@@ -194,7 +198,7 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
   }
 }
 
-/// Rows first..last-1 of the new numbering, a warp each: those that are not long.
+/// Writes rows first..last-1 of the new numbering, which are not long. One warp takes each row.
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
@@ -210,7 +214,7 @@ __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__res
   }
 }
 
-/// Rows 0..last-1, a block each, part of the row by part for its warps.
+/// Writes rows 0..last-1, which are long. One block takes each row, and its warps take parts of it.
 template <class Op, class Offset>
 __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
                                   const i32 *__restrict__ indices, const u8 *__restrict__ classes,
@@ -224,7 +228,7 @@ __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
     const i64 part = (length + blockDim.x - 1) / blockDim.x * WARP;
     const i64 from = begin + least(warp * part, length),
               to = begin + least((warp + 1) * part, length);
-    __syncthreads();  // whoever read counts is done
+    __syncthreads();  // all threads have read counts
     counts[warp * CLASSES + lane()] = count_entries(indices, classes, from, to);
     __syncthreads();
     i64 before = 0, all = 0;

@@ -1,4 +1,4 @@
-"""Plans: what traversals read beside a square matrix, made of its pattern. Kernels: plan.cu.
+"""Plans: data about a matrix's pattern that traversals read in addition to it. Kernels: plan.cu.
 
 A full plan takes some 16 bytes a vertex and 4 an entry, for each form of the matrix; making it, 1.3
 bytes a vertex more, and no sort.
@@ -55,7 +55,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabelled(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # what they hold is memory of the device
+        clear_frames(error.__traceback__)  # the frames hold memory of the device
         return light
 
 
@@ -90,8 +90,9 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
 
 
 def _first(into: Csr, rows: int, classes: Any) -> Array:
-    """An in-neighbour of each of so many vertices, -1 for none: of many edges, or, without classes,
-    the first."""
+    """Return an in-neighbor of each of the first `rows` vertices, -1 for none.
+
+    It is one of high degree or, without classes, the first."""
     first = xp.empty(rows, np.int32)
     if rows:
         pick = load("plan.cu", "pick_neighbours", NOTHING, into.indptr.dtype)
@@ -100,7 +101,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 
 
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
-    """The class of each vertex's degree, and the map of idle ones."""
+    """Return the class of each vertex's degree, and the bit map of idle vertices."""
     n = out.nrows
     classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // LANES), np.uint32)
     if n:
@@ -111,7 +112,7 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 
 def _look_at(out: Csr, into: Csr) -> Plan:
-    """The light tier: two passes over the vertices."""
+    """Return the light plan, which takes two passes over the vertices."""
     for name in ("class_vertices", "pick_neighbours"):
         load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
     start = perf_counter()
@@ -121,7 +122,7 @@ def _look_at(out: Csr, into: Csr) -> Plan:
 
 
 def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
-    """The full tier: vertices numbered, then every row renamed and parted by class."""
+    """Return the full plan: renumber the vertices, then renumber and partition every row."""
     kernels = _kernels(out.indptr.dtype)
     n, start = out.nrows, perf_counter()
     classes = xp.empty(n, np.uint8)
@@ -159,7 +160,7 @@ def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
 def _renamed(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
-    """The rows in the new order, their entries renamed, ascending; `sizes` becomes the indptr."""
+    """Return the rows in the new order, entries renumbered and ascending; `sizes` is the indptr."""
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)
     tuning = current(TUNING)
@@ -182,6 +183,6 @@ def _kernels(offset: Any) -> dict[str, Any]:
 
 
 def _waited(start: float) -> float:
-    """Seconds since then, once what was launched is done."""
+    """Return the seconds since `start`, after waiting for all launched work."""
     xp.cuda.get_current_stream().synchronize()
     return perf_counter() - start

@@ -5,14 +5,12 @@
 // pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On Identifying Strongly Connected
 // Components in Parallel*, 2000). Each following turn handles the remaining vertices in two steps:
 //   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
-//   by
-//      itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
+//      by itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
 //      Components in Distributed Graphs*, 2005).
 //   2. Spread: every vertex learns two minimum numbers over its class: that of the vertices that
-//   reach it
-//      (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal, the vertex
-//      with this number is in its component. The remaining vertices with the same pair (`ahead`,
-//      `behind`) form a new class (S. Orzan, *On Distributed Verification and Verified
+//      reach it (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal,
+//      the vertex with this number is in its component. The remaining vertices with the same pair
+//      (`ahead`, `behind`) form a new class (S. Orzan, *On Distributed Verification and Verified
 //      Distribution*, 2004). The numbers are a pseudorandom order, so that a chain of components
 //      takes about log n turns.
 //
@@ -22,8 +20,7 @@
 //
 // Invariants, between two turns:
 // - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component,
-// which
-//   is the same for all vertices of the component;
+//   which is the same for all vertices of the component;
 // - keys[v] is v's class, or DONE if v is not alive. A component is a subset of one class.
 #include "edge_queue.cuh"
 

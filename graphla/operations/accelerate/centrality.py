@@ -78,7 +78,7 @@ class PageRank:
 
 
 class DependencySums(NamedTuple):
-    """How much vertices and edges carry of the shortest paths from some sources, summed up."""
+    """The sums of the dependencies of vertices and edges on shortest paths from some sources."""
 
     totals: Any  # a full Vector, without paths that start or end at the vertex itself
     edges: Any  # a Matrix on the pattern of A, or None
@@ -88,7 +88,7 @@ class DependencySums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What vertices, and edges if `of_edges`, carry of the shortest paths from the sources."""
+    """The dependencies of vertices, and edges if `of_edges`, on shortest paths from sources."""
 
     A: Any
     sources: np.ndarray

@@ -117,7 +117,7 @@ def search(
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
-    """Return the levels and parents of the vertices that edges lead to from `starts`, not empty."""
+    """Return the levels and parents of the vertices reached from `starts`, which are not empty."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
     out, into = _patterns(a, towards)
