@@ -158,7 +158,6 @@ def _run(
         cluster=search.cluster,
         cooperative=search.is_cooperative,
         meanwhile=meanwhile,
-        as_struct=True,
     )
     del memory
     return told
