@@ -27,10 +27,11 @@ PASS_ROUND = """
 namespace graphla {
 /// Each round, each block takes what its neighbour had after the round before, and adds one.
 /// Block 1 votes to leave in round `last`; in round `stop` the card itself makes the host's wish.
-template <class Op> __global__ void pass_round(Launch launch, i32 *values, i32 last, i32 stop) {
-  u64 *const control = launch.control;
-  Grid grid(launch);
-  StopFlag flag(launch);
+template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *host, u32 launch,
+                                               i64 patience, i32 *values, i32 last, i32 stop) {
+  Grid grid(control);
+  grid.begin(tickets);
+  StopFlag flag(host, patience);
   i32 round = 0;
   bool is_stopped = false;
   while (true) {
@@ -38,7 +39,7 @@ template <class Op> __global__ void pass_round(Launch launch, i32 *values, i32 l
     i32 *after = values + (~round & 1) * gridDim.x;
     if (threadIdx.x == blockDim.x - 1) {
       after[blockIdx.x] = before[(blockIdx.x + 1) % gridDim.x] + 1;
-      if (round == stop && blockIdx.x == 0) store_relaxed(&launch.host[HOST_STOP], u64(1));
+      if (round == stop && blockIdx.x == 0) store_relaxed(&host[HOST_STOP], u64(1));
     }
     const bool asks = blockIdx.x == 0 && threadIdx.x == 0 && flag.is_up();
     if (asks) store_relaxed(&control[1], u64(1));
@@ -47,19 +48,20 @@ template <class Op> __global__ void pass_round(Launch launch, i32 *values, i32 l
   }
   is_stopped = load_relaxed(&control[1]) != 0;
   if (is_last_block(grid) && threadIdx.x == 0) {
-    tell_host(launch, HOST_STATUS, is_stopped ? STOPPED : FINISHED);
-    tell_host(launch, HOST_RESULTS, u32(round));
+    tell_host(host, launch, HOST_STATUS, is_stopped ? STOPPED : FINISHED);
+    tell_host(host, launch, HOST_RESULTS, u32(round));
   }
 }
 /// The wish, made by the card itself, is looked up twice, with patience after the first look.
-template <class Op> __global__ void ask_twice(Launch launch) {
-  StopFlag flag(launch.host, 0);
+template <class Op> __global__ void ask_twice(u64 *control, u32 tickets, u64 *host, u32 launch,
+                                              i64 patience) {
+  StopFlag flag(host, 0);
   flag.patience = i64(1) << 60;
-  store_relaxed(&launch.host[HOST_STOP], u64(1));
+  store_relaxed(&host[HOST_STOP], u64(1));
   const bool first = flag.is_up(), second = flag.is_up();
-  tell_host(launch, HOST_STATUS, STOPPED);
-  tell_host(launch, HOST_RESULTS, first);
-  tell_host(launch, HOST_RESULTS + 1, second);
+  tell_host(host, launch, HOST_STATUS, STOPPED);
+  tell_host(host, launch, HOST_RESULTS, first);
+  tell_host(host, launch, HOST_RESULTS + 1, second);
 }
 }
 """

@@ -127,6 +127,7 @@ def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Stru
         limits,
         sums,
         results=0,
+        as_struct=True,
     )
 
 

@@ -158,6 +158,7 @@ def _run(
         cluster=search.cluster,
         cooperative=search.is_cooperative,
         meanwhile=meanwhile,
+        as_struct=True,
     )
     del memory
     return told

@@ -240,6 +240,7 @@ class _Problem:
             plan,
             RESULTS(values=result, present=there),
             results=7,
+            as_struct=True,
         )
         if status == persistent.FAULT:
             return None

@@ -60,5 +60,6 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
         peeling,
         np.uint32(tuning.alone_edges),
         results=1,
+        as_struct=True,
     )
     return left.astype(np.int64)

@@ -12,8 +12,9 @@ constexpr int ROWS = 4;  // that a thread counts side by side
 /// the upper.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(256)
-    ends_of_parts(Launch launch, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
-                  i64 count, i64 length, i64 *ends) {
+    ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
+                  const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count,
+                  i64 length, i64 *ends) {
   SHARED(i64, scratch, WARP + 1);
   i64 *const before = ends + count;
   const i64 first = i64(blockIdx.x) * length, last = least(first + length, count);
@@ -40,7 +41,8 @@ __global__ void __launch_bounds__(256)
     sum += total;
   }
   if (threadIdx.x == 0) store_relaxed(&before[blockIdx.x], sum);
-  Grid grid(launch);
+  Grid grid(control);
+  grid.begin(tickets);
   if (!is_last_block(grid)) return;
   i64 all = 0;
   for (i64 begin = 0; begin < gridDim.x; begin += 256) {
@@ -51,10 +53,10 @@ __global__ void __launch_bounds__(256)
     if (part < gridDim.x) before[part] = sums;
     all += total;
   }
-  if (threadIdx.x == 0 && launch.host) {
-    tell_host(launch, HOST_RESULTS, u32(all));
-    tell_host(launch, HOST_RESULTS + 1, u32(u64(all) >> 32));
-    tell_host(launch, HOST_STATUS, FINISHED);
+  if (threadIdx.x == 0 && host) {
+    tell_host(host, launch, HOST_RESULTS, u32(all));
+    tell_host(host, launch, HOST_RESULTS + 1, u32(u64(all) >> 32));
+    tell_host(host, launch, HOST_STATUS, FINISHED);
   }
 }
 

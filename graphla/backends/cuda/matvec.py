@@ -18,6 +18,7 @@ from graphla.backends import Costs, Side
 from graphla.backends.cuda.launch import (
     BLOCK,
     ISO,
+    NULL,
     UNREAD,
     blocks,
     card,
@@ -26,7 +27,7 @@ from graphla.backends.cuda.launch import (
     size,
     to_numbers,
 )
-from graphla.backends.cuda.persistent import LAUNCH, run
+from graphla.backends.cuda.persistent import run
 from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, Kernel, load
@@ -186,8 +187,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 def edge_ends(a: Csr, rows: Array) -> Array:
     """How many entries the given rows hold up to each of them."""
     kernel, grid, counted, args = _counting(a, rows)
-    launch = LAUNCH(control=counter(), host=None, patience=0, tickets=0, number=0)
-    kernel(grid, BLOCK, launch, *args)
+    kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
     return counted.joined()
 
 

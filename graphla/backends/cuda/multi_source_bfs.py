@@ -181,6 +181,7 @@ class _Searches:
             _results(tallies, totals, table),
             RECORDS(at=records, room=self.records),
             results=1,
+            as_struct=True,
         )
         if records is not None:
             self.trace += _levels(records.get(), depth)

@@ -72,7 +72,12 @@ struct Grid {
   u32 due;  // the tickets that are out when the next turn is over
   u32 turn;
 
+  DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
+
+  /// To be called before the first barrier by all threads, with the tickets that were out at the
+  /// launch.
+  DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// All threads of all blocks meet; whether any of them votes to leave.
   DEVICE bool meet(bool leaves = false) {

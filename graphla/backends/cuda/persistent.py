@@ -117,10 +117,12 @@ def run(
     cooperative: bool = True,
     cluster: int = 1,
     meanwhile: Callable[[], None] | None = None,
+    as_struct: bool = False,
 ) -> list[int]:
     """Launch, and wait: the status, and so many numbers that the kernel tells.
 
-    The first parameter of the kernel is a `Launch`; `args` are the others.
+    With `as_struct` the first parameter of the kernel is a `Launch`; without it there are five.
+
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
     (which then is not `cooperative`). An interrupt stops the kernel and is raised again. Of blocks
     in clusters so many are launched as the card takes: `Refused` is raised if it takes none. What
@@ -135,20 +137,26 @@ def run(
     view, told = kept.view, range(STATUS, RESULTS + results)
     view[STOP] = 0
     control, tuning = kept.control(), current(TUNING)
-    head = LAUNCH(
-        control=control,
-        host=kept.pointer,
-        patience=tuning.patience,
-        tickets=tuning.tickets,
-        number=launch,
-    )
+    head: tuple[Any, ...]
+    if as_struct:
+        packed = LAUNCH(
+            control=control,
+            host=kept.pointer,
+            patience=tuning.patience,
+            tickets=tuning.tickets,
+            number=launch,
+        )
+        head = (packed,)
+    else:
+        head = (control, np.uint32(tuning.tickets), kept.pointer, np.uint32(launch))
+        head = (*head, np.int64(tuning.patience))
     try:
         if cluster == 1:
-            kernel(blocks, block, head, *args, shared=shared, cooperative=cooperative)
+            kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
         elif not cooperative:
-            _launch_cluster(kernel, blocks, block, head, *args, shared=shared)
+            _launch_cluster(kernel, blocks, block, *head, *args, shared=shared)
         else:
-            _launch_clusters(kernel, blocks, cluster, block, head, *args, shared=shared)
+            _launch_clusters(kernel, blocks, cluster, block, *head, *args, shared=shared)
         if meanwhile is not None:
             meanwhile()
         _wait(view, told, launch, stream)

@@ -64,5 +64,6 @@ def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
         graph,
         np.uint32(tuning.alone_edges),
         results=1,
+        as_struct=True,
     )
     return labels
