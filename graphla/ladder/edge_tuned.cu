@@ -28,7 +28,7 @@
 namespace graphla {
 
 /// Edges of a chunk for each lane: all are on their way at a time.
-template <class Edge> constexpr int BATCH = 32 / sizeof(Edge);
+template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 
 /// Whether the edges of a warp's next chunk are loaded before it tests these: wide levels leave too
 /// few registers for it.
@@ -87,7 +87,7 @@ template <class Edge> struct Batch {
 
 /// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex.
 template <class Op, class Level, class Edge, bool BOTH>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(EDGE_BLOCK)
     edge_tuned(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                const u64 *__restrict__ corners, i64 chunks, i32 depth, Level *levels, i64 *found) {
   const Step<Level> step{levels, Level(depth - 1), Level(depth)};

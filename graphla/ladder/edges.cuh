@@ -9,6 +9,12 @@
 
 namespace graphla {
 
+/// How warps read chunks of edges.
+enum EdgeShape {
+  LANE_BYTES = 32,   // of the words that a lane reads at once
+  EDGE_BLOCK = 1024  // threads of a block at most: many share what the squares of their chunks read
+};
+
 /// Where the rows and columns of a chunk begin.
 struct Square {
   i32 row, column;

@@ -11,18 +11,17 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import card, rows_of
+from graphla.backends.cuda.launch import WARP, card, rows_of
 from graphla.compilers.cuda import Kernel
+from graphla.compilers.declarations import enumeration
 from graphla.formats import Array
 from graphla.stores import MatrixStore
 
-WARP = 32
-CHUNK = 1024
-"""Bytes of the words that a warp reads at once, as in edge_tuned.cu: 32 for each lane."""
-BLOCK = 1024
-"""Threads of a block: many, as they share what the squares of their chunks read."""
+LANE_BYTES, BLOCK = enumeration("edges.cuh", "EdgeShape")
+CHUNK = LANE_BYTES * WARP
+"""Bytes of the words that a warp reads at once."""
 FEW_THREADS = 256
-"""The same where larger blocks would leave half of the card without any."""
+"""Threads of a block where larger blocks would leave half of the card without any."""
 
 
 @dataclass(frozen=True, slots=True)

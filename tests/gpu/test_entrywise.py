@@ -20,6 +20,7 @@ from storages import (
 
 from graphla.backends import backend
 from graphla.backends.cpu import ewise
+from graphla.backends.tuning import using
 from graphla.formats import Csr, FullVector, SparseVector
 from semirings import binary, indexunary, select, unary
 from semirings.dtypes import lookup_dtype
@@ -152,13 +153,16 @@ def test_entries_that_are_flagged_are_kept(data: Any) -> None:
     assert_same(kept, cpu().keep(a, flags))
 
 
-def test_many_flags_are_counted_by_cupys_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphla.backends.cuda.select.ONE_BLOCK", 1)
+def test_many_flags_are_counted_by_cupys_scan() -> None:
+    from graphla.backends.cuda.select import SelectTuning
+
     numbers = np.random.default_rng(3)
     indices = numbers.choice(9000, 4000, replace=False)
     a = SparseVector(9000, np.sort(indices).astype(np.int32), np.arange(4000))
     flags = numbers.random(4000) < 0.3
-    assert_same(cuda().keep(to_device(a), cuda().asarray(flags)), cpu().keep(a, flags))
+    with using(SelectTuning(one_block=1)):
+        kept = cuda().keep(to_device(a), cuda().asarray(flags))
+    assert_same(kept, cpu().keep(a, flags))
 
 
 @given(data)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from graphla.backends import backend
 from graphla.backends.cuda import build
+from graphla.backends.tuning import using
 from graphla.formats import BitmapVector, SparseVector, is_iso
 from semirings import binary
 from semirings.exceptions import DuplicateEntry
@@ -85,8 +86,7 @@ def test_entries_are_built_into_a_matrix_or_a_vector(data):
         order = np.lexsort((columns, rows))
         rows, columns = rows[order], columns[order]
     dup_op = data.draw(st.sampled_from(DUP_OPS))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "LARGE", data.draw(st.sampled_from((2, 1 << 20))))
+    with using(build.BuildTuning(large=data.draw(st.sampled_from((2, 1 << 20))))):
         a = cuda.build_matrix(nrows, ncols, array(rows), array(columns), array(values), dup_op)
         v = cuda.build_vector(max(ncols, 1), array(columns), array(values), dup_op)
     assert_same(a, cpu.build_matrix(nrows, ncols, rows, columns, values, dup_op))

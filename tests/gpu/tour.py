@@ -114,7 +114,7 @@ def products() -> None:
                     op(m @ A).new(mask=mask)
     wide = gl.Matrix.from_dense(np.arange(6000.0).reshape(2, 3000))
     crowd = gl.Matrix.from_dense(np.arange(3200.0).reshape(8, 400))
-    with settings("spmv", MANY=0):
+    with settings("spmv", many=0):
         gl.semiring.plus_times(crowd @ vectors(n=400)[2]).new()
     for A in (wide, wide.T.new(), pattern()):
         for u, v in zip(vectors(n=A.ncols), vectors(n=A.nrows), strict=True):
@@ -127,7 +127,7 @@ def products() -> None:
 def products_that_keep_hubs() -> None:
     """Every entry of skewed matrices; frontiers whose edges are counted part by part."""
     A, (u, _, full) = matrix(), vectors()
-    with settings("hot_columns", WIDEST=16, ENTRIES=1, SAMPLES=500, SHARE=0), gl.direction("pull"):
+    with settings("hot_columns", slots=16, entries=1, samples=500, share=0), gl.direction("pull"):
         for mask in (None, u.S, ~u.S):
             gl.semiring.plus_times(A @ full).new(mask=mask)
         wide = gl.Matrix.from_dense(np.arange(18000.0).reshape(2, 9000))
@@ -136,7 +136,7 @@ def products_that_keep_hubs() -> None:
         from graphla.backends.cuda.matvec import count_edges, edge_ends
 
         csr, sparse = A._store.csr, u._store.sparse()
-        with settings("matvec", PART=7):
+        with settings("matvec", part=7):
             count_edges(csr, sparse.indices)
             edge_ends(csr, sparse.indices)
 
@@ -183,12 +183,12 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("spgemm_unmasked", SCRATCH=0):
+    with settings("spgemm_unmasked", scratch=0):
         op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
-    with settings("spgemm_masked", FEW=0):
+    with settings("spgemm_masked", few=0):
         op(matrix() @ matrix(seed=1)).new(mask=mask)
-    with settings("spgemm_masked", PER_ENTRY=0, TRANSPOSING=0):
+    with settings("spgemm_masked", per_entry=0, transposing=0):
         op(matrix() @ matrix(seed=1).T.new().T).new(mask=mask)
         by_columns = gl.Matrix.from_csc(*matrix(seed=1).to_csc(), nrows=SIZE)
         op(matrix() @ by_columns).new(mask=mask)
@@ -302,7 +302,7 @@ def building() -> None:
         gl.Matrix.from_coo(rows, columns, 1, dup_op=dup, **shape)
         gl.Vector.from_coo(rows, values, dup_op=dup, size=60)
     for large in (9000, 9001):
-        with settings("build", LARGE=large):
+        with settings("build", large=large):
             gl.Matrix.from_coo([0] * 9000, [1] * 9000, np.ones(9000, "f4"), dup_op="plus", **shape)
     gl.Matrix.from_dense(np.arange(12.0).reshape(3, 4)).to_dense()
     A = matrix()

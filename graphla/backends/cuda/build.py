@@ -9,6 +9,7 @@ Waits: one to learn whether the keys rise already; one for the number of places.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
@@ -18,6 +19,7 @@ from graphla.backends.cuda.convert import add_up_sizes, chunks, move, repeated, 
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, number, offset_dtype, size
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.select import scan_and_count
+from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, SparseVector, is_iso
@@ -26,8 +28,17 @@ from semirings.operators import TypedBinaryOp
 
 NO_OFFSET = np.dtype(np.int32)
 INDEX_BITS = 31
-LARGE = 1 << 20
-"""Number of entries from which runs are folded like rows: many warps then share a long run."""
+
+
+@dataclass(frozen=True)
+class BuildTuning:
+    """How runs of equal places are folded."""
+
+    large: int = 1 << 20
+    """Entries from which runs are folded like rows: many warps then share a long run."""
+
+
+TUNING = BuildTuning()
 
 
 def build_vector(
@@ -167,7 +178,7 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
         return move(values, picked if order is None else order[picked])
     monoid, runs = op.monoid, starts.size
     is_associative = monoid is not None and op.type.np_type == values.dtype
-    if monoid is not None and is_associative and values.size >= LARGE:
+    if monoid is not None and is_associative and values.size >= current(TUNING).large:
         indptr = xp.append(starts, values.size)
         moved = values if order is None else move(values, order)
         return reduce_rows(Csr(runs, 1, indptr, moved, moved), monoid).values

@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-constexpr int CHUNK = 1024;
+enum ChunkShape { CHUNK = 1024 };  // items of a warp
 
 /// counts[c] = how many items of chunk c are chosen.
 template <class Chosen> DEVICE void count_chosen(i64 items, i64 *counts, Chosen chosen) {

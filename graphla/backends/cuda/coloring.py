@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, card, size, tiles
-from graphla.backends.cuda.select import WORD, keep_flagged, room_for_flags
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, card, size, tiles
+from graphla.backends.cuda.select import keep_flagged, room_for_flags
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
@@ -44,7 +44,7 @@ def color(a: Csr, numbers: Array) -> Array:
         flag = load("coloring.cu", "flag_earlier", NOTHING, a.indptr.dtype, constants=tuning)
         flags = (bits, ends, size(bits.size), count)
         given = (a.indptr, size(n), a.indices, places, before.indices, *flags)
-        flag(tiles(bits.size * WORD), BLOCK, *given)
+        flag(tiles(bits.size * WARP), BLOCK, *given)
         before = keep_flagged(before, bits, ends)
     colors, taken = xp.full(n, FREE, np.int32), xp.zeros(1, np.uint64)
     if n:

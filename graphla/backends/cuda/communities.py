@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, ISO, blocks, counter, csr, number, read, size
+from graphla.backends.cuda.launch import BLOCK, ISO, WARP, blocks, counter, csr, number, read, size
 from graphla.backends.requests import CommunityMoves, Gains
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
@@ -24,7 +24,6 @@ from graphla.formats import Array, Csr, is_iso, remember
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
 LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
 GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
-LANES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class CommunitiesTuning:
     """
 
     thread_entries: int = LAYOUT.thread_entries
-    lane_entries: int = LANES
+    lane_entries: int = WARP
     table_entries: int = LAYOUT.table_entries
     block_entries: int = 4096
     hub_slots: int = 1 << 25  # of all tables of one launch, unless a single hub needs more
@@ -191,9 +190,9 @@ def _prepare(
     if classes.few.size:
         add("choose_by_threads", classes.few, classes.few.size, BLOCK)
     if classes.short.size:
-        add("choose_by_lanes", classes.short, classes.short.size * LANES, BLOCK)
+        add("choose_by_lanes", classes.short, classes.short.size * WARP, BLOCK)
     if classes.middle.size:
-        threads = classes.middle.size * LANES
+        threads = classes.middle.size * WARP
         add("choose_by_tables", classes.middle, threads, LAYOUT.table_block)
     for rows, most, block in classes.long:
         slots = _slots(most)

@@ -12,16 +12,16 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, repeat_value, size
+from graphla.backends.cuda.launch import BLOCK, NULL, WARP, blocks, repeat_value, size
 from graphla.backends.cuda.select import add_up, scan_and_count
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
 MERGE_PRICE = 1 << 22
 """What merging sparse vectors costs beside the entries rewritten: launches and a wait or two."""
-CHUNK = 1024
-"""Items that a warp takes one after the other, as in choose.cuh."""
-LANES = 32
+CHUNK = enumeration("choose.cuh", "ChunkShape").CHUNK
+"""Items that a warp takes one after the other."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -121,7 +121,7 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
 
 def chunks(items: int) -> int:
     """A grid of a warp for each chunk of items."""
-    return blocks(-(-items // CHUNK) * LANES)
+    return blocks(-(-items // CHUNK) * WARP)
 
 
 def room_for_counts(items: int) -> Array:

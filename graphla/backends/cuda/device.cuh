@@ -27,7 +27,8 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-constexpr int WARP = 32;
+enum WarpShape { WARP_LANES = 32 };
+constexpr int WARP = WARP_LANES;
 constexpr u32 ALL_LANES = 0xffffffffu;
 
 template <class A, class B> struct is_same {

@@ -20,6 +20,7 @@ from graphla.backends.cuda.launch import (
     EACH,
     NO_PLACES,
     NULL,
+    WARP,
     blocks,
     offset_dtype,
     places,
@@ -28,21 +29,19 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
-from graphla.backends.cuda.select import WORD, room_for_flags, scan_and_count
+from graphla.backends.cuda.select import room_for_flags, scan_and_count
 from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Struct
+from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import Array, Csr, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 
-FILL_RIGHT, FILL_LEFT = 1, 2  # as in ewise_union.cu
-
+Fill = enumeration("ewise_union.cu", "Fill")
+SHAPE = enumeration("ewise_union.cu", "MergeShape")
 BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
-
-TILE, MOVES = 4096, 2  # as in ewise_union.cu
 
 PATTERN = (cuda_ops.accumulating, None, np.dtype(bool))
 """For a kernel that is to move indices and no values."""
@@ -67,9 +66,9 @@ def merge(
     if op is None:
         left = right = None
     if not b.nvals:
-        return with_values(a, _alone(a, op, dtype, right, FILL_RIGHT))
+        return with_values(a, _alone(a, op, dtype, right, Fill.FILL_RIGHT))
     if not a.nvals:
-        return with_values(b, _alone(b, op, dtype, left, FILL_LEFT))
+        return with_values(b, _alone(b, op, dtype, left, Fill.FILL_LEFT))
     like_a, like_b = a, b
     a, b = _alike(a, b)
     pair, notes, ends = _walk(a, b)
@@ -79,7 +78,7 @@ def merge(
     rows, indices = (NULL, NULL) if known is not None else _room(a, count)
     z = xp.empty(count, dtype)
     x_type, y_type = (dtype, dtype) if op is None else (op.type.np_type, op.type2.np_type)
-    fill = (0 if right is None else FILL_RIGHT) | (0 if left is None else FILL_LEFT)
+    fill = (0 if right is None else Fill.FILL_RIGHT) | (0 if left is None else Fill.FILL_LEFT)
     x, x_stored, x_kept = read(a.values)
     y, y_stored, y_kept = read(b.values)
     _, nrows, _, where, offset = places(a)
@@ -87,7 +86,7 @@ def merge(
     new_offset = offset if rows is NULL else rows.dtype
     how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
     load("ewise_union.cu", "merge_entries", spec, *how)(
-        blocks(max(-(-(a.nvals + b.nvals) // MOVES), int(nrows) + 1)),
+        blocks(max(-(-(a.nvals + b.nvals) // SHAPE.MOVES), int(nrows) + 1)),
         BLOCK,
         *(pair, notes, x, y),
         *(fill_value(left, x_type), fill_value(right, y_type)),
@@ -140,9 +139,9 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
     """Both operands and notes on their merge, as ewise_union.cu takes them; counts of each tile."""
-    words = (a.nvals + b.nvals) // WORD + 1
+    words = (a.nvals + b.nvals) // WARP + 1
     of_a = xp.empty(3 * words, np.uint32)
-    cut = -(-words * WORD // TILE)
+    cut = -(-words * WARP // SHAPE.MERGE_TILE)
     starts, ends = xp.empty(cut, np.int64), xp.empty(cut, np.int64)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -164,7 +163,7 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
     b_indptr, _, b_indices, _, _ = places(b)
     spots = xp.empty(a.nvals, offset)
     load("ewise_intersect.cu", "find_spots", NOTHING, where, offset)(
-        tiles(bits.size * WORD),
+        tiles(bits.size * WARP),
         BLOCK,
         *(a_indptr, a_indices, size(a.nvals), b_indptr, b_indices, size(b.nvals)),
         *(nrows, bits, ends, size(bits.size), spots),
@@ -200,7 +199,7 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
-    left, right = (fill, 0) if side == FILL_LEFT else (0, fill)
+    left, right = (fill, 0) if side == Fill.FILL_LEFT else (0, fill)
     values, stored, kept = read(a.values)
     count = a.values.size
     repeats = count > 0 and not op.is_positional and kept != EACH

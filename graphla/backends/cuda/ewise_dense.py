@@ -16,10 +16,11 @@ from graphla.backends.cuda.select import keep
 from graphla.backends.values import with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, BitmapVector, Counted, DenseVector, FullVector, SparseVector
 from semirings.operators import TypedBinaryOp
 
-INTERSECTION, UNION, FILLED_UNION = 0, 1, 2  # as in ewise_dense.cu
+INTERSECTION, UNION, FILLED_UNION = enumeration("ewise_dense.cu", "How")
 
 
 def combine(

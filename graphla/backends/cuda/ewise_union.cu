@@ -14,9 +14,11 @@
 namespace graphla {
 
 constexpr int MERGE_THREADS = 256;
-constexpr int ITEMS = 16;                          // of a tile, for each thread
-constexpr int MERGE_TILE = MERGE_THREADS * ITEMS;  // as in merging.py; its places fit 16 bits
-constexpr int MOVES = 2;  // items that a thread moves at a time, as in merging.py
+enum MergeShape {
+  MERGE_TILE = 4096,  // items of a tile; their places fit 16 bits
+  MOVES = 2           // items that a thread moves at a time
+};
+constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // of a tile, for each thread
 constexpr int PARTS =
     1024;  // rows of a tile whose beginnings are kept in shared memory, if no more
 constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row

@@ -7,6 +7,7 @@ entries found. `find` waits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
@@ -27,11 +28,20 @@ from graphla.backends.cuda.launch import (
     tiles,
 )
 from graphla.backends.cuda.select import keep, scan_and_count, scan_offsets
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector, is_iso
 
-FEW_COLUMNS = 16
-"""Where fewer than one column in so many is asked for, a table of all columns does not pay."""
+
+@dataclass(frozen=True)
+class ExtractTuning:
+    """How columns are looked up."""
+
+    few_columns: int = 16
+    """Where fewer than one column in so many is asked for, a table of all does not pay."""
+
+
+TUNING = ExtractTuning()
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
@@ -122,7 +132,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
     if not is_increasing(columns):
         order = columns.argsort()
         columns, asked_for = columns[order], columns
-        if asked * FEW_COLUMNS >= a.ncols and is_increasing(columns):
+        if asked * current(TUNING).few_columns >= a.ncols and is_increasing(columns):
             return _renumber(a, asked_for)
     grid, entries = blocks(a.nvals), size(a.nvals)
     ends = xp.empty(a.nvals, xp.int64)

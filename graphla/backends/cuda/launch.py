@@ -18,6 +18,9 @@ from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 BLOCK = 256
 """Threads in a block, unless a kernel says otherwise."""
 
+WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
+"""Threads of a warp."""
+
 STEPS = enumeration("rows.cuh", "TileShape").STEPS
 """Entries of a tile for each of its threads."""
 

@@ -14,7 +14,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import INT32_END
+from graphla.backends.cuda.launch import INT32_END, WARP
 from graphla.backends.cuda.matvec import flags_of
 from graphla.backends.requests import Level, MultiSearch, MultiSearchResult, Reach
 from graphla.backends.tuning import current
@@ -48,8 +48,6 @@ QUEUES = Struct("multi_source_bfs_expand.cuh", "Queues")
 RECORDS = Struct("persistent.cuh", "Records")
 Towards = enumeration("multi_source_bfs.cuh", "Towards")
 
-GROUP = 32
-"""Vertices that a warp takes at a time."""
 BYTE = np.dtype(np.uint8)
 
 
@@ -136,7 +134,7 @@ class _Searches:
     ) -> tuple[int, int, Array]:
         out, vertices, tuning = self.out, self.vertices, self.tuning
         starts = self.starts[first : first + tuning.searches]
-        groups = -(-vertices // GROUP)
+        groups = -(-vertices // WARP)
         tally = 3 * tuning.tally
         zeroed = xp.zeros(self.n + vertices + tally + -(-groups // 8), xp.uint64)
         seen, rest = zeroed[: self.n], zeroed[self.n :]
@@ -149,7 +147,7 @@ class _Searches:
             "multi_source_bfs.cu", "search_many", NOTHING, out.indptr.dtype, dtype, constants=tuning
         )
         block = tuning.block
-        wanted = max(-(-groups // (block // GROUP)), out.nvals // (block * 8), 1)
+        wanted = max(-(-groups // (block // WARP)), out.nvals // (block * 8), 1)
         status, depth = persistent.run(
             kernel,
             min(persistent.grid(kernel, block), wanted),

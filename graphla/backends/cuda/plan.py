@@ -17,8 +17,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.convert import CHUNK, LANES, add_up_sizes, chunks
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, size, to_numbers
+from graphla.backends.cuda.convert import CHUNK, add_up_sizes, chunks
+from graphla.backends.cuda.launch import BLOCK, NULL, WARP, blocks, size, to_numbers
 from graphla.backends.cuda.select import add_up
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
@@ -103,7 +103,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
     """Return the class of each vertex's degree, and the bit map of idle vertices."""
     n = out.nrows
-    classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // LANES), np.uint32)
+    classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // WARP), np.uint32)
     if n:
         kernel = load("plan.cu", "class_vertices", NOTHING, out.indptr.dtype)
         other = NULL if out is into else into.indptr
@@ -171,7 +171,7 @@ def _renamed(
         kernel, grid = kernels["relabel_long_rows"], blocks(long * wide, wide)
         kernel(grid, wide, *operands, size(long), indices)
     if active > long:
-        grid = blocks((active - long) * LANES)
+        grid = blocks((active - long) * WARP)
         kernels["relabel_rows"](grid, BLOCK, *operands, size(long), size(active), indices)
     there = xp.broadcast_to(xp.ones(1, bool), (a.nvals,))
     return Csr(a.nrows, a.ncols, sizes, indices, there)

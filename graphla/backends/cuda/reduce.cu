@@ -8,10 +8,12 @@
 
 namespace graphla {
 
-constexpr int STRIP = 512;  // entries that one warp folds
-constexpr int AHEAD = 4;    // loads of a thread under way at a time, of values of 4 bytes or more
-constexpr int FOLD_BLOCK = 256;  // threads of a block that folds together
-constexpr int LONG = 32;         // strips from which a block folds them together
+enum FoldShape {
+  STRIP = 512,      // entries that one warp folds
+  FOLD_BLOCK = 256  // threads of a block that folds together
+};
+constexpr int AHEAD = 4;  // loads of a thread under way at a time, of values of 4 bytes or more
+constexpr int LONG = 32;  // strips from which a block folds them together
 constexpr int SHORT =
     32;  // longest part of a row, in entries, that one lane folds in a strip of many rows
 constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip

@@ -6,6 +6,7 @@ Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
@@ -24,17 +25,29 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
+from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, BitmapVector, Counted, Csr, SparseVector, is_iso
 from semirings.structures import TypedMonoid
 
-FOLD_BLOCK, STRIP = 256, 512  # as in reduce.cu
-PART = 1 << 13
-"""Values from which another block pays: 32 for each thread."""
-PARTS = 1024
-"""Blocks at most, which then read 8 MiB at least at a time. A number of its own, not of the card,
-so that floats are added in one order everywhere."""
+STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
+
+
+@dataclass(frozen=True)
+class ReduceTuning:
+    """How the values of one fold are shared out: never by the card, so that floats are added in
+    one order everywhere.
+    """
+
+    part: int = 1 << 13
+    """Values from which another block pays: 32 for each thread."""
+    parts: int = 1024
+    """Blocks at most, which then read 8 MiB at least at a time."""
+
+
+TUNING = ReduceTuning()
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
@@ -55,7 +68,8 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         kernel = load("reduce.cu", "fold_repeated", (cuda_ops.folding, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
         return _on_host(result)
-    parts = min(PARTS, -(-values.size // PART))
+    tuning = current(TUNING)
+    parts = min(tuning.parts, -(-values.size // tuning.part))
     if parts > 1:
         folds = xp.empty(parts, dtype)
         made = _fold_parts(values, monoid, present, parts, folds)

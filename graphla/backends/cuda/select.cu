@@ -92,7 +92,7 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-constexpr int FEW_WORDS = 128;  // as in select.py
+enum FewShape { FEW_WORDS = 128 };  // words of flags of a vector that one block selects from
 
 /// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds, by one block; stores their
 /// number in *answer. There are fewer than FEW_WORDS * WARP entries.

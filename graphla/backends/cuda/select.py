@@ -5,6 +5,7 @@ Waits: once for the number of flagged entries, in `keep` and `select`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
@@ -15,6 +16,7 @@ from graphla.backends.cuda.launch import (
     ISO,
     NO_PLACES,
     NULL,
+    WARP,
     blocks,
     next_answer,
     number,
@@ -24,19 +26,28 @@ from graphla.backends.cuda.launch import (
     size,
     tiles,
 )
+from graphla.backends.tuning import current
 from graphla.backends.values import scalar
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
-WORD = 32
-"""Flags in a word."""
-FEW = 32 * 128 - 1
-"""Most entries of a vector that one block selects from, as in select.cu."""
-ONE_BLOCK = 1 << 14
-"""Words that one block scans sooner (a launch, 4 us) than CuPy's scan is called (19 us)."""
+FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
+"""Most entries of a vector that one block selects from."""
 WIDEST_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class SelectTuning:
+    """How counts are added up."""
+
+    one_block: int = 1 << 14
+    """Words that one block scans sooner (a launch, 4 us) than CuPy's scan is called (19 us)."""
+
+
+TUNING = SelectTuning()
 
 
 def keep(a: Any, flags: Array) -> Any:
@@ -46,7 +57,7 @@ def keep(a: Any, flags: Array) -> Any:
     at, stored, kept = read(flags)
     bits, ends = room_for_flags(a.nvals)
     kernel = load("select.cu", "flag_given", NOTHING, stored, kept)
-    kernel(blocks(bits.size * WORD), BLOCK, at, bits, ends, size(bits.size), size(a.nvals))
+    kernel(blocks(bits.size * WARP), BLOCK, at, bits, ends, size(bits.size), size(a.nvals))
     return keep_flagged(a, bits, ends)
 
 
@@ -61,7 +72,7 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
     bits, ends = room_for_flags(a.nvals)
     kernel = load("select.cu", "flag_entries", (cuda_ops.mapping, op), stored, kept, where, offset)
     kernel(
-        tiles(bits.size * WORD),
+        tiles(bits.size * WARP),
         BLOCK,
         *(indptr, nrows, indices, x, scalar(thunk, op.thunk_type.np_type)),
         *(bits, ends, size(bits.size), size(a.nvals)),
@@ -90,13 +101,13 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
     """`bits` and `ends` of flags.cuh, for a kernel to fill with flags and counts."""
-    words = entries // WORD + 1
+    words = entries // WARP + 1
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
 
 def scan_and_count(ends: Array) -> int:
     """Make sums of the counts (int64, one or more) in `ends`, and wait for the sum of all."""
-    if ends.size > ONE_BLOCK:
+    if ends.size > current(TUNING).one_block:
         add_up(ends)
         return number(ends[-1])
     answer = next_answer()
@@ -106,7 +117,7 @@ def scan_and_count(ends: Array) -> int:
 
 def scan_offsets(ends: Array) -> tuple[Array, int]:
     """Make sums of the counts in `ends`; return them in the dtype of an indptr, and the last."""
-    if ends.size > ONE_BLOCK:
+    if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
     answer, narrow = next_answer(), xp.empty(ends.size, np.int32)
@@ -117,7 +128,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
 
 def add_up(ends: Array) -> None:
     """Make sums of the counts (int64, one or more) in `ends`."""
-    if ends.size <= ONE_BLOCK:
+    if ends.size <= current(TUNING).one_block:
         _scan(ends, NULL, NULL)
     else:
         xp.cumsum(ends, out=ends)

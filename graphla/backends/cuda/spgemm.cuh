@@ -7,6 +7,10 @@
 
 namespace graphla {
 
+/// Terms of a row of each bin of few terms, at most; a bin has four times as many as the one
+/// before.
+enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
+
 /// What a mask drops of the product: nothing, or the entries of its pattern.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 

@@ -202,6 +202,8 @@ struct FewRows {
   i64 count_24, count_96, count_384, count_1536;
 };
 
+enum MoveShape { MOVE_LANES = 8 };  // that move a row
+
 /// Rows of all four lists from their scratch into C: each row has as many places as its list's name
 /// says, one list after the other.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
@@ -211,11 +213,11 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   const OffsetC *__restrict__ indptr = c.indptr;
   i32 *__restrict__ indices = c.indices;
   Word *__restrict__ z = c.values;
-  constexpr int GROUP = 8;
+  constexpr int GROUP = MOVE_LANES;
   const int mine = lane() % GROUP;
   const i64 count = count_24 + count_96 + count_384 + rows.count_1536;
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
-    i64 nth = each, begin = 0, places = 24;
+    i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
     auto pass = [&](i64 passed) {  // to the next list
       nth -= passed;

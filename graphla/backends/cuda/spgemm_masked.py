@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import cupy as xp
 
-from graphla.backends.cuda.launch import BLOCK, blocks, csr, size, tiles, to_numbers
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, csr, size, tiles, to_numbers
 from graphla.backends.cuda.select import keep
 from graphla.backends.cuda.spgemm_terms import Terms, terms_of
 from graphla.backends.cuda.transpose import transpose
@@ -20,8 +20,6 @@ from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr
 from semirings.structures import TypedSemiring
-
-WARP = 32
 
 
 @dataclass(frozen=True)

@@ -51,11 +51,14 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
   for (i64 i = thread_in_grid(); i < limit; i += threads_in_grid()) {
     const i64 count = i < nrows ? i64(terms[i]) : 0;
     int bin = -1;
-    if (count > 1536) {
+    if (count > MOST_1536) {
       const i64 searches = tiles * i64(a_indptr[i + 1] - a_indptr[i]);
       bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
     } else if (count) {
-      bin = count <= 24 ? FEW_24 : count <= 96 ? FEW_96 : count <= 384 ? FEW_384 : FEW_1536;
+      bin = count <= MOST_24    ? FEW_24
+            : count <= MOST_96  ? FEW_96
+            : count <= MOST_384 ? FEW_384
+                                : FEW_1536;
     }
     for (int each = 0; each < BINS; each++) {
       if (!__any_sync(ALL_LANES, bin == each)) continue;

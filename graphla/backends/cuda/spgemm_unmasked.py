@@ -23,6 +23,7 @@ import numpy as np
 from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
+    WARP,
     blocks,
     csr,
     size,
@@ -37,12 +38,10 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr
 from semirings.structures import TypedSemiring
 
-WARP = 32
 FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
 """For each bin of few terms, the bits of a row's table and the lanes that fill it."""
-MOVING = 8
-"""Lanes that move a row."""
-MOST = (24, 96, 384, 1536)
+MOVE_LANES = enumeration("spgemm_hash.cu", "MoveShape").MOVE_LANES
+MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
 """Terms of a row of each of these bins, at most."""
 
 
@@ -250,7 +249,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
         **{f"count_{most}": count for most, count in zip(MOST, counts, strict=True)},
     )
     kernel(
-        blocks(sum(counts) * MOVING),
+        blocks(sum(counts) * MOVE_LANES),
         BLOCK,
         *(rows, *made, _made(c)),
     )
