@@ -272,7 +272,7 @@ class Backend(Protocol):
         """
         ...
 
-    def price_of_plan(self, out: Csr, into: Csr) -> float:
+    def plan_cost(self, out: Csr, into: Csr) -> float:
         """Return about how many seconds a full plan takes; infinite if none is to be made."""
         ...
 
@@ -428,34 +428,34 @@ class Streams(Protocol):
         """The moment that the current stream has come to: who makes storage keeps it."""
         ...
 
-    def added(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
+    def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
         """The stamps of forms that have just got another form."""
         ...
 
-    def joined(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
+    def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
         """Stamps for forms that may share memory with others."""
         ...
 
-    def foreign(self, operands: Iterable[Any]) -> list[Any]:
+    def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
         """The stamps of these forms that are of other streams than the current one."""
         ...
 
-    def arrive(self, stamps: tuple[Any, ...]) -> bool:
+    def wait_for(self, stamps: tuple[Any, ...]) -> bool:
         """The current stream waits until storage with these stamps is made.
 
         Whether some of it is of another stream.
         """
         ...
 
-    def depart(self, stamps: Iterable[Any]) -> None:
+    def make_owners_wait(self, stamps: Iterable[Any]) -> None:
         """Streams whose memory the current one has used wait for that."""
         ...
 
-    def enter(self, device: str) -> Any:
-        """Makes a device the current one; gives what `leave` goes back to."""
+    def enter_device(self, device: str) -> Any:
+        """Makes a device the current one; gives what `leave_device` goes back to."""
         ...
 
-    def leave(self, before: Any) -> None: ...
+    def leave_device(self, before: Any) -> None: ...
     def wait(self) -> None:
         """Wait until the current stream has done its work."""
         ...
@@ -476,7 +476,7 @@ class Streams(Protocol):
         """Whether they lie in one allocation, or over one another."""
         ...
 
-    def sent(self, array: Array) -> Array:
+    def copy_to_current(self, array: Array) -> Array:
         """A copy on the card that is current."""
         ...
 

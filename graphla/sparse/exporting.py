@@ -17,7 +17,7 @@ from graphla.backends import backend
 from graphla.formats import Csr, is_iso
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import moved
+from graphla.operations.moving import move_store
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
@@ -109,7 +109,7 @@ def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
 
 def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
     """What a pickle keeps of a vector."""
-    forms = moved(forms, "cpu")
+    forms = move_store(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
     return forms.dtype.name, forms.size, None if full else v.indices, _one_if_iso(v.values)
@@ -117,7 +117,7 @@ def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
 
 def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
     """What a pickle keeps of a matrix: the forms that are there."""
-    forms = moved(forms, "cpu")
+    forms = move_store(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
         return a.nrows, a.ncols, a.indptr, a.indices, _one_if_iso(a.values)

@@ -9,7 +9,7 @@ import numpy as np
 from graphla.backends import streams
 from graphla.expression import Operand
 from graphla.operations.moving import on_host
-from graphla.operations.operation import Running
+from graphla.operations.operation import DeviceScope
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
@@ -50,7 +50,7 @@ def axis(key: Any, size: int, name: str) -> Axis:
     elif is_on_card(key):
         key = streams("cuda").adopt(key)
         if key.ndim:
-            with Running("index", (), f"cuda:{key.device.id}"):
+            with DeviceScope("index", (), f"cuda:{key.device.id}"):
                 return _checked(key, size, name)
         key = on_host(key)
     if isinstance(key, np.ndarray) and key.ndim == 0:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
-from graphla.operations.operation import Operation, Running, refuse_mixed
+from graphla.operations.operation import DeviceScope, Operation, refuse_mixed
 from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch
@@ -71,7 +71,7 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the mask in storage for an output of this shape; None if it lets all through.
 
-        The caller has entered `Running`.
+        The caller has entered `DeviceScope`.
         """
         forms = self.parent._store or self.parent._read()
         own = forms.shape
@@ -89,8 +89,8 @@ class Mask:
         )
 
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
-        """Enter `Running`, and return what `_read` returns."""
-        with Running("mask", (self.parent._read(),)):
+        """Enter `DeviceScope`, and return what `_read` returns."""
+        with DeviceScope("mask", (self.parent._read(),)):
             return self._read(shape, device)
 
     def _diagonal(self, k: int) -> Mask:

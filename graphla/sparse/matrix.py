@@ -11,7 +11,7 @@ from graphla.backends import default_device
 from graphla.expression import Expression
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import empty_matrix, moved
+from graphla.operations.moving import empty_matrix, move_store
 from graphla.operations.operation import perform, run
 from graphla.operations.values import is_on_card
 from graphla.plans import PlanReport
@@ -481,7 +481,7 @@ class Matrix(ReadableMatrix, Indexed):
             built = building.matrix_coo(
                 rows, columns, values, self.dtype, nrows, ncols, dup_op, False
             )
-        self._store = moved(built, self.device)
+        self._store = move_store(built, self.device)
 
     def dup(
         self,

@@ -9,7 +9,7 @@ from graphla.backends import EarlyStop
 from graphla.formats import BitmapVector
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
-from graphla.operations.operation import Running, refuse_mixed
+from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import as_mask
@@ -94,7 +94,7 @@ def solve(
     lowered = None if noun is None else lower(noun, x.size, x.device)
     forms, a = x._store, A._store
     read = (forms, a) if noun is None else (forms, a, noun.parent._read())
-    with Running("closure", read) as running:
+    with DeviceScope("closure", read) as running:
         forms = cast(forms, op.return_type)
         if not forms.nvals or not a.nvals or limit == 0:
             values = Vector._of(running.gives(forms))

@@ -134,7 +134,7 @@ def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, 
     plan = cuda.plan(out, into, True, None)
     forms = {id(a): a.indptr.nbytes + a.indices.nbytes for a in (out, into)}
     is_full = plan.relabelled is not None
-    assert is_full == (cuda.price_of_plan(out, into) < float("inf"))
+    assert is_full == (cuda.plan_cost(out, into) < float("inf"))
     if is_full:
         other = cuda.transpose_plan(plan, into, out)
         own = {id(x): x.nbytes for p in (plan, other) for x in held(p)}

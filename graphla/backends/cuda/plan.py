@@ -50,7 +50,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     a full one that would exceed its share of memory, or the memory of the device.
     """
     light = _look_at(out, into) if before is None else before
-    if not full or light.is_full or price_of_plan(out, into) == inf:
+    if not full or light.is_full or plan_cost(out, into) == inf:
         return light
     try:
         return _relabelled(light, out, into)
@@ -59,7 +59,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
         return light
 
 
-def price_of_plan(out: Csr, into: Csr) -> float:
+def plan_cost(out: Csr, into: Csr) -> float:
     """Return about how many seconds a full plan takes; infinite if it exceeds `PlanTuning.most`.
 
     It does if vertices have at most 7 edges on average (5 each way in a directed graph): meshes and
