@@ -445,7 +445,7 @@ class MatrixStore:
             wants_full = plans.seconds[0] > 0 and plans.wants_full(self._plan_cost())
             if plan is None or wants_full:
                 plan = pair.make_plan(way, wants_full)
-        return self._arrived(plan)
+        return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
         """The full plan, and the form that is missing; light where it would not fit or pay."""
@@ -469,7 +469,7 @@ class MatrixStore:
         """Seconds that a full plan would take; infinite where there is to be none."""
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
-    def _arrived(self, plan: Plan) -> Plan:
+    def _wait_for_plan(self, plan: Plan) -> Plan:
         if self._pair.stamps:
             streams(self.device).wait_for(self._pair.stamps)
         return plan

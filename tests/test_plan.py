@@ -108,10 +108,10 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
         assert plan.is_full == (full and has_full_plans())
         for first, (begin, end) in zip(host(A, plan.first), pairwise(indptr), strict=True):
             assert first in (indices[begin:end].tolist() or [-1])
-    if ours.relabelled is not None:
-        assert theirs.relabelled.out is ours.relabelled.into
-        assert theirs.relabelled.into is ours.relabelled.out
-        assert theirs.relabelled.new is ours.relabelled.new
+    if ours.relabeled is not None:
+        assert theirs.relabeled.out is ours.relabeled.into
+        assert theirs.relabeled.into is ours.relabeled.out
+        assert theirs.relabeled.new is ours.relabeled.new
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -123,8 +123,8 @@ def test_a_symmetric_matrix_has_one_plan(full, transposed):
         forms.make_full_plan()
     plan = forms.plan_now()
     assert forms.T.plan_now() is plan
-    if plan.relabelled is not None:
-        assert plan.relabelled.out is plan.relabelled.into
+    if plan.relabeled is not None:
+        assert plan.relabeled.out is plan.relabeled.into
 
 
 def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
@@ -228,11 +228,11 @@ def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
     spend(A, 2.0, 3)
     assert drop_full_plans(A.device)
     assert not drop_full_plans(A.device)
-    assert A._store.plan_now().relabelled is None
+    assert A._store.plan_now().relabeled is None
     assert A.plan.break_even is None
     assert B.plan.tier == "light"
     spend(A, 2.0, 2)
-    assert A._store.plan_now().relabelled is not None
+    assert A._store.plan_now().relabeled is not None
 
 
 class Short:
@@ -259,7 +259,7 @@ def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(
     assert start(*args) is B._store
     assert short.asked == 2
     assert A.plan is None
-    assert A._store.plan_now().relabelled is None
+    assert A._store.plan_now().relabeled is None
 
 
 @on_cuda

@@ -62,7 +62,7 @@ def assign_vector(
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
     is_sorted = _is_increasing(indices)
-    places = indexing.located(owner._store.device, indices).astype(np.int32)
+    places = indexing.locate(owner._store.device, indices).astype(np.int32)
     t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
@@ -276,9 +276,9 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
         return value
     i, j, values = indexing.coordinates(value)
     if rows is not None:
-        i = indexing.located(c.device, rows)[i]
+        i = indexing.locate(c.device, rows)[i]
     if columns is not None:
-        j = indexing.located(c.device, columns)[j]
+        j = indexing.locate(c.device, columns)[j]
     return indexing.from_coordinates(c.device, value.dtype, c.nrows, c.ncols, i, j, values)
 
 
@@ -314,7 +314,7 @@ def _fill_matrix(
 def _sorted_places(device: str, places: Places, size: int) -> Any:
     if places is None:
         return backend(device).arange(size, np.int32)
-    return np.sort(indexing.located(device, places))
+    return np.sort(indexing.locate(device, places))
 
 
 def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
@@ -323,11 +323,11 @@ def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
     inside = do.full(csr.indices.size, True, bool)
     if rows is not None:
         chosen = do.full(csr.nrows, False, bool)
-        chosen[indexing.located(c.device, rows)] = True
+        chosen[indexing.locate(c.device, rows)] = True
         inside &= chosen[do.row_of_entry(csr)]
     if columns is not None:
         chosen = do.full(csr.ncols, False, bool)
-        chosen[indexing.located(c.device, columns)] = True
+        chosen[indexing.locate(c.device, columns)] = True
         inside &= chosen[csr.indices]
     return inside
 

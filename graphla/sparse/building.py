@@ -118,7 +118,7 @@ def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
         return MatrixStore(device, wanted, Csr(nrows, ncols, *parts))
 
 
-def compressed(
+def from_compressed(
     indptr: Any,
     indices: Any,
     values: Any,
@@ -133,10 +133,10 @@ def compressed(
     """
     device, arrays = locate(indptr, indices, values, shared=not copy)
     with DeviceScope("build", (), device):
-        return device, *_compressed(device, arrays, dtype, shape, name, copy)
+        return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
 
 
-def _compressed(
+def _build_compressed(
     device: str,
     arrays: list[Any],
     dtype: Any,
@@ -175,7 +175,7 @@ def _compressed(
     return a, wanted
 
 
-def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
+def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
     """Return the row of each entry and the number of rows, for rows listed with offsets."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
@@ -191,7 +191,7 @@ def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
     return np.repeat(lines, counts), extremes(lines)[1] + 1
 
 
-def listed_shape(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
+def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
     """Return the outer and the inner size; a missing outer size is `lines`.
 
     A missing inner size is 0 if there are no entries; otherwise it stays None, and the entries
@@ -243,7 +243,7 @@ def _width(row: Any) -> int:
     return len(row) if isinstance(row, Sized) else 1
 
 
-def nested(
+def from_nested(
     nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
 ) -> tuple[Any, Any, Any, int | None, int | None]:
     """Rows, columns, values and sizes of {row: {column: value}}, or of a list of such rows."""
@@ -305,12 +305,12 @@ def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, n
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
-    rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
+    rows, columns = (None if parts is None else _restore_form(*parts) for parts in (csr, csc))
     forms = MatrixStore("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
     return cls._of(move_store(forms, default_device()), name)
 
 
-def _restored(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
+def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
     return Csr(nrows, ncols, indptr, indices, _spread(values, indices.size))
 
 

@@ -79,7 +79,7 @@ def solve(
         raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
     op = _choose_types(semiring, x.dtype, A.dtype)
     check_sum(op.monoid)
-    limit = _checked_limit(limit)
+    limit = _check_limit(limit)
     if not isinstance(parents, bool):
         raise TypeError(f"parents must be True or False, not {parents!r}")
     if x.ndim == 2:
@@ -120,7 +120,7 @@ def _noun(name: str, x: Any) -> Any:
     raise TypeError(f"{name} must be a {wanted}, not a {class_name(x)}{hint}")
 
 
-def _checked_limit(limit: Any) -> int | None:
+def _check_limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, Integral):

@@ -50,7 +50,7 @@ template <class S> struct Pull {
     ++sums.found, --sums.left;
   }
 
-  /// Where a row is read from: behind what was peeked at, which is the first entry of a relabelled
+  /// Where a row is read from: behind what was peeked at, which is the first entry of a relabeled
   /// row; or up to three entries before that, so that four are one load.
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
   DEVICE Slot start_of(Slot begin) const {

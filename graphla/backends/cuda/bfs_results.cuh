@@ -15,7 +15,7 @@ template <class T> DEVICE void store_once(T *p, T value) {
 #endif
 }
 
-/// Of a relabelled graph: levels, parents and presence, read at new numbers, written by the user's.
+/// Of a relabeled graph: levels, parents and presence, read at new numbers, written by the user's.
 ///
 /// Numbers rise with the user's inside each class of degrees, so what a warp reads while it sweeps
 /// vertices in a row is a few ascending streams. What is written for vertices that are not reached

@@ -23,7 +23,7 @@ from graphla.backends.cuda.select import add_up
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
-from graphla.formats import Array, Csr, Plan, Relabelled
+from graphla.formats import Array, Csr, Plan, Relabeled
 
 CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
 
@@ -53,7 +53,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     if not full or light.is_full or plan_cost(out, into) == inf:
         return light
     try:
-        return _relabelled(light, out, into)
+        return _relabel_vertices(light, out, into)
     except MemoryError as error:
         clear_frames(error.__traceback__)  # what they hold is memory of the device
         return light
@@ -80,13 +80,13 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
     if out is into:
         return plan
     start = perf_counter()
-    first, relabelled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabelled
-    if relabelled is not None:
-        r = relabelled
+    first, relabeled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabeled
+    if relabeled is not None:
+        r = relabeled
         first_renamed = _first(r.out, r.active, NULL)
-        relabelled = Relabelled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
-    seconds = plan.seconds + _waited(start)
-    return Plan(plan.idle, first, relabelled, plan.nbytes, seconds, plan.is_full)
+        relabeled = Relabeled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
+    seconds = plan.seconds + _elapsed_since(start)
+    return Plan(plan.idle, first, relabeled, plan.nbytes, seconds, plan.is_full)
 
 
 def _first(into: Csr, rows: int, classes: Any) -> Array:
@@ -94,7 +94,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
     the first."""
     first = xp.empty(rows, np.int32)
     if rows:
-        pick = load("plan.cu", "pick_neighbours", NOTHING, into.indptr.dtype)
+        pick = load("plan.cu", "pick_neighbors", NOTHING, into.indptr.dtype)
         pick(blocks(rows), BLOCK, into.indptr, into.indices, classes, size(rows), first)
     return first
 
@@ -112,15 +112,15 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 def _look_at(out: Csr, into: Csr) -> Plan:
     """The light tier: two passes over the vertices."""
-    for name in ("class_vertices", "pick_neighbours"):
+    for name in ("class_vertices", "pick_neighbors"):
         load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)
-    return Plan(idle, first, None, idle.nbytes + first.nbytes, _waited(start))
+    return Plan(idle, first, None, idle.nbytes + first.nbytes, _elapsed_since(start))
 
 
-def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
+def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
     """The full tier: vertices numbered, then every row renamed and parted by class."""
     kernels = _kernels(out.indptr.dtype)
     n, start = out.nrows, perf_counter()
@@ -139,24 +139,24 @@ def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
     ends = tuple(to_numbers(counts[parts - 1 :: parts][:CLASSES]))
     names = classes, new, old
     made = [
-        _renamed(kernels, each, names, indptr, ends)
+        _rename_form(kernels, each, names, indptr, ends)
         for each, indptr in zip((out, into), rows, strict=False)
     ]
     first = _first(made[-1], ends[-1], NULL)
-    relabelled = Relabelled(new, old, made[0], made[-1], first, ends[-1], ends)
-    seconds = light.seconds + _waited(start)
+    relabeled = Relabeled(new, old, made[0], made[-1], first, ends[-1], ends)
+    seconds = light.seconds + _elapsed_since(start)
     held = (new, old, first, *(x for a in made for x in (a.indptr, a.indices)))
     return Plan(
         light.idle,
         light.first,
-        relabelled,
+        relabeled,
         light.nbytes + sum(array.nbytes for array in held),
         seconds,
         is_full=True,
     )
 
 
-def _renamed(
+def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
     """The rows in the new order, their entries renamed, ascending; `sizes` becomes the indptr."""
@@ -181,7 +181,7 @@ def _kernels(offset: Any) -> dict[str, Any]:
     return {name: load("plan.cu", name, NOTHING, offset) for name in names}
 
 
-def _waited(start: float) -> float:
+def _elapsed_since(start: float) -> float:
     """Seconds since then, once what was launched is done."""
     xp.cuda.get_current_stream().synchronize()
     return perf_counter() - start
