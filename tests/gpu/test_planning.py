@@ -160,7 +160,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     def refuse(*args: Any) -> Any:
         raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
 
-    monkeypatch.setattr(planning, "_renamed", refuse)
+    monkeypatch.setattr(planning, "_rename_form", refuse)
     assert cuda.plan(*some, True, light) is light
 
 
