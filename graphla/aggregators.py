@@ -101,11 +101,11 @@ class Aggregator:
     ):
         if composite is not None:
             composite = _aggregators(composite)
-            join = _joined(finalize, len(composite))
-            compute, result = _composed(composite, join), _type_of(composite, join)
+            join = _join(finalize, len(composite))
+            compute, result = _compose(composite, join), _type_of(composite, join)
             needs_place = any(each.needs_place for each in composite)
         elif compute is None and monoid is not None:
-            compute, result = folded(monoid), lambda dtype: monoid[dtype].return_type
+            compute, result = fold_by(monoid), lambda dtype: monoid[dtype].return_type
         if compute is None or result is None:
             raise TypeError("an Aggregator needs monoid, composite, or compute with result")
         self.name = name
@@ -222,7 +222,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
     return parts
 
 
-def _joined(finalize: Any, count: int) -> Callable[..., Any]:
+def _join(finalize: Any, count: int) -> Callable[..., Any]:
     """Return `finalize` as a function of `count` vectors that returns an expression."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
@@ -242,7 +242,7 @@ def _vector(device: str, dtype: DataType, values: Any) -> Any:
     return expression(_given, (forms,), (values.size,), dtype)
 
 
-def _composed(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:
+def _compose(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:
     """Return a function that computes all aggregators of `composite` and joins their results."""
 
     def compute(rows: Rows) -> Any:
@@ -288,37 +288,37 @@ _given = Operation("given", lambda forms: forms)
 # --- the functions of rows, in the order of the catalogue `graphla.agg` ---
 
 
-def same(dtype: DataType) -> DataType:
+def same_dtype(dtype: DataType) -> DataType:
     """The result has the dtype of the entries."""
     return dtype
 
 
-def summed(dtype: DataType) -> DataType:
+def sum_dtype(dtype: DataType) -> DataType:
     """A sum has the dtype of the entries; true counts as 1."""
     return INT64 if dtype.kind == "b" else dtype
 
 
-def squared(dtype: DataType) -> DataType:
+def square_dtype(dtype: DataType) -> DataType:
     """A sum of squares of integers is INT64, else FP64."""
     return FP64 if dtype.kind == "f" or dtype.name == "UINT64" else INT64
 
 
-def averaged(dtype: DataType) -> DataType:
+def average_dtype(dtype: DataType) -> DataType:
     """An average of FP32 is FP32, else FP64."""
     return dtype if dtype.kind == "f" else FP64
 
 
 def total(rows: Rows) -> Any:
     """Σ x."""
-    return rows.fold(monoid.plus, rows.values(summed(rows.dtype)))
+    return rows.fold(monoid.plus, rows.values(sum_dtype(rows.dtype)))
 
 
 def product(rows: Rows) -> Any:
     """Π x."""
-    return rows.fold(monoid.times, rows.values(summed(rows.dtype)))
+    return rows.fold(monoid.times, rows.values(sum_dtype(rows.dtype)))
 
 
-def folded(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
+def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
     """⊕ x, by a monoid, of the values as `dtype`."""
     return lambda rows: rows.fold(op, rows.values(dtype))
 
@@ -340,7 +340,7 @@ def count_zero(rows: Rows) -> Any:
 
 def sum_of_squares(rows: Rows) -> Any:
     """Σ x²."""
-    values = rows.values(squared(rows.dtype))
+    values = rows.values(square_dtype(rows.dtype))
     return rows.fold(monoid.plus, values * values)
 
 
@@ -351,7 +351,7 @@ def sum_of_inverses(rows: Rows) -> Any:
 
 def sum_of_magnitudes(rows: Rows) -> Any:
     """Σ |x|."""
-    return rows.fold(monoid.plus, abs(rows.values(summed(rows.dtype))))
+    return rows.fold(monoid.plus, abs(rows.values(sum_dtype(rows.dtype))))
 
 
 def greatest_magnitude(rows: Rows) -> Any:

@@ -19,9 +19,9 @@ from graphla.operations import assignment
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import on_host
 from graphla.operations.operation import (
+    DeviceScope,
     MemoryFreed,
     Operation,
-    Running,
     device_of,
     note,
     perform,
@@ -392,7 +392,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
-            with Running(name, operands + parent, device) as running:
+            with DeviceScope(name, operands + parent, device) as running:
                 # No local name and nothing that `running` keeps holds the forms of the target when
                 # these are written, so that they may be overwritten in place.
                 del operands
@@ -452,7 +452,7 @@ def assign(
     operands = (value,) if mask is None else (value, mask.parent._read())
     for is_last_try in (False, True):
         try:
-            with Running("assign", operands, device) as running:
+            with DeviceScope("assign", operands, device) as running:
                 lowered = None
                 if mask is not None:
                     lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)

@@ -48,7 +48,7 @@ class Csr(Remembering):
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Relabelled:
+class Relabeled:
     """A square matrix's pattern in another numbering: vertices by falling class of degree.
 
     The class of a vertex is the bit length of its degree. Inside a class the order is the user's,
@@ -74,7 +74,7 @@ class Plan(Remembering):
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 where v has no edge; those past n set
     first: Array  # int32[n]: an in-neighbour of v, of many edges if may be; -1 where there is none
-    relabelled: Relabelled | None  # of full plans on a GPU
+    relabeled: Relabeled | None  # of full plans on a GPU
     nbytes: int  # on the device, beside the matrix's own forms
     seconds: float  # that building it took, both tiers together
     is_full: bool = False  # the full tier; on the CPU that means the best `first` of each row

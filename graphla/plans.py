@@ -59,7 +59,7 @@ class Plans:
         """Whether there is a full plan, either way."""
         return any(plan is not None and plan.is_full for plan in self.ways)
 
-    def spend(self, seconds: float) -> None:
+    def record_traversal(self, seconds: float) -> None:
         """A traversal took so long.
 
         The first one does not count: it may have waited for kernels to be compiled.

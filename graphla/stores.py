@@ -111,7 +111,7 @@ class VectorStore:
             return self.bitmap()
         # Again if none was seen: another thread was in the midst of `full`.
         v = self._full or self._bitmap or self._sparse or self.at_hand
-        if self.stamps and streams(self.device).arrive(self.stamps):
+        if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
         return v
 
@@ -129,7 +129,7 @@ class VectorStore:
         """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
-            if self.stamps and streams(self.device).arrive(self.stamps):
+            if self.stamps and streams(self.device).wait_for(self.stamps):
                 self._keep(v)
             return v
         v = self._full
@@ -150,7 +150,7 @@ class VectorStore:
         """Which indices have an entry, and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
-            if self.stamps and streams(self.device).arrive(self.stamps):
+            if self.stamps and streams(self.device).wait_for(self.stamps):
                 self._keep(v)
             return v
         v = self._full
@@ -189,7 +189,7 @@ class VectorStore:
         count: Any = self.size if v is None else v.count
         if (type(count) is int or count.array is None) and int(count) == self.size:
             return self.full()  # pyright: ignore[reportReturnType]
-        if self.stamps and streams(self.device).arrive(self.stamps):
+        if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
         return v  # pyright: ignore[reportReturnType]
 
@@ -246,7 +246,7 @@ class VectorStore:
         One that another stream than its own reads is kept as long as these are, even if they come
         to do without it: its memory may be freed when its stream has been told to wait, not sooner.
         """
-        if self.stamps and streams(self.device).arrive(self.stamps):
+        if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
         return form
 
@@ -258,12 +258,12 @@ class VectorStore:
     def _stamp(self) -> None:
         """A form has been made just now."""
         if self.stamps:
-            self.stamps = streams(self.device).added(self.stamps)
+            self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
         """Some of the arrays may be those of forms with these stamps: none on the CPU."""
         if stamps:
-            self.stamps = streams(self.device).joined(self.stamps, stamps)
+            self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
         """The forms of a vector that was these and now holds `storage`."""
@@ -310,7 +310,7 @@ class MatrixStore:
         form = pair.by_columns if self._flipped else pair.by_rows
         if form is None:
             form = pair.make(self._flipped)
-        if pair.stamps and streams(self.device).arrive(pair.stamps):
+        if pair.stamps and streams(self.device).wait_for(pair.stamps):
             pair.keep(form)
         return form
 
@@ -321,7 +321,7 @@ class MatrixStore:
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:
             form = pair.make(not self._flipped)
-        if pair.stamps and streams(self.device).arrive(pair.stamps):
+        if pair.stamps and streams(self.device).wait_for(pair.stamps):
             pair.keep(form)
         return form
 
@@ -344,7 +344,7 @@ class MatrixStore:
         pair = self._pair
         if pair.has_symmetric_pattern:
             form: Any = pair.by_rows or pair.by_columns
-            if pair.stamps and streams(self.device).arrive(pair.stamps):
+            if pair.stamps and streams(self.device).wait_for(pair.stamps):
                 pair.keep(form)
             return form, form
         return self.csr, self.csc if self.has_csc else None
@@ -357,7 +357,7 @@ class MatrixStore:
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
         """Some of the arrays may be those of forms with these stamps: none on the CPU."""
         if stamps:
-            self._pair.stamps = streams(self.device).joined(self._pair.stamps, stamps)
+            self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
     @property
     def held(self) -> tuple[bool, bool]:
@@ -393,7 +393,7 @@ class MatrixStore:
         """Whether the matrix is known to equal its transpose, its forms being one object."""
         return self._pair.by_rows is self._pair.by_columns
 
-    def owe(self, amount: float) -> float:
+    def add_loss(self, amount: float) -> float:
         """Add to what operations have lost for want of the form that is missing; all of it.
 
         Whoever chooses makes the missing form once this has reached its price.
@@ -442,10 +442,10 @@ class MatrixStore:
             return None
         plans, plan = pair.plans, pair.plans.ways[way]
         if plan is None or not plans.is_settled:
-            wants_full = plans.seconds[0] > 0 and plans.wants_full(self._price())
+            wants_full = plans.seconds[0] > 0 and plans.wants_full(self._plan_cost())
             if plan is None or wants_full:
                 plan = pair.make_plan(way, wants_full)
-        return self._arrived(plan)
+        return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
         """The full plan, and the form that is missing; light where it would not fit or pay."""
@@ -459,19 +459,19 @@ class MatrixStore:
     def report(self) -> PlanReport | None:
         """Of the plan that is there."""
         plan = self._pair.plans.ways[self._flipped]
-        return None if plan is None else self._pair.plans.report(plan, self._price())
+        return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
-    def spend(self, seconds: float) -> None:
+    def record_traversal(self, seconds: float) -> None:
         """A traversal of this matrix took so long."""
-        self._pair.plans.spend(seconds)
+        self._pair.plans.record_traversal(seconds)
 
-    def _price(self) -> float:
+    def _plan_cost(self) -> float:
         """Seconds that a full plan would take; infinite where there is to be none."""
-        return backend(self.device).price_of_plan(*self.patterns())  # pyright: ignore[reportArgumentType]
+        return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
-    def _arrived(self, plan: Plan) -> Plan:
+    def _wait_for_plan(self, plan: Plan) -> Plan:
         if self._pair.stamps:
-            streams(self.device).arrive(self._pair.stamps)
+            streams(self.device).wait_for(self._pair.stamps)
         return plan
 
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
@@ -560,7 +560,7 @@ class _Pair(Remembering):
                 self.has_symmetric_pattern = False
                 return False
             if self.stamps:
-                streams(self.device).arrive(self.stamps)
+                streams(self.device).wait_for(self.stamps)
             found = backend(self.device).find_symmetry(form)
             if found.of_values:
                 self.by_rows = self.by_columns = form
@@ -578,12 +578,12 @@ class _Pair(Remembering):
             if made is None:
                 other = self.form(not by_columns)
                 if self.stamps:  # none on the CPU, which knows no streams
-                    streams(self.device).arrive(self.stamps)
+                    streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
                     made = replace(made, indptr=other.indptr, indices=other.indices)  # pyright: ignore[reportOptionalMemberAccess]
                 if self.stamps:
-                    self.stamps = streams(self.device).added(self.stamps)
+                    self.stamps = streams(self.device).add_stamp(self.stamps)
                 if by_columns:
                     self.by_columns = made
                 else:
@@ -607,15 +607,15 @@ class _Pair(Remembering):
             if plan is not None and not lacks_full:
                 return plan
             if self.stamps:
-                streams(self.device).arrive(self.stamps)
+                streams(self.device).wait_for(self.stamps)
             do = backend(self.device)
             if lacks_full or other is None:
                 plan = do.plan(out, into, lacks_full, plan)
             else:
                 plan = do.transpose_plan(other, out, into)
             if self.stamps:
-                self.stamps = streams(self.device).added(self.stamps)
-            if lacks_full:  # that of the other way round is to be transpose_plan from this one
+                self.stamps = streams(self.device).add_stamp(self.stamps)
+            if lacks_full:  # the plan of the transpose is made from this one
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)
@@ -673,7 +673,7 @@ def _is_alone(owner: Owner) -> bool:
 def _is_of_other_streams(owner: Owner) -> bool:
     """Whether some of the forms were made on another stream: their memory is in its order."""
     device = owner._store.device
-    return device != "cpu" and bool(streams(device).foreign((owner._store,)))
+    return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:

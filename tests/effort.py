@@ -1,7 +1,7 @@
 """How much of the tests `make test` runs; `make test-full` and a card run all of them.
 
 A name is a prefix of the test's, such as `traversal/` or `test_plan.py::test_name`; the longest
-prefix counts. tests/mutate.py shows that these numbers suffice (docs/testing.md).
+prefix counts. tests/mutation/run.py shows that these numbers suffice (docs/testing.md).
 """
 
 from __future__ import annotations

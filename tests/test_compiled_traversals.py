@@ -181,7 +181,7 @@ def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
         with config.set(compiled=False):
             by_hand = cpu.plan(out, into, False, None)
         for plan in (by_hand, *plans_of(out, into)[1:]):
-            assert plan is not None and plan.relabelled is None
+            assert plan is not None and plan.relabeled is None
             bits = np.unpackbits(plan.idle.view(np.uint8), bitorder="little").astype(bool)
             assert np.array_equal(bits[: out.nrows], idle) and bits[out.nrows :].all()
             assert np.array_equal(plan.first >= 0, degrees > 0)

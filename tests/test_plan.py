@@ -108,10 +108,10 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
         assert plan.is_full == (full and has_full_plans())
         for first, (begin, end) in zip(host(A, plan.first), pairwise(indptr), strict=True):
             assert first in (indices[begin:end].tolist() or [-1])
-    if ours.relabelled is not None:
-        assert theirs.relabelled.out is ours.relabelled.into
-        assert theirs.relabelled.into is ours.relabelled.out
-        assert theirs.relabelled.new is ours.relabelled.new
+    if ours.relabeled is not None:
+        assert theirs.relabeled.out is ours.relabeled.into
+        assert theirs.relabeled.into is ours.relabeled.out
+        assert theirs.relabeled.new is ours.relabeled.new
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -123,8 +123,8 @@ def test_a_symmetric_matrix_has_one_plan(full, transposed):
         forms.make_full_plan()
     plan = forms.plan_now()
     assert forms.T.plan_now() is plan
-    if plan.relabelled is not None:
-        assert plan.relabelled.out is plan.relabelled.into
+    if plan.relabeled is not None:
+        assert plan.relabeled.out is plan.relabeled.into
 
 
 def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
@@ -147,14 +147,14 @@ def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
 def spend(A, seconds, times=1):
     for _ in range(times):
         A._store.plan_now()
-        A._store.spend(seconds)
+        A._store.record_traversal(seconds)
 
 
 def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatch):
     A = matrix()
     both_forms(A)
     do = backend(A.device)
-    monkeypatch.setattr(do, "price_of_plan", lambda out, into: 1.0)
+    monkeypatch.setattr(do, "plan_cost", lambda out, into: 1.0)
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
@@ -169,7 +169,7 @@ def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatc
 def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
     A = matrix()
     both_forms(A)
-    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: inf)
+    monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: inf)
     spend(A, 1e9, 3)
     assert not A._store.plan_now().is_full
 
@@ -177,10 +177,10 @@ def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
 def test_traversals_of_the_transpose_pay_as_well(monkeypatch):
     A = matrix()
     both_forms(A)
-    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
+    monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: 1.0)
     for forms in (A._store, A._store.T, A._store):
         forms.plan_now()
-        forms.spend(0.5)
+        forms.record_traversal(0.5)
     assert A._store.T.plan_now().is_full == has_full_plans()
 
 
@@ -191,10 +191,10 @@ def plan_of(seconds, full):
 def spent(light=(), full=()):
     plans = Plans("cpu")
     for each in light:
-        plans.spend(each)
+        plans.record_traversal(each)
     plans.keep(plan_of(0.0, True), 0)
     for each in full:
-        plans.spend(each)
+        plans.record_traversal(each)
     return plans
 
 
@@ -224,15 +224,15 @@ def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
     A, B = matrix().optimize(), matrix(seed=1)
     both_forms(B)
     B._store.plan_now()
-    monkeypatch.setattr(backend(A.device), "price_of_plan", lambda out, into: 1.0)
+    monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: 1.0)
     spend(A, 2.0, 3)
     assert drop_full_plans(A.device)
     assert not drop_full_plans(A.device)
-    assert A._store.plan_now().relabelled is None
+    assert A._store.plan_now().relabeled is None
     assert A.plan.break_even is None
     assert B.plan.tier == "light"
     spend(A, 2.0, 2)
-    assert A._store.plan_now().relabelled is not None
+    assert A._store.plan_now().relabeled is not None
 
 
 class Short:
@@ -259,7 +259,7 @@ def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(
     assert start(*args) is B._store
     assert short.asked == 2
     assert A.plan is None
-    assert A._store.plan_now().relabelled is None
+    assert A._store.plan_now().relabeled is None
 
 
 @on_cuda

@@ -84,7 +84,7 @@ def eccentricity(
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
         if found is None:
-            found = definition(A, _reaching_all(A) if v is None else chosen, weighs)
+            found = definition(A, _sources_of_all(A) if v is None else chosen, weighs)
         else:
             found = found.eccentricities()
     return found.get(int(chosen[0])) if one else found
@@ -105,7 +105,7 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     )
 
 
-def _reaching_all(A: Matrix) -> np.ndarray:
+def _sources_of_all(A: Matrix) -> np.ndarray:
     """Return the vertices that reach all others.
 
     They are the strong component that no edge enters, if there is one such component. From two such

@@ -66,7 +66,7 @@ def hits(
         if nstart is None
         else power_iteration.as_full_vector("nstart", nstart, n)
     )
-    h = h if nstart is not None or not n else _pointed_back(A, h)
+    h = h if nstart is not None or not n else _back_and_forth(A, h)
     if not n or not power_iteration.norm(_forth(A, h)):
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
@@ -81,7 +81,7 @@ def hits(
 
 def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
     """The vector of length 1 to which AAᵀ gives no other direction."""
-    S, MS = [h], [_pointed_back(A, h)]
+    S, MS = [h], [_back_and_forth(A, h)]
     theta = error = 0.0
     for _ in range(max_iter):
         # θ = h·hM, r = hM - θh
@@ -93,7 +93,7 @@ def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
         if error < tol * theta:
             return S[0]
         r = power_iteration.normalize(r)
-        S, MS = [S[0], r, *S[1:]], [MS[0], _pointed_back(A, r), *MS[1:]]
+        S, MS = [S[0], r, *S[1:]], [MS[0], _back_and_forth(A, r), *MS[1:]]
         # h' = cS, where c is best: the greatest of cMSᵀcᵀ / cSSᵀcᵀ
         c = _best(*(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS)))
         # the step is what joined c₀h: both of length 1
@@ -147,7 +147,7 @@ def _back(A: Matrix, a: Vector) -> Vector:
     return h
 
 
-def _pointed_back(A: Matrix, h: Vector) -> Vector:
+def _back_and_forth(A: Matrix, h: Vector) -> Vector:
     return _back(A, _forth(A, h))
 
 

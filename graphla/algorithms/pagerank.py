@@ -72,15 +72,19 @@ def pagerank(
     if n == 0:
         return Vector(kept, 0)
 
-    def landing(name: str, values: Given) -> Vector:
+    def read_distribution(name: str, values: Given) -> Vector:
         return power_iteration.as_distribution(name, values, n, kept)
 
     jump = power_iteration.full(1 / n, n, kept)
     if personalization is not None:
-        jump = landing("personalization", personalization)
-    fall = jump if dangling is None else landing("dangling", dangling)
+        jump = read_distribution("personalization", personalization)
+    fall = jump if dangling is None else read_distribution("dangling", dangling)
     share = _share(A, alpha, kept, is_weighted)
-    rank = _first_ranks(A, share, jump, alpha) if nstart is None else landing("nstart", nstart)
+    rank = (
+        _first_ranks(A, share, jump, alpha)
+        if nstart is None
+        else read_distribution("nstart", nstart)
+    )
     request = PageRank(A, share, rank, jump, fall, alpha, is_weighted, n * tol, max_iter)
     rank, change = accelerated(request, partial(definition, request))
     if not change < n * tol:

@@ -272,7 +272,7 @@ class Backend(Protocol):
         """
         ...
 
-    def price_of_plan(self, out: Csr, into: Csr) -> float:
+    def plan_cost(self, out: Csr, into: Csr) -> float:
         """Return about how many seconds a full plan takes; infinite if none is to be made."""
         ...
 
@@ -428,34 +428,34 @@ class Streams(Protocol):
         """Return a stamp of the current point of the current stream; new storage keeps it."""
         ...
 
-    def added(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
+    def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the stamps of a store to which a form has just been added."""
         ...
 
-    def joined(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
+    def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
         """Return the stamps of a store that may share memory with others."""
         ...
 
-    def foreign(self, operands: Iterable[Any]) -> list[Any]:
+    def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
         """Return those stamps of the operands that belong to streams other than the current one."""
         ...
 
-    def arrive(self, stamps: tuple[Any, ...]) -> bool:
+    def wait_for(self, stamps: tuple[Any, ...]) -> bool:
         """Make the current stream wait until storage with these stamps is complete.
 
         Return whether a stamp belongs to another stream.
         """
         ...
 
-    def depart(self, stamps: Iterable[Any]) -> None:
+    def make_owners_wait(self, stamps: Iterable[Any]) -> None:
         """Make the streams whose memory the current one has used wait for that use."""
         ...
 
-    def enter(self, device: str) -> Any:
+    def enter_device(self, device: str) -> Any:
         """Make a device the current one; return the state that `leave` restores."""
         ...
 
-    def leave(self, before: Any) -> None: ...
+    def leave_device(self, before: Any) -> None: ...
     def wait(self) -> None:
         """Wait until the current stream has done its work."""
         ...
@@ -476,7 +476,7 @@ class Streams(Protocol):
         """Return whether two arrays are in one allocation, or overlap."""
         ...
 
-    def sent(self, array: Array) -> Array:
+    def copy_to_current(self, array: Array) -> Array:
         """Return a copy on the current card."""
         ...
 

@@ -63,7 +63,7 @@ def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
         with _lock:
             loop = _loaded.get(key)
             if loop is None:
-                loop = _loaded[key] = _specialise(name, spec, arguments)
+                loop = _loaded[key] = _specialize(name, spec, arguments)
     return loop
 
 
@@ -81,7 +81,7 @@ def _kind(argument: Any) -> Any:
     return argument.dtype if isinstance(argument, np.ndarray) else None
 
 
-def _specialise(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
+def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     file, function = name.split(".")
     text = _text(file, function, spec, arguments)
     digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.graph.labels import listed, numbered
+from graphla.graph.labels import number_labels, to_list
 from graphla.operations.values import array_of
 from semirings.exceptions import DomainMismatch, InvalidValue
 
@@ -33,7 +33,7 @@ class Edges:
 
 def from_tuples(edges: Iterable[Any]) -> Edges:
     """Return the edges from tuples (u, v) or (u, v, weight), which all have the same length."""
-    edges = listed(edges)
+    edges = to_list(edges)
     width = len(edges[0]) if edges else 2
     for k, edge in enumerate(edges):
         if len(edge) != width or width not in (2, 3):
@@ -41,7 +41,7 @@ def from_tuples(edges: Iterable[Any]) -> Edges:
             raise InvalidValue(
                 f"edge {k} is {edge!r}, but should be (u, v) or (u, v, weight){alike}"
             )
-    labels = list(numbered([end for edge in edges for end in edge[:2]]))
+    labels = list(number_labels([end for edge in edges for end in edge[:2]]))
     number = dict(zip(labels, range(len(labels)), strict=True))
     i, j = (np.fromiter((number[edge[k]] for edge in edges), np.int32, len(edges)) for k in (0, 1))
     weights = array_of([edge[2] for edge in edges])[0] if width == 3 else None

@@ -12,7 +12,7 @@ from graphla import io
 from graphla.graph import cached_properties
 from graphla.graph.edges import Edges, from_table, from_tuples
 from graphla.graph.labelled import LabelledVector, labelled
-from graphla.graph.labels import Labels, listed, numbered
+from graphla.graph.labels import Labels, number_labels, to_list
 from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
 from graphla.settings import config
@@ -106,7 +106,7 @@ class Graph:
         dtype: Any,
         dup_op: Any,
     ) -> Graph:
-        names = numbered((*([] if labels is None else listed(labels)), *edges.labels))
+        names = number_labels((*([] if labels is None else to_list(labels)), *edges.labels))
         order, number = range(len(names)), int
         if not _are_vertices(names):
             order, number = tuple(names), names.__getitem__
@@ -515,7 +515,7 @@ class Graph:
         >>> list(G.subgraph(["d", "c", "b"]).edges)
         [('b', 'c'), ('c', 'd')]
         """
-        wanted = [labels] if labels in self else listed(labels)
+        wanted = [labels] if labels in self else to_list(labels)
         chosen = np.array(sorted({self._labels.number("labels", x) for x in wanted}), np.int64)
         kept = Labels(self._labels.of(chosen.tolist()), chosen.size)
         return self._like(self._matrix[chosen, chosen].new(), self.directed, kept)

@@ -46,13 +46,13 @@ class Labels:
     _numbers: Mapping[Any, int] | None
 
     def __init__(self, names: Iterable[Hashable] | None, n: int):
-        self.names = range(n) if names is None else tuple(listed(names))
+        self.names = range(n) if names is None else tuple(to_list(names))
         if len(self.names) != n:
             raise DimensionMismatch(f"labels has {len(self.names)} labels for {n} vertices")
         self._numbers = None
         if names is None:
             return
-        numbers = numbered(self.names)
+        numbers = number_labels(self.names)
         if len(numbers) < n:
             twice = next(x for k, x in enumerate(self.names) if numbers[x] != k)
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
@@ -111,7 +111,7 @@ class Labels:
             raise TypeError(f"{name} must be a list of pairs of vertices, not {given!r}") from None
         return [tuple(self.number(name, label) for label in pair) for pair in pairs]
 
-    def keyed(self, name: str, given: Any) -> Any:
+    def number_keys(self, name: str, given: Any) -> Any:
         """A mapping from labels as one from vertices; what is no mapping, as it is."""
         if not isinstance(given, Mapping) or self.are_numbers:
             return given
@@ -132,7 +132,7 @@ class Labels:
             return [self.of(vertex) for vertex in vertices]
         return self.names[vertices]
 
-    def at(self, vertices: Any) -> Labels:
+    def select(self, vertices: Any) -> Labels:
         """The labels of a list of vertices alone."""
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)
@@ -140,13 +140,13 @@ class Labels:
         return chosen
 
 
-def listed(items: Iterable[Any]) -> list[Any]:
+def to_list(items: Iterable[Any]) -> list[Any]:
     """The items of anything; those of an array as Python's own, at once where it is on a card."""
     tolist = getattr(items, "tolist", None)
     return list(items) if tolist is None else tolist()
 
 
-def numbered(names: Sequence[Any]) -> dict[Any, int]:
+def number_labels(names: Sequence[Any]) -> dict[Any, int]:
     """Each label, with the place where it first comes."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):

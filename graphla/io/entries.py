@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphla.formats import is_iso
-from graphla.operations.moving import moved
+from graphla.operations.moving import move_store
 from graphla.sparse import Matrix
 from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
@@ -101,7 +101,7 @@ def by_rows(A: Any) -> Rows:
 
     Values that are all one stay held once.
     """
-    forms = moved(forms_of(A), "cpu")
+    forms = move_store(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
         v = forms.sparse()
         indptr = np.searchsorted(v.indices, np.arange(A.size + 1))

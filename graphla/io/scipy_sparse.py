@@ -12,7 +12,7 @@ import numpy as np
 from graphla.formats import is_iso
 from graphla.io.entries import forms_of, held_once
 from graphla.operations.indexing import as_row
-from graphla.operations.moving import moved
+from graphla.operations.moving import move_store
 from graphla.operations.operation import perform
 from graphla.operations.values import is_on_card
 from graphla.sparse import Matrix, Vector
@@ -116,7 +116,7 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     if str(format).lower() not in FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(FORMATS)}")
     format = format.lower()
-    forms = moved(forms_of(A), "cpu")
+    forms = move_store(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":

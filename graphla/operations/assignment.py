@@ -36,7 +36,7 @@ from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 
-class Held:
+class Box:
     """Forms with an owner of their own: for a write into a part of something."""
 
     __slots__ = ("_store",)
@@ -62,7 +62,7 @@ def assign_vector(
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
     is_sorted = _is_increasing(indices)
-    places = indexing.located(owner._store.device, indices).astype(np.int32)
+    places = indexing.locate(owner._store.device, indices).astype(np.int32)
     t = _place_vector(value, size, places, is_sorted)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
@@ -88,7 +88,7 @@ def subassign_vector(
     if indices is None:
         assign_vector(owner, None, value, mask, accum, replace)
         return
-    part = Held(indexing.extract_vector.compute(owner._store, indices))
+    part = Box(indexing.extract_vector.compute(owner._store, indices))
     assign_vector(part, None, value, mask, accum, replace)
     assign_vector(owner, indices, part._store, None, None, False)
 
@@ -130,7 +130,7 @@ def subassign_matrix(
     if rows is None and columns is None:
         assign_matrix(owner, None, None, value, mask, accum, replace)
         return
-    part = Held(indexing.extract_matrix.compute(owner._store, rows, columns))
+    part = Box(indexing.extract_matrix.compute(owner._store, rows, columns))
     assign_matrix(part, None, None, value, mask, accum, replace)
     assign_matrix(owner, rows, columns, part._store, None, None, False)
 
@@ -146,7 +146,7 @@ def assign_row(
     submask: bool,
 ) -> None:
     """C⟨m, replace⟩(i, J) = accum(C(i, J), value); with `submask`, C(i, J)⟨m, replace⟩ = ..."""
-    row = Held(indexing.extract_row.compute(owner._store, i, None))
+    row = Box(indexing.extract_row.compute(owner._store, i, None))
     if submask:
         assert mask is not None
         subassign_vector(row, columns, value, mask, accum, replace)
@@ -166,7 +166,7 @@ def assign_column(
     submask: bool,
 ) -> None:
     """C⟨m, replace⟩(I, j) = accum(C(I, j), value): the row of the transpose."""
-    flipped = Held(owner._store.T)
+    flipped = Box(owner._store.T)
     assign_row(flipped, j, rows, value, mask, accum, replace, submask)
     owner._store = flipped._store.T
 
@@ -194,7 +194,7 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
     """C(i, j) = value, a scalar of the dtype of C; None deletes."""
     c: MatrixStore = owner._store
     if not c.has_csr:
-        flipped = Held(c.T)
+        flipped = Box(c.T)
         set_matrix_element(flipped, j, i, value)
         owner._store = flipped._store.T
         return
@@ -276,9 +276,9 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
         return value
     i, j, values = indexing.coordinates(value)
     if rows is not None:
-        i = indexing.located(c.device, rows)[i]
+        i = indexing.locate(c.device, rows)[i]
     if columns is not None:
-        j = indexing.located(c.device, columns)[j]
+        j = indexing.locate(c.device, columns)[j]
     return indexing.from_coordinates(c.device, value.dtype, c.nrows, c.ncols, i, j, values)
 
 
@@ -314,7 +314,7 @@ def _fill_matrix(
 def _sorted_places(device: str, places: Places, size: int) -> Any:
     if places is None:
         return backend(device).arange(size, np.int32)
-    return np.sort(indexing.located(device, places))
+    return np.sort(indexing.locate(device, places))
 
 
 def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
@@ -323,11 +323,11 @@ def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
     inside = do.full(csr.indices.size, True, bool)
     if rows is not None:
         chosen = do.full(csr.nrows, False, bool)
-        chosen[indexing.located(c.device, rows)] = True
+        chosen[indexing.locate(c.device, rows)] = True
         inside &= chosen[do.row_of_entry(csr)]
     if columns is not None:
         chosen = do.full(csr.ncols, False, bool)
-        chosen[indexing.located(c.device, columns)] = True
+        chosen[indexing.locate(c.device, columns)] = True
         inside &= chosen[csr.indices]
     return inside
 

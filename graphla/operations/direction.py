@@ -111,7 +111,7 @@ def _unless_paid(
     """The wanted direction, once what it would have saved has paid for the form that it needs."""
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
-    paid = m.owe(abs(push - pull))
+    paid = m.add_loss(abs(push - pull))
     if paid >= price:
         return wanted, "push {:,.0f}, pull {:,.0f}: worth the other form by now", push, pull
     reason = "push {:,.0f}, pull {:,.0f}: the other form costs {:,.0f}, of which {:,.0f} is paid"

@@ -18,7 +18,7 @@ from semirings.operators import TypedBinaryOp
 Places = np.ndarray | None  # which rows or columns: None for all, in order
 
 
-def located(device: str, indices: Any) -> Any:
+def locate(device: str, indices: Any) -> Any:
     """Indices as an array of the device, wherever they were given."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
@@ -28,7 +28,7 @@ def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:
     if indices is None:
         return v
     do = backend(v.device)
-    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), located(v.device, indices))
+    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), locate(v.device, indices))
     return VectorStore(v.device, v.dtype, w)
 
 
@@ -39,8 +39,8 @@ def _extract_matrix(a: MatrixStore, rows: Places, columns: Places) -> MatrixStor
     do = backend(a.device)
     if rows is None and a.has_csc and not a.has_csr:
         return _extract_matrix(a.T, columns, None).T
-    i = None if rows is None else located(a.device, rows)
-    j = None if columns is None else located(a.device, columns)
+    i = None if rows is None else locate(a.device, rows)
+    j = None if columns is None else locate(a.device, columns)
     return MatrixStore(a.device, a.dtype, do.extract_matrix(a.csr, i, j))
 
 
@@ -162,14 +162,14 @@ def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
 def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> MatrixStore:
     """C(i + down, j + right) = A(i, j), where that is a place of C."""
     nrows, ncols = shape
-    rows, columns = _shifted(a, down, right)
+    rows, columns = _shift(a, down, right)
     stay = (rows >= 0) & (rows < nrows) & (columns >= 0) & (columns < ncols)
     kept = MatrixStore(a.device, a.dtype, backend(a.device).keep(a.csr, stay))
     values = kept.csr.values
-    return from_coordinates(a.device, a.dtype, nrows, ncols, *_shifted(kept, down, right), values)
+    return from_coordinates(a.device, a.dtype, nrows, ncols, *_shift(kept, down, right), values)
 
 
-def _shifted(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
+def _shift(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
     """The row and column of each entry, moved."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphla.backends import backend
 from graphla.formats import MatrixMask, VectorMask
-from graphla.operations.assignment import Held, assign_matrix, assign_vector
+from graphla.operations.assignment import Box, assign_matrix, assign_vector
 from graphla.operations.operation import Operation
 from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import DataType
@@ -19,10 +19,10 @@ def masked_pattern(
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):
-        owner = Held(VectorStore.empty(device, dtype, beside.size))
+        owner = Box(VectorStore.empty(device, dtype, beside.size))
         assign_vector(owner, None, true, mask, None, False)  # pyright: ignore[reportArgumentType]
     else:
-        owner = Held(MatrixStore.empty(device, dtype, beside.nrows, beside.ncols))
+        owner = Box(MatrixStore.empty(device, dtype, beside.nrows, beside.ncols))
         assign_matrix(owner, None, None, true, mask, None, False)  # pyright: ignore
     return owner._store
 

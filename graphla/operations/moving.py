@@ -10,22 +10,22 @@ from graphla.backends import backend, resolve_device, streams
 from graphla.backends import default_device as default_device
 from graphla.backends.values import repeat_value
 from graphla.formats import Array, BitmapVector, is_iso
-from graphla.operations.operation import Running
+from graphla.operations.operation import DeviceScope
 from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import DataType
 
 
-def moved(forms: Any, device: str) -> Any:
+def move_store(forms: Any, device: str) -> Any:
     """Forms on a device with the same entries: these, if they are there."""
     device = resolve_device(device)
     if forms.device == device:
         return forms
-    with Running("to", (forms,)):
+    with DeviceScope("to", (forms,)):
         if isinstance(forms, ScalarStore):
             return ScalarStore(device, forms.dtype, forms.value)
         if isinstance(forms, VectorStore):
             v = _storage(forms.at_hand, device)
-            with Running("to", (), device):
+            with DeviceScope("to", (), device):
                 return VectorStore(device, forms.dtype, v)
         csr = _storage(forms.csr, device) if forms.has_csr else None
         csc = csr if forms.is_symmetric else None
@@ -33,10 +33,10 @@ def moved(forms: Any, device: str) -> Any:
             given = forms.csc
             # The forms of a symmetric pattern share their indices.
             if csr is not None and given.indices is forms.csr.indices:
-                csc = replace(csr, values=sent(given.values, device))
+                csc = replace(csr, values=send(given.values, device))
             else:
                 csc = _storage(given, device)
-        with Running("to", (), device):
+        with DeviceScope("to", (), device):
             return MatrixStore(device, forms.dtype, csr, csc)
 
 
@@ -44,7 +44,7 @@ def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
     """No entries, on a device."""
     if device == "cpu":
         return VectorStore.empty(device, dtype, size)
-    with Running("new", (), device):
+    with DeviceScope("new", (), device):
         return VectorStore.empty(device, dtype, size)
 
 
@@ -53,18 +53,18 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
     if device == "cpu":
         memory.require_offsets(nrows, "rows")
         return MatrixStore.empty(device, dtype, nrows, ncols)
-    with Running("new", (), device):
+    with DeviceScope("new", (), device):
         return MatrixStore.empty(device, dtype, nrows, ncols)
 
 
-def sent(array: Array, device: str) -> Array:
+def send(array: Array, device: str) -> Array:
     """An array of the host, or of a card that is current, on a device; equal values as one."""
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
-        return _repeated(on_host, array)
-    with Running("to", (), device):
-        return _repeated(streams(device).sent(one), array)
+        return _repeat_like(on_host, array)
+    with DeviceScope("to", (), device):
+        return _repeat_like(streams(device).copy_to_current(one), array)
 
 
 def on_host(array: Any) -> Any:
@@ -76,14 +76,14 @@ def on_device(array: Any, device: str) -> Any:
     """An array on a card as one on that device: itself, if it is there."""
     if device == "cpu":
         return on_host(array)
-    return array if f"cuda:{array.device.id}" == device else sent(array, device)
+    return array if f"cuda:{array.device.id}" == device else send(array, device)
 
 
 def _storage(storage: Any, device: str) -> Any:
     """The same with its arrays elsewhere."""
     names = [each.name for each in fields(storage)]
     arrays = {
-        name: sent(getattr(storage, name), device)
+        name: send(getattr(storage, name), device)
         for name in names
         if name in ("indptr", "indices", "values", "present")
     }
@@ -92,7 +92,7 @@ def _storage(storage: Any, device: str) -> Any:
     return replace(storage, **arrays)
 
 
-def _repeated(array: Array, like: Array) -> Array:
+def _repeat_like(array: Array, like: Array) -> Array:
     if array.size == like.size:
         return array
     return repeat_value(array, like.size)

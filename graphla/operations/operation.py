@@ -1,7 +1,7 @@
 """What one operation is: its name, how T is computed from forms, and what surrounds its run.
 
-That is (`Running`): operands on one device, which is made current; streams in order; errors of the
-device in words of ours; and the record that is kept of it.
+`DeviceScope` does that: operands are on one device, which is current; streams are in order; errors
+of the device are worded as ours; and a record is kept.
 """
 
 from __future__ import annotations
@@ -65,22 +65,22 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
     compute = operation.record if recorders() else operation.compute
     given = (*args, None) if operation.honours_mask else args
     try:
-        with Running(operation.name, args, device) as running:
+        with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
         pass  # what the error holds is released before the next try
-    with Running(operation.name, args, device) as running:
+    with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
 
 
 def perform(name: str, find: Callable[..., T], *args: Any) -> T:
     """Return find(*args), where `find` is not an Operation: an export, a cast, or a lookup."""
     try:
-        with Running(name, args) as running:
+        with DeviceScope(name, args) as running:
             return running.gives(find(*args))
     except MemoryFreed:
         pass
-    with Running(name, args) as running:
+    with DeviceScope(name, args) as running:
         return running.gives(find(*args))
 
 
@@ -105,8 +105,8 @@ def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
     )
 
 
-class Running:
-    """`with Running(name, operands) as running:` the device is current, and errors are ours.
+class DeviceScope:
+    """`with DeviceScope(name, operands) as running:` the device is current, and errors are ours.
 
     On a GPU the forms read are waited for as they are read; afterwards the streams that own their
     memory wait for this one, and a result that shares memory with them keeps their stamps.
@@ -123,10 +123,10 @@ class Running:
             self._away: list[Any] = []
             self._results: list[Any] = []
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> DeviceScope:
         if self._device != "cpu":
             self._order = streams(self._device)
-            self._before = self._order.enter(self._device)
+            self._before = self._order.enter_device(self._device)
         return self
 
     def writes(self, owner: Any, t: Any = None) -> None:
@@ -142,10 +142,10 @@ class Running:
         if self._device == "cpu":
             return
         if t is None:
-            self._away = self._order.foreign((owner._store,))
+            self._away = self._order.foreign_stamps((owner._store,))
         else:
             self._results.append(t)
-            self._away = self._order.foreign((*self._read, t, owner._store))
+            self._away = self._order.foreign_stamps((*self._read, t, owner._store))
             self._read = self._read if self._away else ()
         if self._away:
             self._read = (*self._read, owner._store)
@@ -168,15 +168,15 @@ class Running:
                 self._depart()
         finally:
             if self._before is not None:
-                self._order.leave(self._before)
+                self._order.leave_device(self._before)
 
     def _depart(self) -> None:
-        away = self._away + self._order.foreign(self._read) if self._read else self._away
+        away = self._away + self._order.foreign_stamps(self._read) if self._read else self._away
         if not away:
             return
         if self._owner is not None:
             self._results.append(self._owner._store)
-        self._order.depart(away)
+        self._order.make_owners_wait(away)
         for result in self._results:
             if isinstance(result, Collections):
                 result.owe_to(tuple(away))

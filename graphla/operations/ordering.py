@@ -26,7 +26,7 @@ def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> S
 
     `most`: the first so many alone, which is the size of the result then.
     """
-    return perform("sort", _recorded, _sort_vector, v, op, most)
+    return perform("sort", _run_and_record, _sort_vector, v, op, most)
 
 
 def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
@@ -34,7 +34,7 @@ def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sor
 
     `most`: the first so many of each row alone.
     """
-    return perform("sort", _recorded, _sort_rows, a, op, most)
+    return perform("sort", _run_and_record, _sort_rows, a, op, most)
 
 
 def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
@@ -43,7 +43,7 @@ def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> 
     return c.T, p.T
 
 
-def _recorded(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sorted:
+def _run_and_record(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sorted:
     if not recorders():
         return compute(a, op, most)
     start = perf_counter()
@@ -55,7 +55,7 @@ def _recorded(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -> Sort
 def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     held = v.at_hand
     w = held if isinstance(held, FullVector) else v.sparse()
-    values, places = _ordered(v.device, w.values, None, op)
+    values, places = _sort_values(v.device, w.values, None, op)
     size = w.size
     if most is not None:
         size = most
@@ -75,7 +75,7 @@ def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
 
 def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     csr, do = a.csr, backend(a.device)
-    values, places = _ordered(a.device, csr.values, csr.indptr, op)
+    values, places = _sort_values(a.device, csr.values, csr.indptr, op)
     ranks = do.arange(csr.nvals, csr.indptr.dtype)
     ranks -= csr.indptr[row_of_each(a.device, csr)]
     front = Csr(csr.nrows, csr.ncols, csr.indptr, ranks.astype("int32", copy=False), places)
@@ -88,7 +88,7 @@ def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     return MatrixStore(a.device, a.dtype, c), MatrixStore(a.device, INT64, p)
 
 
-def _ordered(
+def _sort_values(
     device: str, values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
     """The values in the order of op, compared as its dtype, and the place that each had."""
@@ -105,7 +105,7 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """
-    values = _held(x).values
+    values = _stored(x).values
     order = np.argsort(values, kind=None if are_distinct else "stable")
     ranks = np.empty_like(order, np.int64)
     ranks[order] = np.arange(order.size, dtype=np.int64, like=order)
@@ -117,11 +117,11 @@ def number_values(x: Any) -> tuple[Any, int]:
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """
-    distinct, numbers = np.unique(_held(x).values, return_inverse=True)
+    distinct, numbers = np.unique(_stored(x).values, return_inverse=True)
     return _with_values(x, INT64, numbers.reshape(-1)), distinct.size
 
 
-def _held(x: Any) -> Any:
+def _stored(x: Any) -> Any:
     return x.dense() if isinstance(x, VectorStore) else x.csr
 
 

@@ -158,10 +158,10 @@ class Arithmetic(Operand):
         return _both(self, other, binary.ge)
 
     def __eq__(self, other: Any) -> Any:
-        return _compared(self, other, binary.eq)
+        return _compare(self, other, binary.eq)
 
     def __ne__(self, other: Any) -> Any:
-        return _compared(self, other, binary.ne)
+        return _compare(self, other, binary.ne)
 
     __hash__ = object.__hash__
 
@@ -190,25 +190,25 @@ class Arithmetic(Operand):
         return self.apply(unary.lnot)
 
     def __and__(self, other: Any) -> Any:
-        return _waiting("&", self, other)
+        return _infix("&", self, other)
 
     def __rand__(self, other: Any) -> Any:
-        return _waiting("&", other, self)
+        return _infix("&", other, self)
 
     def __or__(self, other: Any) -> Any:
-        return _waiting("|", self, other)
+        return _infix("|", self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return _waiting("|", other, self)
+        return _infix("|", other, self)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Arithmetic) and self.ndim and other.ndim:
             a, b = self._store or operand_forms(self), other._store or operand_forms(other)
             return expressions.infix("@", a, b)
-        return _waiting("@", self, other)
+        return _infix("@", self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _waiting("@", other, self)
+        return _infix("@", other, self)
 
 
 class Collection(Arithmetic):
@@ -271,7 +271,7 @@ def _both(a: Any, b: Any, op: Any) -> Any:
     return expressions.ewise_mult(_store(a, b), _store(b, a), op)
 
 
-def _compared(a: Any, b: Any, op: Any) -> Any:
+def _compare(a: Any, b: Any, op: Any) -> Any:
     """Entry by entry; two scalars compare to True or False."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
@@ -308,7 +308,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
             raise TypeError(f"{symbol} is logical and needs BOOL, but the dtype is {dtype}")
 
 
-def _waiting(symbol: str, a: Any, b: Any) -> Any:
+def _infix(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
         return NotImplemented  # Python then calls the mask's own method
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)

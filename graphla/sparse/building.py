@@ -10,8 +10,8 @@ import numpy as np
 from graphla.backends import backend, default_device
 from graphla.expression import Operand
 from graphla.formats import Csr, FullVector, SparseVector
-from graphla.operations.moving import moved
-from graphla.operations.operation import Running
+from graphla.operations.moving import move_store
+from graphla.operations.operation import DeviceScope
 from graphla.operations.values import (
     array_of,
     dtype_of,
@@ -47,7 +47,7 @@ from semirings.exceptions import (
 def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorStore:
     """v(indices[k]) = values[k]."""
     device, (indices, values) = locate(indices, values)
-    with Running("build", (), device):
+    with DeviceScope("build", (), device):
         places, size = _places(indices, size, "indices", "size")
         entries, wanted, dup = _entries(values, dtype, dup_op, {"indices": places})
         do = backend(device)
@@ -69,7 +69,7 @@ def matrix_coo(
 ) -> MatrixStore:
     """A(rows[k], columns[k]) = values[k]."""
     device, (rows, columns, values) = locate(rows, columns, values)
-    with Running("build", (), device):
+    with DeviceScope("build", (), device):
         i, nrows = _places(rows, nrows, "rows", "nrows")
         j, ncols = _places(columns, ncols, "columns", "ncols")
         entries, wanted, dup = _entries(values, dtype, dup_op, {"rows": i, "columns": j})
@@ -87,7 +87,7 @@ def matrix_coo(
 def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorStore:
     """v(i) = values[i], except where that is the missing value."""
     device, (values,) = locate(values, shared=not copy)
-    with Running("build", (), device):
+    with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 1)
         if missing_value is not None:
             there = _differs(array, missing_value)
@@ -103,7 +103,7 @@ def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> Vec
 def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
     """A(i, j) = values[i][j], except where that is the missing value."""
     device, (values,) = locate(values)
-    with Running("build", (), device):
+    with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 2)
         nrows, ncols = array.shape
         owner = device if is_on_card(array) else "cpu"
@@ -118,7 +118,7 @@ def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
         return MatrixStore(device, wanted, Csr(nrows, ncols, *parts))
 
 
-def compressed(
+def from_compressed(
     indptr: Any,
     indices: Any,
     values: Any,
@@ -132,11 +132,11 @@ def compressed(
     And the device that they are on.
     """
     device, arrays = locate(indptr, indices, values, shared=not copy)
-    with Running("build", (), device):
-        return device, *_compressed(device, arrays, dtype, shape, name, copy)
+    with DeviceScope("build", (), device):
+        return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
 
 
-def _compressed(
+def _build_compressed(
     device: str,
     arrays: list[Any],
     dtype: Any,
@@ -175,7 +175,7 @@ def _compressed(
     return a, wanted
 
 
-def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
+def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
     """Return the row of each entry and the number of rows, for rows listed with offsets."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
@@ -191,7 +191,7 @@ def expanded(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
     return np.repeat(lines, counts), extremes(lines)[1] + 1
 
 
-def listed_shape(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
+def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
     """Return the outer and the inner size; a missing outer size is `lines`.
 
     A missing inner size is 0 if there are no entries; otherwise it stays None, and the entries
@@ -243,7 +243,7 @@ def _width(row: Any) -> int:
     return len(row) if isinstance(row, Sized) else 1
 
 
-def nested(
+def from_nested(
     nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
 ) -> tuple[Any, Any, Any, int | None, int | None]:
     """Rows, columns, values and sizes of {row: {column: value}}, or of a list of such rows."""
@@ -292,7 +292,7 @@ def refuse_entries(noun: Any, clear: bool) -> None:
 def to_device(noun: Any, device: str) -> Any:
     """The same entries on a device."""
     copy = noun.dup()
-    copy._store = moved(copy._store, device)
+    copy._store = move_store(copy._store, device)
     return copy
 
 
@@ -300,17 +300,17 @@ def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, n
     """A pickled Vector again; indices are None where every index has an entry."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
-    return cls._of(moved(VectorStore("cpu", lookup_dtype(dtype), v), default_device()), name)
+    return cls._of(move_store(VectorStore("cpu", lookup_dtype(dtype), v), default_device()), name)
 
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
     """A pickled Matrix again."""
-    rows, columns = (None if parts is None else _restored(*parts) for parts in (csr, csc))
+    rows, columns = (None if parts is None else _restore_form(*parts) for parts in (csr, csc))
     forms = MatrixStore("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
-    return cls._of(moved(forms, default_device()), name)
+    return cls._of(move_store(forms, default_device()), name)
 
 
-def _restored(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
+def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any) -> Csr:
     return Csr(nrows, ncols, indptr, indices, _spread(values, indices.size))
 
 

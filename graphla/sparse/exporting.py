@@ -17,7 +17,7 @@ from graphla.backends import backend
 from graphla.formats import Csr, is_iso
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import moved
+from graphla.operations.moving import move_store
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
@@ -50,7 +50,7 @@ def matrix_coo(
     )
 
 
-def compressed(
+def to_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool, copy: bool = True
 ) -> tuple[Any, Any, Any]:
     """(indptr, indices, values), by rows or by columns."""
@@ -67,14 +67,14 @@ def doubly_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
     """(rows that have entries, indptr, indices, values), fresh arrays."""
-    indptr, indices, values = compressed(forms, dtype, by_columns)
+    indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
 
 
 def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) -> Any:
     """An array, with the fill value where there is no entry."""
-    wanted, fill = _filling(forms.size, forms, fill_value, dtype)
+    wanted, fill = _resolve_fill(forms.size, forms, fill_value, dtype)
     do, np_type = backend(forms.device), wanted.np_type
     if forms.nvals == forms.size:
         values = do.cast(forms.dense(), np_type).values
@@ -88,7 +88,7 @@ def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) ->
 def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
     """A 2-d array, with the fill value where there is no entry."""
     shape = forms.nrows, forms.ncols
-    wanted, fill = _filling(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
+    wanted, fill = _resolve_fill(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
     array = np.full(shape, fill, wanted.np_type)
     rows, columns, values = matrix_coo(forms, None, True, True, True, True)
     with np.errstate(all="ignore"):
@@ -98,7 +98,7 @@ def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
 
 def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
     """{row: {column: value}}, or {column: {row: value}}."""
-    arrays = compressed(forms, None, not is_rowwise(order))
+    arrays = to_compressed(forms, None, not is_rowwise(order))
     indptr, indices, values = (array.tolist() for array in arrays)
     return {
         line: dict(zip(indices[begin:end], values[begin:end], strict=True))
@@ -109,7 +109,7 @@ def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
 
 def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
     """What a pickle keeps of a vector."""
-    forms = moved(forms, "cpu")
+    forms = move_store(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
     return forms.dtype.name, forms.size, None if full else v.indices, _one_if_iso(v.values)
@@ -117,7 +117,7 @@ def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
 
 def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
     """What a pickle keeps of a matrix: the forms that are there."""
-    forms = moved(forms, "cpu")
+    forms = move_store(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
         return a.nrows, a.ncols, a.indptr, a.indices, _one_if_iso(a.values)
@@ -131,7 +131,7 @@ def _one_if_iso(values: Any) -> Any:
     return values[:1].copy() if is_iso(values) else values
 
 
-def _filling(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple[DataType, Any]:
+def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple[DataType, Any]:
     """The dtype of a dense array, and what it has where there is no entry."""
     wanted = lookup_dtype(dtype) if dtype is not None else forms.dtype
     if fill_value is None:
@@ -154,18 +154,18 @@ def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
 def _indices(device: str, indices: Any, copy: bool) -> Any:
     if copy:
         return backend(device).to_host(indices).astype(np.int64)
-    return lent(indices)
+    return lend(indices)
 
 
 def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
     if not copy:
-        return lent(values)
+        return lend(values)
     host = backend(device).to_host(values)
     with np.errstate(all="ignore"):
         return host.astype(host.dtype if dtype is None else lookup_dtype(dtype).np_type)
 
 
-def lent(array: Any) -> Any:
+def lend(array: Any) -> Any:
     """The array to read only, as far as its library lets one say so."""
     if isinstance(array, np.ndarray):
         array = array.view()

@@ -9,7 +9,7 @@ import numpy as np
 from graphla.backends import streams
 from graphla.expression import Operand
 from graphla.operations.moving import on_host
-from graphla.operations.operation import Running
+from graphla.operations.operation import DeviceScope
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
@@ -50,8 +50,8 @@ def axis(key: Any, size: int, name: str) -> Axis:
     elif is_on_card(key):
         key = streams("cuda").adopt(key)
         if key.ndim:
-            with Running("index", (), f"cuda:{key.device.id}"):
-                return _checked(key, size, name)
+            with DeviceScope("index", (), f"cuda:{key.device.id}"):
+                return _check_key(key, size, name)
         key = on_host(key)
     if isinstance(key, np.ndarray) and key.ndim == 0:
         key = key[()]
@@ -109,10 +109,10 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
         if has_integers(key):
             worst = max(key.flat, key=abs)
             raise IndexOutOfBound(f"{name} {worst} is out of range: the size is {size}")
-    return _checked(key, size, name)
+    return _check_key(key, size, name)
 
 
-def _checked(key: Any, size: int, name: str) -> Any:
+def _check_key(key: Any, size: int, name: str) -> Any:
     """An array of indices as int64 from 0 to size - 1; a copy, unless it is empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(

@@ -44,13 +44,13 @@ class Mask:
 
     def __and__(self, other: Any) -> Mask:
         """Where both masks let through."""
-        return self._joined(other, "and")
+        return self._join(other, "and")
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Mask:
         """Where either mask lets through."""
-        return self._joined(other, "or")
+        return self._join(other, "or")
 
     __ror__ = __or__
 
@@ -71,7 +71,7 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the mask in storage for an output of this shape; None if it lets all through.
 
-        The caller has entered `Running`.
+        The caller has entered `DeviceScope`.
         """
         forms = self.parent._store or self.parent._read()
         own = forms.shape
@@ -89,7 +89,7 @@ class Mask:
         )
 
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
-        """Enter `Running`, and return what `_read` returns."""
+        """Enter `DeviceScope`, and return what `_read` returns."""
         return perform("mask", lambda _: self._read(shape, device), self.parent._read())
 
     def _diagonal(self, k: int) -> Mask:
@@ -97,7 +97,7 @@ class Mask:
         parent = self.parent.diag(k)
         return Mask(parent, structure=self.structure, complement=self.complement)
 
-    def _joined(self, other: Any, how: str) -> Mask:
+    def _join(self, other: Any, how: str) -> Mask:
         other = as_mask(other)
         if other.shape != self.shape:
             raise DimensionMismatch(
@@ -105,7 +105,7 @@ class Mask:
                 "which should be the same"
             )
         if how == "or":  # by De Morgan
-            return ~((~self)._joined(~other, "and"))
+            return ~((~self)._join(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()
             return Mask(either, structure=True, complement=True)

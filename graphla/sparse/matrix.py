@@ -11,7 +11,7 @@ from graphla.backends import default_device
 from graphla.expression import Expression
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import empty_matrix, moved
+from graphla.operations.moving import empty_matrix, move_store
 from graphla.operations.operation import perform, run
 from graphla.operations.values import is_on_card
 from graphla.plans import PlanReport
@@ -189,7 +189,7 @@ class ReadableMatrix(Collection):
 
         With copy=False they are as they are held, on their device: not to be written into.
         """
-        return perform("to_csr", exporting.compressed, self._read(), dtype, False, copy)
+        return perform("to_csr", exporting.to_compressed, self._read(), dtype, False, copy)
 
     def to_csc(
         self, dtype: Any = None, *, sort: bool = True, copy: bool = True
@@ -198,7 +198,7 @@ class ReadableMatrix(Collection):
 
         With copy=False they are as they are held, on their device: not to be written into.
         """
-        return perform("to_csc", exporting.compressed, self._read(), dtype, True, copy)
+        return perform("to_csc", exporting.to_compressed, self._read(), dtype, True, copy)
 
     def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """(rows, indptr, column indices, values): as CSR, of the rows that have entries."""
@@ -299,7 +299,7 @@ class Matrix(ReadableMatrix, Indexed):
         With copy=False arrays that fit are held as they are: do not write into them after that.
         """
         shape = (nrows, ncols)
-        device, csr, dtype = building.compressed(
+        device, csr, dtype = building.from_compressed(
             indptr, col_indices, values, dtype, shape, "row", copy
         )
         return cls._of(MatrixStore(device, dtype, csr, csr if symmetric else None), name)
@@ -322,7 +322,7 @@ class Matrix(ReadableMatrix, Indexed):
         With copy=False arrays that fit are held as they are: do not write into them after that.
         """
         shape = (ncols, nrows)
-        device, csc, dtype = building.compressed(
+        device, csc, dtype = building.from_compressed(
             indptr, row_indices, values, dtype, shape, "column", copy
         )
         return cls._of(MatrixStore(device, dtype, None, csc), name)
@@ -341,8 +341,8 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """As `from_csr`, of the listed rows only."""
-        rows, count = building.expanded(compressed_rows, indptr, "compressed_rows")
-        nrows, ncols = building.listed_shape(count, rows.size, nrows, ncols)
+        rows, count = building.expand_lines(compressed_rows, indptr, "compressed_rows")
+        nrows, ncols = building.shape_of_lists(count, rows.size, nrows, ncols)
         return cls.from_coo(rows, col_indices, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     @classmethod
@@ -359,8 +359,8 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """As `from_csc`, of the listed columns only."""
-        cols, count = building.expanded(compressed_cols, indptr, "compressed_cols")
-        ncols, nrows = building.listed_shape(count, cols.size, ncols, nrows)
+        cols, count = building.expand_lines(compressed_cols, indptr, "compressed_cols")
+        ncols, nrows = building.shape_of_lists(count, cols.size, ncols, nrows)
         return cls.from_coo(row_indices, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
     @classmethod
@@ -393,7 +393,7 @@ class Matrix(ReadableMatrix, Indexed):
         name: str | None = None,
     ) -> Matrix:
         """A(i, j) = nested_dicts[i][j], or nested_dicts[j][i] columnwise."""
-        nested = building.nested(nested_dicts, order, nrows, ncols)
+        nested = building.from_nested(nested_dicts, order, nrows, ncols)
         rows, columns, values, nrows, ncols = nested
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, name=name)
 
@@ -481,7 +481,7 @@ class Matrix(ReadableMatrix, Indexed):
             built = building.matrix_coo(
                 rows, columns, values, self.dtype, nrows, ncols, dup_op, False
             )
-        self._store = moved(built, self.device)
+        self._store = move_store(built, self.device)
 
     def dup(
         self,

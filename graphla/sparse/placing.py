@@ -15,7 +15,7 @@ import numpy as np
 from graphla.backends import default_device, streams
 from graphla.expression import Operand
 from graphla.formats import is_iso
-from graphla.operations.moving import sent
+from graphla.operations.moving import send
 from graphla.operations.operation import refuse_mixed
 from graphla.operations.values import is_on_card
 
@@ -48,7 +48,7 @@ def _in_a_row(array: Any, shared: bool) -> Any:
 
 def put(device: str, array: Any) -> Any:
     """An array on that device: itself, or a copy if it is of the host and the device is not."""
-    return array if device == "cpu" or is_on_card(array) else sent(array, device)
+    return array if device == "cpu" or is_on_card(array) else send(array, device)
 
 
 def put_whole(device: str, array: Any) -> Any:
@@ -59,7 +59,7 @@ def put_whole(device: str, array: Any) -> Any:
 def put_indices(device: str, places: Any) -> Any:
     """Indices that have been checked, on that device; signed, so that they mix with others."""
     if device != "cpu" and not is_on_card(places):
-        return sent(places.astype(np.int32), device)
+        return send(places.astype(np.int32), device)
     if device != "cpu" and is_iso(places):
         places = places.copy()
     return places.astype(np.int64) if places.dtype.kind == "u" else places

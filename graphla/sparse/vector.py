@@ -9,7 +9,7 @@ from graphla.backends import default_device
 from graphla.expression import Expression
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import empty_vector, moved
+from graphla.operations.moving import empty_vector, move_store
 from graphla.operations.operation import perform, run
 from graphla.settings import config
 from graphla.sparse import building, exporting, expressions, printing, sorting
@@ -272,7 +272,7 @@ class Vector(ReadableVector, Indexed):
         size = self.size if size is None else size
         with config.set(device=self.device):
             built = building.vector_coo(indices, values, self.dtype, size, dup_op)
-        self._store = moved(built, self.device)
+        self._store = move_store(built, self.device)
 
     def dup(
         self,

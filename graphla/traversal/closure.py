@@ -9,7 +9,7 @@ from graphla.backends import EarlyStop
 from graphla.formats import BitmapVector
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
-from graphla.operations.operation import Running, refuse_mixed
+from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import as_mask
@@ -79,7 +79,7 @@ def solve(
         raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
     op = _choose_types(semiring, x.dtype, A.dtype)
     check_sum(op.monoid)
-    limit = _checked_limit(limit)
+    limit = _check_limit(limit)
     if not isinstance(parents, bool):
         raise TypeError(f"parents must be True or False, not {parents!r}")
     if x.ndim == 2:
@@ -94,7 +94,7 @@ def solve(
     lowered = None if noun is None else lower(noun, x.size, x.device)
     forms, a = x._store, A._store
     read = (forms, a) if noun is None else (forms, a, noun.parent._read())
-    with Running("closure", read) as running:
+    with DeviceScope("closure", read) as running:
         forms = cast(forms, op.return_type)
         if not forms.nvals or not a.nvals or limit == 0:
             values = Vector._of(running.gives(forms))
@@ -120,7 +120,7 @@ def _noun(name: str, x: Any) -> Any:
     raise TypeError(f"{name} must be a {wanted}, not a {class_name(x)}{hint}")
 
 
-def _checked_limit(limit: Any) -> int | None:
+def _check_limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, Integral):

@@ -16,7 +16,7 @@ from graphla.backends import Level, MultiSearch, Reach, backend
 from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.searches import lower, record_levels
-from graphla.operations.operation import Running, perform
+from graphla.operations.operation import DeviceScope, perform
 from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
@@ -164,7 +164,7 @@ def run(
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, a.nrows, a.device)
     operands = (a,) if noun is None else (a, noun.parent._read())
-    with Running(name, operands):
+    with DeviceScope(name, operands):
         a.find_symmetry()
         out, into = a.patterns()
         if into is None and _is_worth_columns(count):
@@ -173,7 +173,7 @@ def run(
         found = search(a, out, into, lowered)
         seconds = perf_counter() - begin
         if into is not None:
-            a.spend(seconds)
+            a.record_traversal(seconds)
     if recorders():
         record_levels(name, "any_secondi", f"{count} searches, level", trace, seconds)
     return found

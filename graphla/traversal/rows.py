@@ -15,7 +15,7 @@ from graphla.backends import Level, MultiSearch, backend
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
-from graphla.operations.operation import Running, refuse_mixed
+from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.settings import recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
@@ -56,7 +56,7 @@ def closure_of_rows(
     lowered = None if noun is None else lower(noun, x.ncols, x.device)
     starts, a = x._read(), A._read()
     read = (starts, a) if noun is None else (starts, a, noun.parent._read())
-    with Running("closure", read) as running:
+    with DeviceScope("closure", read) as running:
         starts = cast(starts, op.return_type)
         if not starts.nvals:
             given = Matrix._of(running.gives(starts))

@@ -182,10 +182,10 @@ def test_a_directed_graph_is_pulled_once_that_has_paid():
     forms = A._store
     first = bfs(A, 0, parents=False).levels
     assert not forms.has_csc
-    owed = forms.owe(0.0)
+    owed = forms.add_loss(0.0)
     assert bfs(A, 0, parents=False).levels.isequal(first)
-    assert forms.owe(0.0) > owed > 0
-    forms.owe(1e12)
+    assert forms.add_loss(0.0) > owed > 0
+    forms.add_loss(1e12)
     with gl.Recorder() as recorder:
         assert bfs(A, 0, parents=False).levels.isequal(first)
     assert forms.has_csc

@@ -81,13 +81,13 @@ def test_a_fault_of_a_card_is_named(debug: bool):
         f"""
         import numpy as np, cupy, graphla as gl
         from graphla.compilers.cuda import NOTHING, load
-        from graphla.operations.operation import Running
+        from graphla.operations.operation import DeviceScope
         from semirings.exceptions import DeviceFault
         gl.config.debug = {debug}
         v = gl.Vector.from_dense(np.ones(1000)).to("cuda")
         bad = load("apply.cu", "cast_values", NOTHING, np.dtype(np.float64), np.dtype(np.float32))
         try:
-            with Running("test", (v._store,)):
+            with DeviceScope("test", (v._store,)):
                 bad(4, 256, np.uint64(1 << 20), v.to_dense(copy=False), np.int64(1000))
             (v + v).new().to_dense()
         except DeviceFault as error:

@@ -62,7 +62,7 @@ def assert_first(first: np.ndarray, into: Csr, n: int) -> None:
 
 
 def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
-    r, degree, n = plan.relabelled, degrees(out, into), out.nrows
+    r, degree, n = plan.relabeled, degrees(out, into), out.nrows
     if not out.nvals:
         assert r is None
         return
@@ -90,7 +90,7 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
 def test_a_light_plan(graph):
     out, into = graph
     plan = cuda.plan(out, into, False, None)
-    assert plan.relabelled is None
+    assert plan.relabeled is None
     assert plan.nbytes == plan.idle.nbytes + plan.first.nbytes
     assert plan.seconds > 0
     assert_light(plan, *graph)
@@ -123,8 +123,8 @@ def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
     assert_light(turned, into, out)
     if full and out.nvals:
         assert_relabelled(turned, into, out)
-        assert turned.relabelled.new is plan.relabelled.new
-        assert turned.relabelled.out is plan.relabelled.into
+        assert turned.relabeled.new is plan.relabeled.new
+        assert turned.relabeled.out is plan.relabeled.into
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
@@ -133,8 +133,8 @@ def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, 
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
     forms = {id(a): a.indptr.nbytes + a.indices.nbytes for a in (out, into)}
-    is_full = plan.relabelled is not None
-    assert is_full == (cuda.price_of_plan(out, into) < float("inf"))
+    is_full = plan.relabeled is not None
+    assert is_full == (cuda.plan_cost(out, into) < float("inf"))
     if is_full:
         other = cuda.transpose_plan(plan, into, out)
         own = {id(x): x.nbytes for p in (plan, other) for x in held(p)}
@@ -144,7 +144,7 @@ def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, 
 
 def held(plan: Plan) -> list[Any]:
     """Its arrays; the one truth value of a pattern is none."""
-    r = plan.relabelled
+    r = plan.relabeled
     arrays = [plan.idle, plan.first]
     if r is not None:
         arrays += [r.new, r.old, r.first]
@@ -160,7 +160,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     def refuse(*args: Any) -> Any:
         raise cupy.cuda.memory.OutOfMemoryError(1, 2, 3)
 
-    monkeypatch.setattr(planning, "_renamed", refuse)
+    monkeypatch.setattr(planning, "_rename_form", refuse)
     assert cuda.plan(*some, True, light) is light
 
 
@@ -195,4 +195,4 @@ def test_threads_that_begin_together_share_one_plan():
         list(threads.map(lambda _: forms.make_full_plan(), range(4)))
         plans = list(threads.map(lambda k: (forms.T if k % 2 else forms).plan_now(), range(8)))
     assert all(plan is plans[k % 2] for k, plan in enumerate(plans))
-    assert plans[0].relabelled.new is plans[1].relabelled.new
+    assert plans[0].relabeled.new is plans[1].relabeled.new

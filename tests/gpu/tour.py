@@ -365,7 +365,7 @@ def searches() -> None:
 
 
 def searches_with_plans() -> None:
-    """The same, of relabelled copies."""
+    """The same, of relabeled copies."""
     from graphla import algorithms
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)

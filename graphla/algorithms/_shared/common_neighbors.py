@@ -15,7 +15,7 @@ import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.graph import cached_properties
-from graphla.operations.moving import sent
+from graphla.operations.moving import send
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
@@ -119,7 +119,7 @@ def vertex_list(nodes: Any, A: Matrix) -> Any:
     if nodes is None:
         return None
     listed = list(nodes) if np.iterable(nodes) else [nodes]
-    return sent(np.unique(validation.vertices("nodes", listed, A.nrows)), A.device)
+    return send(np.unique(validation.vertices("nodes", listed, A.nrows)), A.device)
 
 
 def as_answer(values: Any, chosen: Any, nodes: Any, n: int) -> Any:

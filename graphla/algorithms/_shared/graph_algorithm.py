@@ -139,7 +139,7 @@ def _run_on_graph(
     with naming_scope(labels):
         found = _call(algorithm, graph._matrix, bound.args[1:], bound.kwargs)
     chosen = arguments.get(told.rows) if told.rows else None
-    return labelled(found, labels, told.gives, None if chosen is None else labels.at(chosen))
+    return labelled(found, labels, told.gives, None if chosen is None else labels.select(chosen))
 
 
 def _as_numbers(told: GraphOptions, labels: Any, name: str, value: Any) -> Any:
@@ -147,7 +147,7 @@ def _as_numbers(told: GraphOptions, labels: Any, name: str, value: Any) -> Any:
     if (name in told.vertices or name in told.pairs) and is_on_card(value):
         value = as_list(value)
     if name in told.keyed and (isinstance(value, Mapping) or name not in told.vertices):
-        return labels.keyed(name, value)
+        return labels.number_keys(name, value)
     if name in told.vertices:
         return labels.vertices(name, value)
     return labels.pairs(name, value) if name in told.pairs else value

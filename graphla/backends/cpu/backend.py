@@ -34,7 +34,7 @@ from graphla.backends.cpu.matching import match
 from graphla.backends.cpu.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cpu.multi_source_bfs import multi_source_bfs
 from graphla.backends.cpu.pagerank import pagerank
-from graphla.backends.cpu.plan import plan, price_of_plan, transpose_plan
+from graphla.backends.cpu.plan import plan, plan_cost, transpose_plan
 from graphla.backends.cpu.reduce import reduce, reduce_rows
 from graphla.backends.cpu.select import keep, select
 from graphla.backends.cpu.sort import sort_by

@@ -71,7 +71,7 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
     """Run one search after another."""
     k, n = request.starts.size, request.out.nrows
     levels = _int32 if request.levels is None else request.levels
-    table = None if request.levels is None else _unreached(k, n, levels)
+    table = None if request.levels is None else _fill_unreached(k, n, levels)
     reach = np.zeros((3, k), np.int64)
     for s, start in enumerate(request.starts.reshape(-1, 1)):
         tree = bfs_numpy(_search(request, start, levels))
@@ -100,7 +100,7 @@ def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
     return tree.reached, int(total), tree.depth
 
 
-def _unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
+def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
     """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
     table = np.empty((rows, columns), levels)
     step = max(1, current(operands.TUNING).grain // max(columns, 1))
@@ -121,10 +121,10 @@ class _Searches:
         """Return the (k, n) levels, perhaps as a transposed view."""
         n, k = self.request.out.nrows, self.request.starts.size
         if not self.is_deep:
-            table = _unreached(n, k, dtype)
+            table = _fill_unreached(n, k, dtype)
             self._run_together(table, None)
             return table.T
-        table = _unreached(k, n, dtype)
+        table = _fill_unreached(k, n, dtype)
 
         def row(k: int) -> None:
             tree = self._search(k, dtype)

@@ -39,7 +39,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     return _plan_numba(out, into, full)
 
 
-def price_of_plan(out: Csr, into: Csr) -> float:
+def plan_cost(out: Csr, into: Csr) -> float:
     """Return the seconds that a full plan takes, about; infinity if there is to be none."""
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 

@@ -24,7 +24,7 @@ from graphla.backends.cpu.operands import (
     threads_worth,
     values_of,
 )
-from graphla.backends.cpu.terms import chunks, concatenated, concatenated_values, multiply
+from graphla.backends.cpu.terms import chunks, concatenate, concatenate_values, multiply
 from graphla.backends.cpu.transpose import transpose
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
@@ -95,9 +95,9 @@ def _mxm_numpy(
             np.remainder(c.indices, b.ncols, out=columns, casting="unsafe")
         indices.append(columns)
         values.append(c.values)
-    columns = concatenated(indices, np.int32)
-    indptr = offsets(concatenated(counts, np.int64))
-    return Csr(a.nrows, b.ncols, indptr, columns, concatenated_values(values, columns.size))
+    columns = concatenate(indices, np.int32)
+    indptr = offsets(concatenate(counts, np.int64))
+    return Csr(a.nrows, b.ncols, indptr, columns, concatenate_values(values, columns.size))
 
 
 def _rows_times(
@@ -259,7 +259,7 @@ def _mxm_numba(
     products = _products(a, b.indptr, threads)
     if mask is None or mask.complement:
         excluded = None if mask is None else mask.pattern
-        pattern = _reached(a, b, excluded, products, threads)
+        pattern = _find_pattern(a, b, excluded, products, threads)
         return _saxpy(a, b, semiring, pattern, products, threads)
     pattern = mask.pattern
     products[pattern.indptr[:-1] == pattern.indptr[1:]] = 0
@@ -279,7 +279,7 @@ def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
     return products
 
 
-def _reached(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int) -> Csr:
+def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int) -> Csr:
     """The pattern of A times B less what is excluded; it has no values."""
     size = b.ncols
     words = (size + 63) >> 6
@@ -331,7 +331,7 @@ def _saxpy(
         scratch.give("states", states)
         return count
 
-    return _compressed(pattern, present, values, compute, products, threads)
+    return _compress(pattern, present, values, compute, products, threads)
 
 
 def _dot(
@@ -353,10 +353,10 @@ def _dot(
         scratch.give("places", places)
         return count
 
-    return _compressed(pattern, present, values, compute, products, threads)
+    return _compress(pattern, present, values, compute, products, threads)
 
 
-def _compressed(
+def _compress(
     pattern: Csr,
     present: Array,
     values: Array,

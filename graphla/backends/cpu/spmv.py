@@ -25,8 +25,8 @@ from graphla.backends.cpu.operands import (
 from graphla.backends.cpu.terms import (
     chunk_size,
     chunks,
-    concatenated,
-    concatenated_values,
+    concatenate,
+    concatenate_values,
     constant_term,
     multiply_side,
 )
@@ -95,8 +95,8 @@ def _pull_numpy(
         o, w = gather_rows(rows, u, semiring, side, outputs[part], starts[part], counts[part])
         found.append(o)
         values.append(w)
-    indices = concatenated(found, np.int32)
-    folded = concatenated_values(values, indices.size)
+    indices = concatenate(found, np.int32)
+    folded = concatenate_values(values, indices.size)
     return _dense_if_many(rows.nrows, indices, folded, not one_will_do)
 
 
@@ -186,7 +186,7 @@ def _gather_first(
         left = (~hit & (counts > width)).nonzero()[0]
         outputs, starts, counts = outputs[left], starts[left] + width, counts[left] - width
         width *= tuning.wider
-    o, p = concatenated(found, np.int32), concatenated(places, starts.dtype)
+    o, p = concatenate(found, np.int32), concatenate(places, starts.dtype)
     return o, _terms(semiring, side, rows, u, p, rows.indices[p], lambda: o)
 
 

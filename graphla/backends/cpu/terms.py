@@ -159,14 +159,14 @@ def chunks(counts: Array, limit: int | None = None) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(ordered)]
 
 
-def concatenated(arrays: list[Array], dtype: Any) -> Array:
+def concatenate(arrays: list[Array], dtype: Any) -> Array:
     """The arrays one after the other."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, dtype)
 
 
-def concatenated_values(parts: list[Array], size: int) -> Array:
+def concatenate_values(parts: list[Array], size: int) -> Array:
     """The parts one after the other; iso if they are, since one product has one constant term."""
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):

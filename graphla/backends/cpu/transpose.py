@@ -36,16 +36,16 @@ def _transpose_scipy(a: Csr) -> Csr:
     """The same entries by columns."""
     from scipy.sparse import csr_array
 
-    rows = csr_array((_carried(a.values), a.indices, a.indptr), shape=(a.nrows, a.ncols))
+    rows = csr_array((_to_scipy_values(a.values), a.indices, a.indptr), shape=(a.nrows, a.ncols))
     columns = rows.tocsc()
-    values = _returned(a.values, columns.data)
+    values = _from_scipy_values(a.values, columns.data)
     return Csr(a.ncols, a.nrows, columns.indptr, columns.indices, values)
 
 
-def _carried(values: Array) -> Array:
+def _to_scipy_values(values: Array) -> Array:
     """What SciPy moves along with the indices: the values, or a byte each where all are one."""
     return np.zeros(values.size, np.int8) if is_iso(values) else values
 
 
-def _returned(values: Array, moved: Array) -> Array:
+def _from_scipy_values(values: Array, moved: Array) -> Array:
     return repeat_value(values[:1], moved.size) if is_iso(values) else moved

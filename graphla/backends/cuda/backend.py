@@ -35,7 +35,7 @@ from graphla.backends.cuda.matching import match
 from graphla.backends.cuda.matvec import costs, count_edges, longest_row, nonempty_rows
 from graphla.backends.cuda.multi_source_bfs import multi_source_bfs
 from graphla.backends.cuda.pagerank import pagerank
-from graphla.backends.cuda.plan import plan, price_of_plan, transpose_plan
+from graphla.backends.cuda.plan import plan, plan_cost, transpose_plan
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.cuda.select import keep, select
 from graphla.backends.cuda.sort import sort_by

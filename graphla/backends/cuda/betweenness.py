@@ -56,10 +56,10 @@ def dependencies(request: Dependencies) -> DependenciesResult:
     out, sources, plan = request.out, request.sources, request.plan
     is_weighted, of_edges, reach = request.is_weighted, request.of_edges, request.reach
     n = out.nrows
-    relabelled = None if plan is None or of_edges or is_weighted else plan.relabelled
+    relabeled = None if plan is None or of_edges or is_weighted else plan.relabeled
     graph, vertices, renumbered = out, n, None
-    if relabelled:
-        graph, vertices, renumbered = relabelled.out, relabelled.active, relabelled.new
+    if relabeled:
+        graph, vertices, renumbered = relabeled.out, relabeled.active, relabeled.new
     totals = xp.zeros(vertices, np.float64)
     edges: Any = xp.zeros(out.nvals, np.float64) if of_edges else None
     reached: Any = xp.zeros(vertices, np.int64) if reach else None
@@ -89,9 +89,9 @@ def dependencies(request: Dependencies) -> DependenciesResult:
         given = SOURCES(count=sources.size, sources=sources, renumbered=renumbered)
         structs = place, given, SUMS(**sums, counts=counts)
         _launch(kernel, graph, vertices, sources.size, structs)
-    if relabelled:
-        totals = _in_user_order(totals, relabelled, n)
-        reached = None if reached is None else _in_user_order(reached, relabelled, n)
+    if relabeled:
+        totals = _in_user_order(totals, relabeled, n)
+        reached = None if reached is None else _in_user_order(reached, relabeled, n)
     return DependenciesResult(totals, edges, reached, counts)
 
 
@@ -155,7 +155,7 @@ def _memory(teams: int, blocks: int, vertices: int, room: int) -> Packed:
     )
 
 
-def _in_user_order(values: Array, relabelled: Any, n: int) -> Array:
+def _in_user_order(values: Array, relabeled: Any, n: int) -> Array:
     there = xp.zeros(n, values.dtype)
-    there[relabelled.old[: relabelled.active]] = values
+    there[relabeled.old[: relabeled.active]] = values
     return there

@@ -34,7 +34,7 @@ enum Way {
   BY_PUSH = 0,
   BY_PULL = 1,
   BY_PUSH_ALONE = 2
-};                                    // how a level runs, as written to a record
+};  // how a level runs, as written to a record
 enum BfsStatus { TOO_DEEP = FAULT };  // a level does not fit its type
 
 /// The sums of a level, in `control` from BFS_SUMS on. There are three sets, used round-robin:

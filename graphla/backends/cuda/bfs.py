@@ -45,7 +45,7 @@ INT32 = np.dtype(np.int32)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The class of the degrees from 128 to 255, as `Relabelled.ends` counts classes."""
+"""The class of the degrees from 128 to 255, as `Relabeled.ends` counts classes."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class _Preparation:
     def __init__(self, request: Search, tuning: BfsTuning, is_refusing: bool) -> None:
         self.request, self.tuning = request, tuning
         self.plan = request.plan
-        self.relabelled = None if self.plan is None else self.plan.relabelled
+        self.relabeled = None if self.plan is None else self.plan.relabeled
         self.level = INT32 if request.levels is None else request.levels
         self.has_parents = request.parents is not None
         self.most = card().shared - tuning.static
@@ -225,12 +225,12 @@ class _Preparation:
 
     def prepare(self) -> _Prepared:
         """Return one cluster for a small graph, otherwise as many blocks as the card holds."""
-        cluster = 1 if self.relabelled is not None else self.cluster()
+        cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
     def graph(self) -> dict[str, Any]:
         """Return the graph that the kernel walks, and the rows that give least parents."""
-        request, plan, graph = self.request, self.plan, self.relabelled
+        request, plan, graph = self.request, self.plan, self.relabeled
         out, into, n = request.out, request.into, request.out.nrows
         rows, columns = (out, into) if graph is None else (graph.out, graph.into)
         first = None if plan is None else plan.first if graph is None else graph.first
@@ -269,7 +269,7 @@ class _Preparation:
         kernel.widen()
         if not kernel.resident(threads, shared):
             return None
-        hubs = 0 if self.relabelled is None else self.relabelled.ends[HUBS]
+        hubs = 0 if self.relabeled is None else self.relabeled.ends[HUBS]
         return _Prepared(
             kernel=kernel,
             cluster=tuning.cluster,
@@ -345,7 +345,7 @@ class _Preparation:
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4
         has_few_edges = out.nvals <= tuning.few_edges * out.nrows
-        is_wanted = self.relabelled is None and (words <= tuning.small_map or has_few_edges)
+        is_wanted = self.relabeled is None and (words <= tuning.small_map or has_few_edges)
         if not is_wanted or words + tuning.least_pool > most:
             words = 0
         pool = tuning.pool if cluster == 1 else tuning.deep_pool
@@ -355,7 +355,7 @@ class _Preparation:
         """Return where each array of the kernel's `State` lies in the memory of a call."""
         request, n = self.request, self.request.out.nrows
         is_wide = request.out.indptr.dtype.itemsize == 8
-        is_renamed = self.relabelled is not None
+        is_renamed = self.relabeled is not None
         has_levels = is_renamed and (request.levels is not None or request.parents == "least")
         words = 4 * -(-n // 32)
         sizes = {

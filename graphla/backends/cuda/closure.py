@@ -120,10 +120,10 @@ class _Weights:
 
 def _weights_of(a: Csr) -> _Weights:
     """Return the facts about a matrix's values, measured once per matrix."""
-    return remember(a, "weights", lambda: _measured(a))
+    return remember(a, "weights", lambda: _measure_weights(a))
 
 
-def _measured(a: Csr) -> _Weights:
+def _measure_weights(a: Csr) -> _Weights:
     if not a.nvals:
         return _Weights(0, 0, 0)
     values, dtype = a.values, lookup_dtype(a.values.dtype)

@@ -89,13 +89,13 @@ class _Searches:
             flags = flags_of(mask)
             allowed = ~flags if mask.complement else flags
         first = plan.first if plan else None
-        relabelled = plan and plan.relabelled
+        relabeled = plan and plan.relabeled
         vertices, self.renumbered = self.n, None
-        if relabelled:
-            out, into, first = relabelled.out, relabelled.into, relabelled.first
-            vertices, self.renumbered = relabelled.active, relabelled.new
+        if relabeled:
+            out, into, first = relabeled.out, relabeled.into, relabeled.first
+            vertices, self.renumbered = relabeled.active, relabeled.new
             if mask is not None:
-                allowed = allowed[relabelled.old]
+                allowed = allowed[relabeled.old]
         self.out, self.vertices = out, vertices
         self.tuning = tuning = current(TUNING)
         self.graph = GRAPH(
@@ -105,7 +105,7 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            leads=bool(relabelled),  # in a light plan, `first` is any entry of the row
+            leads=bool(relabeled),  # in a light plan, `first` is any entry of the row
             allowed=allowed,
             longest=tuning.longest,
             part=tuning.part,

@@ -17,7 +17,7 @@ from graphla.backends.requests import PageRank, Ranks
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
-from graphla.formats import Array, BitmapVector, Csr, FullVector, Relabelled, is_iso, remember
+from graphla.formats import Array, BitmapVector, Csr, FullVector, Relabeled, is_iso, remember
 from semirings.dtypes import lookup_dtype
 from semirings.semiring import plus_first, plus_times
 
@@ -40,13 +40,16 @@ TUNING = PageRankTuning()
 def pagerank(request: PageRank) -> Ranks:
     """Return the ranks after the last round, computed in the plan's numbering if there is one."""
     plan = request.plan
-    relabelled = None if plan is None or request.is_weighted else plan.relabelled
+    relabeled = None if plan is None or request.is_weighted else plan.relabeled
     rows, old = request.into, None
-    if relabelled:
-        rows, old = _active_rows(relabelled), relabelled.old
+    if relabeled:
+        rows, old = _active_rows(relabeled), relabeled.old
     n, kept, tuning = request.share.size, request.share.dtype, current(TUNING)
     rank, carried = _renumber(request.rank, old).copy(), xp.empty(n, kept)
-    (jump, jump_step), (fall, fall_step) = _landing(request.jump, old), _landing(request.fall, old)
+    (jump, jump_step), (fall, fall_step) = (
+        _values_and_step(request.jump, old),
+        _values_and_step(request.fall, old),
+    )
     walk = WALK(
         n=n,
         rows=rows.nrows,
@@ -69,7 +72,7 @@ def pagerank(request: PageRank) -> Ranks:
         return xp.zeros(n, bool), carried  # there is no edge
 
     done, change = _settle(walk, request, gather, tuning)
-    return Ranks(rank[relabelled.new] if relabelled else rank, done, change)
+    return Ranks(rank[relabeled.new] if relabeled else rank, done, change)
 
 
 def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -> tuple[int, float]:
@@ -91,9 +94,9 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
     return request.rounds, change
 
 
-def _active_rows(relabelled: Relabelled) -> Csr:
+def _active_rows(relabeled: Relabeled) -> Csr:
     """Return the rows that may have entries: one object per matrix, as `pull` caches facts."""
-    a, active = relabelled.into, relabelled.active
+    a, active = relabeled.into, relabeled.active
 
     def make() -> Csr:
         return Csr(active, a.ncols, a.indptr[: active + 1], a.indices, a.values)
@@ -105,7 +108,7 @@ def _renumber(values: Array, old: Array | None) -> Array:
     return xp.ascontiguousarray(values) if old is None else values[old]
 
 
-def _landing(values: Array, old: Array | None) -> tuple[Array, int]:
+def _values_and_step(values: Array, old: Array | None) -> tuple[Array, int]:
     """Return the values and the step from one to the next."""
     if is_iso(values):
         return values, 0

@@ -73,8 +73,8 @@ constexpr int CANDIDATES = 32, AT_ONCE = 4;
 /// of several; v itself only if there is no other), or -1 if the row is empty. If `classes` is
 /// null, it is the first entry.
 template <class Op, class Offset>
-__global__ void pick_neighbours(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
-                                const u8 *__restrict__ classes, i64 n, i32 *first) {
+__global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
+                               const u8 *__restrict__ classes, i64 n, i32 *first) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const i64 begin = i64(indptr[v]), end = least(i64(indptr[v + 1]), begin + CANDIDATES);
     i32 best = begin < end && classes == nullptr ? indices[begin] : -1;

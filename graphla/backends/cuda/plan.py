@@ -23,7 +23,7 @@ from graphla.backends.cuda.select import add_up
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
-from graphla.formats import Array, Csr, Plan, Relabelled
+from graphla.formats import Array, Csr, Plan, Relabeled
 
 CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
 
@@ -50,16 +50,16 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     a full one that would exceed its share of memory, or the memory of the device.
     """
     light = _look_at(out, into) if before is None else before
-    if not full or light.is_full or price_of_plan(out, into) == inf:
+    if not full or light.is_full or plan_cost(out, into) == inf:
         return light
     try:
-        return _relabelled(light, out, into)
+        return _relabel_vertices(light, out, into)
     except MemoryError as error:
         clear_frames(error.__traceback__)  # the frames hold memory of the device
         return light
 
 
-def price_of_plan(out: Csr, into: Csr) -> float:
+def plan_cost(out: Csr, into: Csr) -> float:
     """Return about how many seconds a full plan takes; infinite if it exceeds `PlanTuning.most`.
 
     It does if vertices have at most 7 edges on average (5 each way in a directed graph): meshes and
@@ -80,13 +80,13 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
     if out is into:
         return plan
     start = perf_counter()
-    first, relabelled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabelled
-    if relabelled is not None:
-        r = relabelled
+    first, relabeled = _first(into, into.nrows, _classes(out, into)[0]), plan.relabeled
+    if relabeled is not None:
+        r = relabeled
         first_renamed = _first(r.out, r.active, NULL)
-        relabelled = Relabelled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
-    seconds = plan.seconds + _waited(start)
-    return Plan(plan.idle, first, relabelled, plan.nbytes, seconds, plan.is_full)
+        relabeled = Relabeled(r.new, r.old, r.into, r.out, first_renamed, r.active, r.ends)
+    seconds = plan.seconds + _elapsed_since(start)
+    return Plan(plan.idle, first, relabeled, plan.nbytes, seconds, plan.is_full)
 
 
 def _first(into: Csr, rows: int, classes: Any) -> Array:
@@ -95,7 +95,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
     It is one of high degree or, without classes, the first."""
     first = xp.empty(rows, np.int32)
     if rows:
-        pick = load("plan.cu", "pick_neighbours", NOTHING, into.indptr.dtype)
+        pick = load("plan.cu", "pick_neighbors", NOTHING, into.indptr.dtype)
         pick(blocks(rows), BLOCK, into.indptr, into.indices, classes, size(rows), first)
     return first
 
@@ -113,15 +113,15 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 def _look_at(out: Csr, into: Csr) -> Plan:
     """Return the light plan, which takes two passes over the vertices."""
-    for name in ("class_vertices", "pick_neighbours"):
+    for name in ("class_vertices", "pick_neighbors"):
         load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)
-    return Plan(idle, first, None, idle.nbytes + first.nbytes, _waited(start))
+    return Plan(idle, first, None, idle.nbytes + first.nbytes, _elapsed_since(start))
 
 
-def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
+def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
     """Return the full plan: renumber the vertices, then renumber and partition every row."""
     kernels = _kernels(out.indptr.dtype)
     n, start = out.nrows, perf_counter()
@@ -140,24 +140,24 @@ def _relabelled(light: Plan, out: Csr, into: Csr) -> Plan:
     ends = tuple(to_numbers(counts[parts - 1 :: parts][:CLASSES]))
     names = classes, new, old
     made = [
-        _renamed(kernels, each, names, indptr, ends)
+        _rename_form(kernels, each, names, indptr, ends)
         for each, indptr in zip((out, into), rows, strict=False)
     ]
     first = _first(made[-1], ends[-1], NULL)
-    relabelled = Relabelled(new, old, made[0], made[-1], first, ends[-1], ends)
-    seconds = light.seconds + _waited(start)
+    relabeled = Relabeled(new, old, made[0], made[-1], first, ends[-1], ends)
+    seconds = light.seconds + _elapsed_since(start)
     held = (new, old, first, *(x for a in made for x in (a.indptr, a.indices)))
     return Plan(
         light.idle,
         light.first,
-        relabelled,
+        relabeled,
         light.nbytes + sum(array.nbytes for array in held),
         seconds,
         is_full=True,
     )
 
 
-def _renamed(
+def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
     """Return the rows in the new order, entries renumbered and ascending; `sizes` is the indptr."""
@@ -182,7 +182,7 @@ def _kernels(offset: Any) -> dict[str, Any]:
     return {name: load("plan.cu", name, NOTHING, offset) for name in names}
 
 
-def _waited(start: float) -> float:
+def _elapsed_since(start: float) -> float:
     """Return the seconds since `start`, after waiting for all launched work."""
     xp.cuda.get_current_stream().synchronize()
     return perf_counter() - start

@@ -78,7 +78,7 @@ class Stamp:
         stream.wait_event(self.event)
 
 
-def added(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
+def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """The stamps, and this moment, of forms that have just got another form."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
@@ -87,7 +87,7 @@ def added(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     return (*stamps, made if made.event is not None else made.seal())
 
 
-def joined(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
+def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
     """Stamps for forms that may share memory with others: one more for each other stream."""
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:
@@ -97,7 +97,7 @@ def joined(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, .
     return stamps
 
 
-def arrive(stamps: tuple[Stamp, ...]) -> bool:
+def wait_for(stamps: tuple[Stamp, ...]) -> bool:
     """The current stream waits until storage with these stamps is made.
 
     Whether some of it is of another stream.
@@ -110,7 +110,7 @@ def arrive(stamps: tuple[Stamp, ...]) -> bool:
     return is_abroad
 
 
-def depart(stamps: Iterable[Stamp]) -> None:
+def make_owners_wait(stamps: Iterable[Stamp]) -> None:
     """Streams whose memory the current one has used wait for that."""
     now, event = get_current_stream(), None
     seen: set[tuple[int, int]] = set()
@@ -127,7 +127,7 @@ def depart(stamps: Iterable[Stamp]) -> None:
         each.stream.wait_event(event)
 
 
-def foreign(operands: Iterable[Any]) -> list[Stamp]:
+def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
     """The stamps of these forms that are of other streams than the current one."""
     now, away = get_current_stream(), []
     for x in operands:  # comprehensions cost a call
@@ -176,7 +176,7 @@ def _span(array: Any) -> tuple[int, int]:
     return (start, start + reach + array.itemsize) if array.size else (start, start)
 
 
-def sent(array: Any) -> Any:
+def copy_to_current(array: Any) -> Any:
     """A copy on the card that is current, from another card (both are waited for) or the host."""
     if not isinstance(array, xp.ndarray):
         return truths(xp.asarray(array))
@@ -218,7 +218,7 @@ def number_of(device: str) -> int:
     return int(resolve_device(device).partition(":")[2])
 
 
-def enter(device: str) -> int | None:
+def enter_device(device: str) -> int | None:
     """Makes a card the current one; the number of the one before, if that is another."""
     if seen.fault:
         refuse_after_fault()
@@ -229,7 +229,7 @@ def enter(device: str) -> int | None:
     return before
 
 
-def leave(before: int | None) -> None:
+def leave_device(before: int | None) -> None:
     """The card before is current again."""
     if before is not None:
         runtime.setDevice(before)

@@ -73,7 +73,7 @@ class PageRank:
         ranks = backend(a.device).pagerank(request)
         if ranks is None:
             return None
-        a.spend(perf_counter() - begin)
+        a.record_traversal(perf_counter() - begin)
         return full(a.device, vectors[1].dtype, ranks.values), ranks.change
 
 
@@ -128,7 +128,7 @@ class Dependencies:
             found = do.dependencies(request)
             if found is None:
                 return None
-            a.spend(perf_counter() - begin)
+            a.record_traversal(perf_counter() - begin)
             counts.append(do.to_host(found.counts))
             total = found if total is None else _add(total, found)
         assert total is not None

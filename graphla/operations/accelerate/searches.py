@@ -142,9 +142,9 @@ def search(
     )
     seconds = perf_counter() - begin
     if plan is not None:
-        a.spend(seconds)
+        a.record_traversal(seconds)
     elif towards == "auto" and tree.depth <= SHALLOW:
-        a.owe(SPARED * do.costs.push_entry * a.nvals * tree.reached / a.nrows)
+        a.add_loss(SPARED * do.costs.push_entry * a.nvals * tree.reached / a.nrows)
     if recorders():
         (tell or _record_bfs)(tree.trace, seconds)
     return tree
@@ -170,7 +170,7 @@ def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
 def _has_paid(a: MatrixStore) -> bool:
     """Return whether searches have lost as much time without the form by columns as it costs."""
     costs = backend(a.device).costs
-    return a.owe(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
+    return a.add_loss(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 
 
 def _record_bfs(trace: list[Level], seconds: float) -> None:
