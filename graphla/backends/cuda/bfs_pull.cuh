@@ -168,7 +168,8 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        if (u[k] >= 0 && bit_of(before, u[k])) store_relaxed(&list[of[k]], u[k]);
+        // Any of the lanes that met a reached vertex may win: the write is atomic, the winner open.
+        if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
       __syncwarp();
       const i32 by = load_relaxed(&list[lane()]);
@@ -221,7 +222,7 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        if (u[k] >= 0 && bit_of(before, u[k])) store_relaxed(&by[row[k]], u[k]);
+        if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&by[row[k]], u[k]);
       }
     }
     __syncthreads();
