@@ -440,7 +440,7 @@ OPERATORS_OF = {
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
     *("pull_rows", "pull_chunks", "push_columns", "push_tiles"),
-    *("dot_products", "make_few", "masked_rows", "make_tiles"),
+    *("dot_products", "make_few", "masked_rows"),
     *("sort_tiles", "merge_tiles"),
 }
 """The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
