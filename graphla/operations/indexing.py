@@ -203,10 +203,9 @@ def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
 
 def selection(labels: VectorStore, ncols: int) -> MatrixStore:
     """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
-    values = (
-        labels.dense().values
-    )  # may be one element broadcast by stride 0, which kernels cannot read
-    indices = values.astype(np.int32, order="C", copy=False)
+    values = labels.dense().values
+    indices = np.empty_like(values, np.int32, shape=labels.size)
+    indices[:] = values  # equal labels are one element of stride 0, which kernels cannot read
     narrow = np.int32 if labels.size < 1 << 31 else np.int64
     indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
