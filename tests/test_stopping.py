@@ -19,9 +19,8 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla.backends.cpu import closure as closures
-from graphla.backends.cpu import multi_source_bfs
 from graphla.backends.cpu.bfs import BfsTuning
+from graphla.backends.cpu.closure import ClosureTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
@@ -33,6 +32,7 @@ from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
+from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.plan import PlanTuning
 from graphla.backends.cpu.spgemm import SpgemmTuning
@@ -153,14 +153,12 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     for name, module in list(sys.modules.items()):
         if name.startswith("graphla.backends.cpu.") and hasattr(module, "load"):
             monkeypatch.setattr(module, "load", load)
-    monkeypatch.setattr(multi_source_bfs, "TOGETHER", 4)
-    monkeypatch.setattr(multi_source_bfs, "LEAST", 4)
     monkeypatch.setattr(threads, "LARGE", 0)
-    monkeypatch.setattr(closures, "SMALL", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
+    searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # however long a call takes
-    with gl.config.set(compiled=True, threads=THREADS), using(*parts, no_plan):
+    with gl.config.set(compiled=True, threads=THREADS), using(*parts, *searches, no_plan):
         yield observer
 
 
@@ -209,10 +207,10 @@ def test_nothing_new_starts_after_a_stop_is_wanted(
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
 def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
-    function: str, interrupter: Interrupter, monkeypatch: pytest.MonkeyPatch
+    function: str, interrupter: Interrupter
 ) -> None:
-    monkeypatch.setattr(multi_source_bfs, "DEEP", 0)
-    check(next(each for each in ALGORITHMS if each.function == function), interrupter)
+    with using(MultiSearchTuning(together=4, least=4, deep=0)):
+        check(next(each for each in ALGORITHMS if each.function == function), interrupter)
 
 
 def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
