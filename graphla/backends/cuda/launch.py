@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
@@ -208,6 +209,68 @@ def next_answer() -> Answer:
     if _answers is None:
         _answers = _Answers()
     return next(_answers.turns)
+
+
+UNCOUNTED = -1
+"""In a word of `_Words` until its launch stores a count there."""
+
+Word = tuple[memoryview, int, int]
+"""A word of host memory: the memory, the position in it, and the address."""
+
+
+class _Words:
+    """Words of host memory for the counts of all threads and cards."""
+
+    def __init__(self) -> None:
+        self.free: deque[Word] = deque()
+        self.late: deque[Word] = deque()  # nobody reads these, but their launch may still store
+
+    def more(self) -> Word:
+        """Return a word that no launch stores into, if `free` has none."""
+        for _ in range(len(self.late)):
+            words, k, _ = word = self.late.popleft()
+            (self.late if words[k] == UNCOUNTED else self.free).append(word)
+        if not self.free:
+            # With unified addresses what is pinned has one address for the host and every card.
+            memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
+            words = np.frombuffer(memory, np.int64, ANSWERS).data
+            self.free.extend((words, k, memory.ptr + 8 * k) for k in range(ANSWERS))
+        return self.free.popleft()
+
+
+_words = _Words()
+
+
+class PendingCount:
+    """A number of at least zero that a launch stores in host memory, to be read at any time later.
+
+    Pass `address` to the kernel, which stores one int64 there.
+    """
+
+    __slots__ = ("_device", "_word", "address")
+
+    def __init__(self) -> None:
+        try:
+            word = _words.free.popleft()
+        except IndexError:
+            word = _words.more()
+        words, k, self.address = self._word = word
+        words[k] = UNCOUNTED
+        self._device = xp.cuda.runtime.getDevice()
+
+    def __int__(self) -> int:
+        words, k, _ = self._word
+        if words[k] == UNCOUNTED:
+            xp.cuda.get_current_stream().synchronize()
+        if words[k] == UNCOUNTED:  # the launch was on another stream, or another card is current
+            xp.cuda.Device(self._device).synchronize()
+        return words[k]
+
+    def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
+        word = getattr(self, "_word", None)  # None if there is no memory for more words
+        if word is not None:
+            words, k, _ = word
+            (late if words[k] == UNCOUNTED else free).append(word)
 
 
 def number(scalar: Array) -> int:
