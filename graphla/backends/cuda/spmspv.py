@@ -35,12 +35,12 @@ from graphla.backends.cuda.matvec import (
     constant_of,
     edge_ends,
     few_blocks,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
 from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
@@ -191,7 +191,7 @@ class _Edges:
         if mask is not None:
             self.flags, self.complement = mask.present, mask.complement
             if self.flags is None:
-                self.flags = flags_of(mask)
+                self.flags = presence(mask)
         self.bits: Any = None
         self.ends, total = None, 0
         if measured.last is not None:
