@@ -34,6 +34,7 @@ from graphla.backends.cuda import (  # noqa: E402
     matching,
     multi_source_bfs,
     pagerank,
+    sort,
     spgemm_masked,
     spgemm_unmasked,
     spmspv,
@@ -450,7 +451,8 @@ hand than a thread has registers for, are held to the table alone.
 SLOW = {"close_over", "search_breadth_first", "search_many", "search_small"}
 """The kernels that take NVRTC a second or more per instance."""
 
-SORT_THREADS, SORT_ITEMS = 256, (17, 11)  # THREADS and ITEMS of backends/cuda/sorting.py
+SORT_THREADS = sort.TUNING.threads
+SORT_ITEMS = (sort.TUNING.items, sort.TUNING.wide_items)
 SORT_TILES = tuple(SORT_THREADS * items for items in SORT_ITEMS)
 SORT_STRIDES = tuple(stride for tile in SORT_TILES for stride in (tile, tile - tile // 8))
 
@@ -519,7 +521,7 @@ CONSTANTS: dict[str, Any] = {
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
         ("count_few", "make_few"),
-        lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm_unmasked.FEW,
+        lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm_unmasked.TUNING.few,
     ),
     # hubs are kept of values that are there for each index, all of which are read for every row
     **dict.fromkeys(

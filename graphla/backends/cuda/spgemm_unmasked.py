@@ -38,17 +38,18 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr
 from semirings.structures import TypedSemiring
 
-FEW = ((5, 4), (7, 8), (9, 32), (11, 32))
-"""For each bin of few terms, the bits of a row's table and the lanes that fill it."""
 MOVE_LANES = enumeration("spgemm_hash.cu", "MoveShape").MOVE_LANES
 MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
-"""Terms of a row of each of these bins, at most."""
+"""For each bin of rows with few terms, the most terms of a row."""
 
 
 @dataclass(frozen=True)
 class SpgemmTuning:
-    """How rows are grouped, and how much scratch there is. Kernels read the first three."""
+    """How rows are grouped, and how much scratch there is. Kernels read places, tile_warps, span."""
 
+    few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
+    """For each bin of rows with few terms, the bits of a row's table and the lanes that fill it. A
+    table is 3/4 full at most: `FewTerms` of spgemm.cuh."""
     places: int = 2048
     """Places of all hash tables of a block."""
     tile_warps: int = 4
@@ -153,7 +154,7 @@ class _Lists(NamedTuple):
 
     @property
     def few(self) -> list[int]:
-        return [few for few in range(len(FEW)) if self.counts[few]]
+        return [few for few in range(len(MOST)) if self.counts[few]]
 
 
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
@@ -204,20 +205,16 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Arra
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
     """The grid and the block of a group for each row."""
-    bits, group = FEW[few]
-    block = (current(TUNING).places >> bits) * group
+    tuning = current(TUNING)
+    bits, group = tuning.few[few]
+    block = (tuning.places >> bits) * group
     return blocks(rows.size * group, block), block
 
 
 def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
-    kernel = load(
-        "spgemm_hash.cu",
-        "count_few",
-        NOTHING,
-        *operands.pattern_types,
-        *FEW[few],
-        constants=current(TUNING),
-    )
+    tuning = current(TUNING)
+    types = (*operands.pattern_types, *tuning.few[few])
+    kernel = load("spgemm_hash.cu", "count_few", NOTHING, *types, constants=tuning)
     kernel(*_few_shape(few, rows), rows, size(rows.size), *operands.patterns, sizes)
 
 
@@ -226,14 +223,15 @@ def _make_few(
 ) -> None:
     """The rows into `c`: where its indptr says, or `room` places for each, and their sizes."""
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
-    parts = (*operands.types, offset, *FEW[few], terms.has_values)
-    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts, constants=current(TUNING))
+    tuning = current(TUNING)
+    parts = (*operands.types, offset, *tuning.few[few], terms.has_values)
+    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts, constants=tuning)
     shape = _few_shape(few, rows)
     kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, _made(c))
 
 
 def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
-    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(FEW)]
+    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(MOST)]
     kernel = load(
         "spgemm_hash.cu",
         "move_few",
