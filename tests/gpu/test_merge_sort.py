@@ -153,9 +153,10 @@ def test_a_comparison_that_is_no_order_ends_and_permutes(small, name):
 
 def test_the_constants_go_together():
     """Runs double, threads meet different banks, and heads of rows are bits of one word."""
-    assert sort.THREADS & (sort.THREADS - 1) == 0
-    assert all(items % 2 and items <= 32 for items in sort.ITEMS.values())
-    assert sort.TUNING.slack >= 2
+    tuning = sort.TUNING
+    assert tuning.threads & (tuning.threads - 1) == 0
+    assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))
+    assert tuning.slack >= 2
 
 
 @pytest.mark.gpu

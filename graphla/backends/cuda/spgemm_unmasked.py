@@ -45,7 +45,10 @@ MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
 
 @dataclass(frozen=True)
 class SpgemmTuning:
-    """How rows are grouped, and how much scratch there is. Kernels read places, tile_warps, span."""
+    """How rows are grouped, and how much scratch there is.
+
+    The kernels read `places`, `tile_warps` and `span`.
+    """
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
     """For each bin of rows with few terms, the bits of a row's table and the lanes that fill it. A
