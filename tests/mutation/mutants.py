@@ -692,8 +692,8 @@ def _kernels() -> list[Mutant]:
             "assign.cu",
             "replace keeps the old entry",
             "dropped mask",
-            "stays == 0 ? EIGHT : stays == 1 ? inside : ~inside",
-            "stays == 0 ? EIGHT : stays == 1 ? ~inside : inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? ~inside : inside",
             "writing",
         ),
         one(
@@ -860,8 +860,8 @@ def _kernels() -> list[Mutant]:
             "convert.cu",
             "equal keys pass for increasing ones",
             "swapped comparison",
-            "k < count; k += threads_in_grid()) fell |= keys[k] <= keys[k - 1];",
-            "k < count; k += threads_in_grid()) fell |= keys[k] < keys[k - 1];",
+            "fell |= keys[k] <= keys[k - 1];",
+            "fell |= keys[k] < keys[k - 1];",
             "layout using",
         ),
         one(

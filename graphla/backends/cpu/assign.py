@@ -305,7 +305,7 @@ def _fill(
     whole = t.size // 8
     words = t.present[: whole * 8].view(np.uint64)
     arrays = (words, t.present, t_values, values)
-    loop = load("assign.fill", (numba_ops.accumulating, None, lookup_dtype(dtype)), arrays)
+    loop = load("assign.fill", (numba_ops.accumulation, None, lookup_dtype(dtype)), arrays)
     spread(loop, arrays, (step,), even_parts(whole, t.size, threads), threads)
     for i in range(whole * 8, t.size):
         if t.present[i]:
@@ -331,7 +331,7 @@ def _write_dense(
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t_present, t_values, allowed, present, values)
-    loop = load("assign.write", (numba_ops.accumulating, accum, lookup_dtype(dtype)), arrays)
+    loop = load("assign.write", (numba_ops.accumulation, accum, lookup_dtype(dtype)), arrays)
     steps = (there, step, mask_step, forbidden, int(remains == "INSIDE"))
     counts = spread(loop, arrays, steps, even_parts(size, size, threads), threads)
     return BitmapVector(size, present, values, sum(counts))
@@ -350,7 +350,7 @@ def _scatter(
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t.indices, t_values, allowed, present, values)
-    loop = load("assign.scatter", (numba_ops.accumulating, accum, lookup_dtype(dtype)), arrays)
+    loop = load("assign.scatter", (numba_ops.accumulation, accum, lookup_dtype(dtype)), arrays)
     gained = loop(*arrays, step, mask_step, forbidden)
     return BitmapVector(c.size, present, values, c.nvals + gained)
 

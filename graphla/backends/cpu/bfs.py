@@ -174,7 +174,7 @@ class _Search:
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads
-        self.spec = (numba_ops.searching, request.parents == "least")
+        self.spec = (numba_ops.search, request.parents == "least")
         out, into, starts, mask = request.out, request.into, request.starts, request.mask
         n, pulled = out.nrows, out if into is None else into
         has_levels, has_parents = request.levels is not None, request.parents is not None

@@ -94,7 +94,7 @@ class _Numba:
         name, spec = (
             ("closure.near_far", numba_ops.near_far)
             if is_near_far
-            else ("closure.rounds", numba_ops.closing)
+            else ("closure.rounds", numba_ops.closure)
         )
         self.loop = load(name, (spec, semiring), (edges, found, work))
         self.arguments = (*edges, *found, *work)

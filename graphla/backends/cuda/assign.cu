@@ -136,9 +136,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
         flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
     const u64 was = load_flags(c_present, mine, size);
     const u64 writes = load_flags(t_in.present, mine, size) & inside;
-    const u64 is = writes | (was & (stays == ANYWHERE ? EIGHT
-                                    : stays == INSIDE ? inside
-                                                      : ~inside));
+    const u64 kept = stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside;
+    const u64 is = writes | (was & kept);
     if (present != nullptr) {
       if (mine < size && (present != c_present || is != was)) store_flags(present, mine, size, is);
       counted += __popcll(is);

@@ -335,7 +335,7 @@ def _words(indices: int) -> int:
 
 
 def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    return (cuda_ops.accumulating, accum, dtype)
+    return (cuda_ops.accumulation, accum, dtype)
 
 
 def _before(count: Any) -> tuple[Any, np.int64]:

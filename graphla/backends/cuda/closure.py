@@ -215,7 +215,7 @@ class _Problem:
         kernel = load(
             "closure.cu",
             "close_over",
-            (cuda_ops.closing, self.semiring, self.is_checked),
+            (cuda_ops.closure, self.semiring, self.is_checked),
             *(out.indptr.dtype, a_type, a_kept, self.dtype, how, parents, self.mask is not None),
             constants=tuning,
         )

@@ -58,7 +58,7 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
     if not count:
         return ordered_values, places
     tuning = current(TUNING)
-    spec, (threads, items) = (cuda_ops.comparing, op), tuning.tile_shape(values.dtype)
+    spec, (threads, items) = (cuda_ops.comparison, op), tuning.tile_shape(values.dtype)
     tile = threads * items
     stride = tile if indptr is None else tile - tile // tuning.slack
     tiles = -(-count // stride)
