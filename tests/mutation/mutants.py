@@ -700,8 +700,8 @@ def _kernels() -> list[Mutant]:
             "assign.cu",
             "replace keeps the old entry",
             "dropped mask",
-            "stays == 0 ? EIGHT : stays == 1 ? inside : ~inside",
-            "stays == 0 ? EIGHT : stays == 1 ? ~inside : inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? ~inside : inside",
             "writing",
         ),
         one(
