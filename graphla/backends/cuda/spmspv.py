@@ -37,12 +37,12 @@ from graphla.backends.cuda.matvec import (
     constant_of,
     edge_ends,
     few_blocks,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
 from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
@@ -83,12 +83,11 @@ class SpmspvTuning:
     """Most edges that one block pushes alone."""
     alone_outputs: int = 32 * 512
     """Most outputs that such a block has room for; spmspv.cu reads it."""
+    large: int = 1 << 20
+    """Elements from which a small part of an array is copied, so that the rest is freed."""
 
 
 TUNING = SpmspvTuning()
-
-LARGE = 1 << 20
-"""Elements of an array of which a small part is copied, so that the rest is freed."""
 
 NO_LIST = np.int64(-1)
 """The length of the mask's list where there is none."""
@@ -230,7 +229,7 @@ class _Edges:
             self.run(way, w=w, indices=indices, count=count.address)
             return PendingVector(self.n, indices, values, False, count)
         indices, found = self.claim(way, w)
-        return SparseVector(self.n, indices, _cut(values, found), False)
+        return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """The outputs that the edges reach, and how many, by many blocks; `bits` has their bits."""
@@ -239,7 +238,7 @@ class _Edges:
         self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
         self.run(way, w=w, indices=indices, count=count)
         found = number(count)
-        return _cut(indices, found), found
+        return _cut(indices, found, self.tuning.large), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
@@ -253,7 +252,7 @@ class _Edges:
         if plan.reads_u and has_terms:
             v, u_type, u_kept = read(u.values)
         if mask is not None and self.flags is None and not self.is_alone:
-            self.flags = flags_of(mask)
+            self.flags = presence(mask)
         is_flagged = self.flags is not None
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
@@ -294,9 +293,9 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
     return whole, whole if whole.size == n else whole[:n]
 
 
-def _cut(array: Array, count: int) -> Array:
-    """The first `count`; of a large array, in memory of their own where they are few."""
+def _cut(array: Array, count: int, large: int) -> Array:
+    """Return the first `count` elements; of a large array, as a copy if they are few."""
     if count == array.size:
         return array
-    is_few = array.size >= LARGE and count * 8 < array.size and not is_iso(array)
+    is_few = array.size >= large and count * 8 < array.size and not is_iso(array)
     return array[:count].copy() if is_few else array[:count]
