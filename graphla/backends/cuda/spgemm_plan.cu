@@ -1,15 +1,80 @@
 // What a product costs: the terms of each row of A B, the rows sorted by them into lists, and the
 // steps that a masked product takes as dots and as rows of B. All counts are exact, in 64 bits.
+#include "persistent.cuh"
 #include "spgemm.cuh"
 
 namespace graphla {
 
+/// How the rows of a product are sorted by their terms.
+enum Bin {
+  FEW_24 = 0,
+  FEW_96 = 1,
+  FEW_384 = 2,
+  FEW_1536 = 3,
+  BY_TILES = 4,
+  BY_SORTING = 5,
+  BINS = 6
+};
+
+/// The lists of rows. `counts` and `tickets` are zero at first.
+struct Lists {
+  i32 *rows;        // the rows of each bin, from bin * room on
+  u64 *counts;      // rows of each bin, then terms of each bin
+  u64 *tickets;     // counts the blocks that are done
+  i64 *told;        // memory of the host, for the rows of each bin
+  i64 room;         // places of each list
+  i64 tiles;        // of columns
+  i64 most_sorted;  // terms of a row that is made by sorting, at most
+
+  /// Lists the rows begin, begin + step, ...; whole warps call, with lanes side by side. A row is
+  /// made by tiles where looking for each tile in each row of B costs little beside its terms, or
+  /// where its terms are too many to be sorted.
+  template <class Offset>
+  DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
+                  i64 step) const {
+    const i64 limit = (nrows + WARP - 1) / WARP * WARP;
+    for (i64 i = begin; i < limit; i += step) {
+      const i64 count = i < nrows ? i64(load_relaxed(terms + i)) : 0;
+      int bin = -1;
+      if (count > MOST_1536) {
+        const i64 searches = tiles * i64(indptr[i + 1] - indptr[i]);
+        bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
+      } else if (count) {
+        bin = count <= MOST_24    ? FEW_24
+              : count <= MOST_96  ? FEW_96
+              : count <= MOST_384 ? FEW_384
+                                  : FEW_1536;
+      }
+      for (int each = 0; each < BINS; each++) {
+        if (!__any_sync(ALL_LANES, bin == each)) continue;
+        const u64 place = claim(counts + each, bin == each);
+        if (bin == each) rows[each * room + i64(place)] = i32(i);
+        warp_add(counts + BINS + each, bin == each ? count : i64(0));
+      }
+    }
+  }
+
+  /// Whether all other blocks are done; each block calls once.
+  DEVICE bool are_complete() const {
+    Grid grid(tickets);
+    grid.begin(0);
+    return is_last_block(grid);
+  }
+
+  /// Tells the host how many rows each bin has, by one block.
+  DEVICE void tell() const {
+    __syncthreads();
+    if (threadIdx.x < BINS) told[threadIdx.x] = i64(load_relaxed(counts + threadIdx.x));
+  }
+};
+
 /// terms[i] += the terms that A(i, k) B(k, :) make, for all k: their number bounds row i of C.
-/// terms must arrive filled with zero; a warp adds up the entries that lie in one row.
-template <class Op, class OffsetA, class OffsetB>
+/// terms must arrive filled with zero; a warp adds up the entries that lie in one row. If it LISTS,
+/// the last block lists all rows: there are few.
+template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
-                            const OffsetB *__restrict__ b_indptr, u64 *__restrict__ terms) {
+                            const OffsetB *__restrict__ b_indptr, u64 *terms, Lists lists) {
   SHARED(i64, span, 2);
   const i64 limit = (nvals + WARP - 1) / WARP * WARP;
   each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, limit, span,
@@ -27,46 +92,19 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
     const i64 of_row = before ? sum - sum_before : sum;
     if (is_last && i >= 0 && of_row) atomicAdd(terms + i, u64(of_row));
   });
+  if constexpr (LISTS) {
+    if (!lists.are_complete()) return;
+    lists.add(a_indptr, nrows, terms, threadIdx.x, blockDim.x);
+    lists.tell();
+  }
 }
 
-/// How the rows of a product are sorted by their terms.
-enum Bin {
-  FEW_24 = 0,
-  FEW_96 = 1,
-  FEW_384 = 2,
-  FEW_1536 = 3,
-  BY_TILES = 4,
-  BY_SORTING = 5,
-  BINS = 6
-};
-
-/// The rows of each bin into lists[bin * room], their numbers and terms into counts[bin] and
-/// counts[BINS + bin]. A row is made by tiles where looking for each tile in each row of B costs
-/// little beside its terms, or where its terms are too many to be sorted.
+/// The rows into lists, by their numbers of terms.
 template <class Op, class OffsetA>
-__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
-                          const u64 *__restrict__ terms, i64 tiles, i64 most_sorted, i64 room,
-                          i32 *__restrict__ lists, u64 *__restrict__ counts) {
-  const i64 limit = (nrows + WARP - 1) / WARP * WARP;
-  for (i64 i = thread_in_grid(); i < limit; i += threads_in_grid()) {
-    const i64 count = i < nrows ? i64(terms[i]) : 0;
-    int bin = -1;
-    if (count > MOST_1536) {
-      const i64 searches = tiles * i64(a_indptr[i + 1] - a_indptr[i]);
-      bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
-    } else if (count) {
-      bin = count <= MOST_24    ? FEW_24
-            : count <= MOST_96  ? FEW_96
-            : count <= MOST_384 ? FEW_384
-                                : FEW_1536;
-    }
-    for (int each = 0; each < BINS; each++) {
-      if (!__any_sync(ALL_LANES, bin == each)) continue;
-      const u64 place = claim(counts + each, bin == each);
-      if (bin == each) lists[each * room + i64(place)] = i32(i);
-      warp_add(counts + BINS + each, bin == each ? count : i64(0));
-    }
-  }
+__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *terms,
+                          Lists lists) {
+  lists.add(a_indptr, nrows, terms, thread_in_grid(), threads_in_grid());
+  if (lists.are_complete()) lists.tell();
 }
 
 /// steps[0] += the steps of lanes that dots take: for each entry (i, j) of the pattern, the shorter
