@@ -51,5 +51,5 @@ def average_path_length(
         paths = sssp if method == "dijkstra" else bellman_ford
         # Σ over u of Σ over v of d(u, v); one sum of at most n finite distances in FP64
         batches = many.batches(A, n, "average path length", size=1)
-        total = sum(paths(A, u.start).reduce(monoid.plus["FP64"]).get(0) for u in batches)
+        total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

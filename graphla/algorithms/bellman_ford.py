@@ -8,11 +8,12 @@ found in the parents, which form a forest as long as no such cycle has been gone
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms.sssp import lengths_of
+from graphla.algorithms.sssp import ShortestPaths, lengths_of
+from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -21,7 +22,40 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_plus
 
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[None]: ...
+
+
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Vector]: ...
+
+
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="weight")
 def bellman_ford(
     A: Matrix,
     source: Any,
@@ -29,7 +63,7 @@ def bellman_ford(
     weight: bool | str | None = True,
     parents: bool = False,
     mask: Mask | Vector | None = None,
-) -> Any:
+) -> ShortestPaths[Any]:
     """d = d min (d min.+ A), until no distance goes down: shortest paths, of negative edges too.
 
     As `sssp` otherwise, which is quicker where no weight is below 0. InvalidValue tells of a cycle
@@ -46,9 +80,10 @@ def bellman_ford(
     start = validation.starts(source, A, 0, dtype)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        return solve(start, A, min_plus[dtype], mask=mask, parents=parents)
+        distances, before = solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
         raise no_solution(error, ", which the source reaches") from error
+    return ShortestPaths(distances, before)
 
 
 @graph_algorithm(vertices=("source",), lengths="A")

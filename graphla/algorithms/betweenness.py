@@ -202,7 +202,7 @@ def _along_weights(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """The same for one source, by T: the edges u → v that a shortest path ends with."""
     n = A.nrows
-    tight, nearer = _find_tight_edges(A, sssp(A, source))
+    tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
     # σ = s + sT + sT² ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
@@ -290,7 +290,7 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():
-        tight, nearer = _find_tight_edges(A, sssp(A, source))
+        tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
         lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
         if lost.nvals:
             i, j = validation.first_entry(lost)

@@ -12,11 +12,14 @@ Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.expression import replace
+from graphla.graph import Graph
 from graphla.operations.accelerate import Search, accelerated
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
@@ -25,12 +28,84 @@ from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 from semirings.semiring import any_secondi
 
+DTypeLike = str | type | np.dtype[Any] | DataType
 
-class Traversal(NamedTuple):
-    """What a BFS finds. A vertex that is not reached has no entry in either vector."""
+Levels = TypeVar("Levels")
+Parents = TypeVar("Parents")
 
-    levels: Vector | None
-    parents: Vector | None
+
+class Traversal(NamedTuple, Generic[Levels, Parents]):
+    """The result of `bfs`. Only vertices that are reached have entries.
+
+    Attributes:
+        levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
+            or None if `levels` was None.
+        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or
+            None if `parents` was False.
+    """
+
+    levels: Levels
+    parents: Parents
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: None,
+    parents: Literal[False],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[None, None]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: None,
+    parents: Literal[True, "least"] = True,
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[None, Vector]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: Literal[False],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Vector, None]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: Literal[True, "least"] = True,
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Vector, Vector]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: bool | Literal["least"],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Any, Any]: ...
 
 
 @graph_algorithm(vertices=("source",), gives=("parents",))
@@ -38,11 +113,11 @@ def bfs(
     A: Matrix,
     source: Any,
     *,
-    levels: Any = "INT32",
+    levels: DTypeLike | None = "INT32",
     parents: bool | Literal["least"] = True,
     cutoff: int | None = None,
     mask: Mask | Vector | None = None,
-) -> Any:
+) -> Traversal[Any, Any]:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: levels and parents of a breadth-first search.
 
     An edge i -> j is an entry A(i, j), whatever its value. `source` is a vertex, a list or array of
@@ -72,12 +147,14 @@ def bfs(
     which = None if parents is False else "least" if parents == "least" else "any"
     mask = None if mask is None else as_mask(mask)
     request = Search(A, starts, dtype, which, cutoff, mask)
-    return Traversal(*accelerated(request, partial(definition, A, starts, mask=mask, limit=cutoff)))
+    return Traversal(
+        *accelerated(request, partial(definition, A, starts, mask=mask, cutoff=cutoff))
+    )
 
 
 def definition(
-    A: Matrix, source: Any, *, mask: Any = None, limit: int | None = None
-) -> tuple[Any, Any]:
+    A: Matrix, source: Any, *, mask: Any = None, cutoff: int | None = None
+) -> tuple[Vector, Vector]:
     """Return the levels and the parents, computed by the loop of LAGraph.
 
     At the head of each round `levels` and `parents` have entries at the vertices that are fewer
@@ -92,7 +169,7 @@ def definition(
         parents(frontier.S) << frontier
         # l⟨f⟩ = depth
         levels(frontier.S) << depth
-        if depth == limit:
+        if depth == cutoff:
             break
         # f⟨¬p ∧ m, r⟩ = f any.secondi A
         allowed = ~parents.S if mask is None else ~parents.S & mask

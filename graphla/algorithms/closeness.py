@@ -5,13 +5,15 @@ As in NetworkX, distances are those of paths that end at the vertex.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
+from graphla.graph import Graph
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
 from semirings import monoid, unary
@@ -21,8 +23,46 @@ BATCH = 64
 """Vertices whose distances, where edges have lengths, are there at a time."""
 
 
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: None = None,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: int | str,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> float: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Iterable[Any],
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Any,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("u",), lengths="distance")
-def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+def closeness(
+    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Vector | float:
     """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
 
     `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.

@@ -13,21 +13,55 @@ Invariants, of an A without self-loops:
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.cached_properties import is_symmetric
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
 
 
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: int | str,
+    weight: bool | str | None = None,
+) -> float: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: Any,
+    weight: bool | str | None = None,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("nodes",))
-def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
+def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
     """c = t / (total (total - 1) - 2 mutual): the share of a vertex's neighbours that are joined.
 
     0 where there is no triangle. Of all vertices, or a Vector with entries at the `nodes` listed;
@@ -82,8 +116,11 @@ def average_clustering(
     >>> round(average_clustering(binary.any(A | A.T)), 4)
     0.5833
     """
-    listed = nodes if nodes is None or np.iterable(nodes) else [nodes]
-    c = clustering(A, listed, weight)
+    if nodes is None:
+        c = clustering(A, weight=weight)
+    else:
+        listed: Iterable[Any] = nodes if np.iterable(nodes) else [nodes]
+        c = clustering(A, listed, weight)
     if not count_zeros:
         c = c.select("!=", 0).new()
     if not c.nvals:

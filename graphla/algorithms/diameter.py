@@ -30,7 +30,7 @@ def diameter(
     e: Eccentricities = None,
     usebounds: bool = True,
     weight: bool | str | None = None,
-) -> Any:
+) -> float:
     """D = max over v of e(v): the greatest distance between two vertices.
 
     A graph in which some vertex does not reach another is refused. `e`: the eccentricities, where
@@ -54,7 +54,7 @@ def radius(
     e: Eccentricities = None,
     usebounds: bool = True,
     weight: bool | str | None = None,
-) -> Any:
+) -> float:
     """r = min over v of e(v): how far it is from the vertex that has it nearest to all others.
 
     As `diameter` otherwise.

@@ -8,7 +8,7 @@ they are a closure D = D min (D min.+ A) of one row a source, D(i, s(i)) = 0 to 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from graphla.traversal import closure, many
 from graphla.traversal.cycles import EndlessCycle
 from semirings.semiring import min_plus
 
+if TYPE_CHECKING:
+    import cupy
+
 
 @graph_algorithm(vertices=("sources",))
 def bfs_levels(
@@ -30,7 +33,7 @@ def bfs_levels(
     dtype: Any = "INT32",
     cutoff: int | None = None,
     mask: Mask | Vector | None = None,
-) -> Any:
+) -> np.ndarray | cupy.ndarray:
     """L(i, v) = how many edges v is away from sources[i]: a dense array, as fast as it gets.
 
     An array of NumPy's or of CuPy's, of shape (len(sources), n), which is a view of a table in
@@ -87,7 +90,7 @@ def all_pairs_lengths(
     start = Matrix.from_coo(np.arange(sources.size), sources, 0, dtype, **shape)
     try:
         # D = D ⊕ D min.+ A ⊕ D min.+ A² ...
-        D = closure(start, A, min_plus[dtype])
+        D = closure(start, A, min_plus[dtype]).values
     except EndlessCycle as error:
         raise no_solution(error) from error
     return D if cutoff is None else D.select("<=", cutoff).new()

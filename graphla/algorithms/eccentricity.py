@@ -16,8 +16,8 @@ Invariant, at the head of each round: low ≤ e ≤ high, with equality at the v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
+from graphla.graph import Graph
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
 from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector
@@ -45,10 +46,46 @@ _MOST = LONGEST // 4
 """The greatest eccentricity that is added to distances."""
 
 
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: None = None,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: int | str,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> float | None: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Iterable[Any],
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Any,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector | float | None: ...
+
+
 @graph_algorithm(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
-) -> Any:
+) -> Vector | float | None:
     """e(v) = max over u of d(v, u): how far it is from v to the vertex farthest from it.
 
     A vertex from which some vertex cannot be reached has no entry, as its eccentricity is infinite
@@ -95,7 +132,7 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
-        lengths = ((w, sssp(A, w)) for part in batches for w in vertices[part].tolist())
+        lengths = ((w, sssp(A, w).distances) for part in batches for w in vertices[part].tolist())
         found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
         return Vector.from_dict(found, dtype, size=A.nrows)
     reach = many.reach(A, vertices, "eccentricity")
@@ -186,7 +223,7 @@ def _unit(total: float) -> float:
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
     """d(source, v) for each vertex v, or None if some vertex is not reached."""
-    d = sssp(A, source) if weighs else bfs(A, source, parents=False).levels
+    d = sssp(A, source).distances if weighs else bfs(A, source, parents=False).levels
     return d if d.nvals == d.size else None
 
 

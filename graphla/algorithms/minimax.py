@@ -6,20 +6,66 @@ an undirected graph these are the paths of a minimum spanning tree.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
 from semirings.semiring import min_max
 
+Parents = TypeVar("Parents")
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
+
+class MinimaxPaths(NamedTuple, Generic[Parents]):
+    """The result of `minimax_path`. Only vertices that are reached have entries.
+
+    Attributes:
+        heights: a Vector with the height of a lowest path to each vertex, in the dtype of A.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a lowest path; a source that no path improves is its own parent.
+    """
+
+    heights: Vector
+    parents: Parents
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[None]: ...
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[Vector]: ...
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="A")
 def minimax_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
-) -> Any:
+) -> MinimaxPaths[Any]:
     """h = h min (h min.max A), until it rests: the height of the lowest path from the source.
 
     An edge i -> j is an entry A(i, j), whose value is its height; a path is as high as its highest
@@ -37,4 +83,5 @@ def minimax_path(
     # h(s) = -∞
     start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
     # h = h ⊕ h min.max A ⊕ h min.max A² ...
-    return closure(start, A, min_max, mask=mask, parents=parents)
+    heights, before = closure(start, A, min_max, mask=mask, parents=parents)
+    return MinimaxPaths(heights, before)

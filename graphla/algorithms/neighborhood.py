@@ -50,7 +50,7 @@ def neighborhood(
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:
-        within = unary.one["BOOL"](sssp(A, n, cutoff=radius)).new()
+        within = unary.one["BOOL"](sssp(A, n, cutoff=radius).distances).new()
     else:
         within = reachable(A, n, cutoff=None if math.isinf(radius) else int(radius))
     if not center:

@@ -49,7 +49,7 @@ def path_count(
     """
     wanted = validation.one_of("dtype", dtype, ("INT64", "FP64"))
     if validation.weighs("weight", weight):
-        T, count = _find_tight_edges(A, sssp(A, source)), _of_all_paths
+        T, count = _find_tight_edges(A, sssp(A, source).distances), _of_all_paths
     else:
         T, count = A, _of_levels
     rounded = count(T, validation.starts(source, A, 1.0, "FP64"))

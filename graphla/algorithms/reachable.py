@@ -37,7 +37,7 @@ def reachable(
     # r(s) = true
     start = validation.starts(source, A, True, "BOOL")
     # r = r ⊕ rA ⊕ rA² ...
-    return closure(start, A, lor_first, mask=mask, limit=cutoff)
+    return closure(start, A, lor_first, mask=mask, cutoff=cutoff).values
 
 
 @graph_algorithm()

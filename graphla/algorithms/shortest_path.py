@@ -84,23 +84,24 @@ def shortest_path_length(
     return _length(lengths, source, target)
 
 
-def _search(A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool) -> Any:
-    """(lengths, parents) of the paths from the source, those on the way to the target at least."""
+def _search(
+    A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
+) -> tuple[Vector, Any]:
+    """Return distances and parents of paths from the source, at least of those to the target."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not validation.weighs("weight", weight):
         return bfs(A, source, parents=parents)
     if method == "bellman-ford":
-        found = bellman_ford(A, source, parents=parents)
-    else:
-        A, dtype = lengths_of(A, weight)
-        validation.nonnegative(A)
-        start = validation.starts(source, A, 0, dtype)
-        found = solve(start, A, min_plus[dtype], parents=parents, target=target)
-    return found if parents else (found, None)
+        return bellman_ford(A, source, parents=parents)
+    A, dtype = lengths_of(A, weight)
+    validation.nonnegative(A)
+    start = validation.starts(source, A, 0, dtype)
+    return solve(start, A, min_plus[dtype], parents=parents, target=target)
 
 
-def _length(lengths: Vector, source: int, target: int) -> Any:
+def _length(lengths: Vector, source: int, target: int) -> float:
+    """Return the length of a shortest path; refuse a target that the source does not reach."""
     length = lengths.get(target)
     if length is None:
         raise NoPath(f"A has no path from {vertex_name(source)} to {vertex_name(target)}")

@@ -13,20 +13,50 @@ Invariants, with the vertices numbered by falling degree:
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.cached_properties import degrees
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
 
 
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: None = None,
+) -> Vector: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: int | str,
+) -> float: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+) -> Vector: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: Any,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("nodes",), undirected=True)
-def square_clustering(A: Matrix, nodes: Any = None) -> Any:
+def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     """c = squares / (Σ (degree u + degree w - 2) - 2 triangles - squares), over pairs u, w joined.
 
     The sum is over the pairs u, w of a vertex's neighbours, and takes what could be the fourth

@@ -10,12 +10,13 @@ Parallel GPU Methods for Single-Source Shortest Paths*, 2014).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -25,7 +26,63 @@ from semirings.semiring import min_plus
 LONGEST = int(np.iinfo(np.int64).max)
 
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
+Parents = TypeVar("Parents")
+
+
+class ShortestPaths(NamedTuple, Generic[Parents]):
+    """The result of `sssp` and `bellman_ford`. Only vertices that are reached have entries.
+
+    Attributes:
+        distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
+            are floating-point numbers, otherwise INT64.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a shortest path; a source that no path improves is its own parent.
+    """
+
+    distances: Vector
+    parents: Parents
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[None]: ...
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Vector]: ...
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="weight")
 def sssp(
     A: Matrix,
     source: Any,
@@ -35,7 +92,7 @@ def sssp(
     delta: float | None = None,
     parents: bool = False,
     mask: Mask | Vector | None = None,
-) -> Any:
+) -> ShortestPaths[Any]:
     """d = d min (d min.+ A), until no distance goes down: shortest paths from one vertex.
 
     An edge i -> j is an entry A(i, j), of weight 0 too; weights below 0 are refused. Distances are
@@ -63,18 +120,19 @@ def sssp(
     most = None if cutoff == math.inf else cutoff
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most)
+        distances, before = solve(
+            start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most
+        )
     except OverflowError as error:
         raise OverflowError(
             f"A has a shortest path from {vertex_name(source)} of more than {LONGEST}, "
             "which INT64 cannot hold"
         ) from error
     if cutoff is None:
-        return found
+        return ShortestPaths(distances, before)
     # d⟨d ≤ cutoff, r⟩ = d
-    distances, before = found if parents else (found, None)
     near = distances.select("<=", cutoff).new()
-    return near if before is None else (near, before.dup(mask=near.S))
+    return ShortestPaths(near, None if before is None else before.dup(mask=near.S))
 
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:

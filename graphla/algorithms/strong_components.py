@@ -76,13 +76,13 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)
         # f = h lor.first A*, b = h lor.first Aᵀ*: what the hub reaches, and what reaches it
-        f, b = closure(start, A, lor_first), closure(start, A.T, lor_first)
+        f, b = (closure(start, B, lor_first).values for B in (A, A.T))
         # own⟨f ∧ b⟩ = the hub's rank
         own(binary.land(f & b).new().S) << rank[hub]
         rest = _inside(A, own, _indicator(f), _indicator(b))
     while own.nvals < n:
         # f = rank min.first R*, b = rank min.first Rᵀ*
-        f, b = closure(rank, rest, min_first), closure(rank, rest.T, min_first)
+        f, b = (closure(rank, R, min_first).values for R in (rest, rest.T))
         # own⟨f = b⟩ = f
         same = binary.eq(f & b).new(mask=~own.S).select("==", True).new()
         own(same.S) << f

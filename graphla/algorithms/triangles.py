@@ -11,13 +11,15 @@ so a row of L has at most sqrt(2 · edges) entries, hubs included.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.sparse import Matrix
+from graphla.graph import Graph
+from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_pair
 
@@ -40,8 +42,36 @@ def triangle_count(A: Matrix) -> int:
     return int(common.reduce_scalar(monoid.plus).get(0))
 
 
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: None = None,
+) -> Vector: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: int | str,
+) -> int: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+) -> Vector: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: Any,
+) -> Vector | int: ...
+
+
 @graph_algorithm(vertices=("nodes",), undirected=True)
-def triangles(A: Matrix, nodes: Any = None) -> Any:
+def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     """t = ½ Σ (N plus.pair N)⟨N⟩ by rows: the number of triangles that each vertex is a corner of.
 
     Of all vertices, or a Vector with entries at the `nodes` listed; of one vertex a number. An edge
