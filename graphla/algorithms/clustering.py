@@ -90,7 +90,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If `weight` is set and no weight is above 0.
+        InvalidValue: If `weight` is set, there is a triangle, and the greatest weight is 0.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -156,8 +156,8 @@ def average_clustering(
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If there is no vertex to average over, or `weight` is set and no weight is
-            above 0.
+        InvalidValue: If there is no vertex to average over, or if `weight` is set, there is a
+            triangle, and the greatest weight is 0.
 
     Examples:
         >>> from graphla import Matrix, binary

@@ -41,7 +41,7 @@ def katz(
     Args:
         A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
             it is a Graph, vertices are its labels, in the arguments and in the result.
-        alpha: the factor per edge, any finite number.
+        alpha: the factor per edge, any number.
         beta: the value of each vertex by itself: one number, or a Vector of size n or mapping with
             a value for every vertex.
         max_iter: the greatest number of rounds, at least 1.

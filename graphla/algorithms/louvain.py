@@ -74,7 +74,7 @@ def louvain(
             None or False to count 1 for each edge.
         resolution: the factor of the term that splits communities, at least 0; above 1 communities
             become smaller.
-        threshold: the least gain of modularity of a level, at least 0; the first level below it is
+        threshold: the first level that raises the modularity by no more than this, at least 0, is
             the last.
         max_level: the greatest number of levels, at least 1; None sets no bound.
         seed: determines the order in which vertices move: None (the same as 0), an integer of at

@@ -54,7 +54,7 @@ def modularity(
             NetworkX.
 
     Returns:
-        float: the modularity Q, at most 1.
+        float: the modularity Q.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -98,7 +98,7 @@ def sssp(
     Find shortest paths from one or several vertices to all others, with weights of at least 0.
 
     An entry of value 0 is an edge of length 0. Only distances that decreased are multiplied again,
-    and the smallest of them first, so that most edges are read once.
+    and the smallest of them first, so that few distances are multiplied before they are final.
 
     Args:
         A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
