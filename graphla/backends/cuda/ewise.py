@@ -1,9 +1,9 @@
-"""Two sorted operands entry by entry: union, intersection and merge.
+"""Element-wise operations on two sorted operands: union, intersection and merge.
 
 Kernels: ewise_union.cu, ewise_intersect.cu.
 
-Waits: once for the number of entries at the same places; none where both operands share their
-indices, or where one is empty.
+Waits: once for the number of entries that both operands have; not at all if the operands share
+their indices or one is empty.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ SHAPE = enumeration("ewise_union.cu", "MergeShape")
 BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
 
 PATTERN = (cuda_ops.accumulating, None, np.dtype(bool))
-"""For a kernel that is to move indices and no values."""
+"""Instantiates a kernel that moves indices but no values."""
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    """Return op(x, y) where both have an entry; x or y alone passes, or meets a fill."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
@@ -60,7 +60,7 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> V:
-    """The union as values of `dtype`; without op, y where both have an entry."""
+    """Return the union with values of `dtype`; without op, y replaces x."""
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
     if op is None:
@@ -96,7 +96,7 @@ def merge(
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """op(x, y) where both have an entry."""
+    """Return op(x, y) where both have an entry."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -138,7 +138,10 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """Both operands and notes on their merge, as ewise_union.cu takes them; counts of each tile."""
+    """Walk the merge path of a and b, and count the items dropped per tile.
+
+    Return the operands and the notes on their merge, as ewise_union.cu takes them, and the counts.
+    """
     words = (a.nvals + b.nvals) // WARP + 1
     of_a = xp.empty(3 * words, np.uint32)
     cut = -(-words * WARP // SHAPE.MERGE_TILE)
@@ -157,7 +160,7 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """For each entry of a its spot in b; flags where it meets an equal, and their counts."""
+    """Find each entry of a in b; return the spots, the flags of entries found, and flag counts."""
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -172,7 +175,7 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
 
 
 def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
-    """op of the values of a and those of another with its entries at the same places."""
+    """Return op of a's values and `y_values`, which belong to entries at the same positions."""
     if op is None:
         return cast_values(y_values, dtype)
     x, x_stored, x_kept = read(a.values, op.reads_x)
@@ -190,12 +193,12 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
-    """op of the first values, one element."""
+    """Return op of the first values, as an array of one element."""
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
 def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
-    """What becomes of the entries that one side alone has, the other having none at all."""
+    """Return the values of a union with an empty operand: cast, or combined with the fill."""
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
@@ -217,17 +220,17 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A fill as its operator takes it; any value where there is none."""
+    """Return a fill in the operator's type, or any value if there is none."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Whether the entries of both are known to be at the same places."""
+    """Return whether both are known to have entries at the same positions (shared arrays)."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
 def _alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both with offsets of one width."""
+    """Return both operands with offsets of the same dtype."""
     if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
         return a, b
     return _wide(a), _wide(b)
@@ -238,7 +241,7 @@ def _wide(a: Any) -> Any:
 
 
 def _room(like: Any, count: int) -> tuple[Any, Array]:
-    """indptr, which a vector has none of, and indices for so many entries."""
+    """Return memory for indptr (NULL for a vector) and for the indices of `count` entries."""
     indices = xp.empty(count, np.int32)
     if isinstance(like, SparseVector):
         return NULL, indices
@@ -252,7 +255,7 @@ def _made(like: Any, rows: Any, indices: Array, values: Array) -> Any:
 
 
 def _none(like: Any, dtype: np.dtype[Any]) -> Any:
-    """No entries."""
+    """Return an empty result with the shape of `like`."""
     indices, values = xp.empty(0, np.int32), xp.empty(0, dtype)
     if isinstance(like, SparseVector):
         return SparseVector(like.size, indices, values)
