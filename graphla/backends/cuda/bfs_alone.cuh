@@ -15,7 +15,8 @@ namespace graphla {
 constexpr u32 ALONE_LONG_EDGES =
     2048;  // most edges of longer rows that the block follows; above this the grid is faster
 
-/// The counts of the threads of the block in a level. There are three of them, used round-robin.
+/// The counts of a level, summed over the threads of the block. There are three sets, used
+/// round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
   u32 edges, into;  // edges of the level in progress
@@ -27,7 +28,7 @@ struct AloneState {
   u32 count, level, turn;
   u32 stops;      // the turn after which to stop, once the host asks for it
   u32 long_rows;  // number of long rows of the level that is not finished; the grid follows them
-  u64 frontier, edges;  // of that level
+  u64 frontier, edges;  // vertices and edges of that level
   u64 reached, into;    // vertices found; edges into those of them that are not in the last queue
 };
 
@@ -41,18 +42,18 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster walks.
 struct Span {
-  u32 first, last, level;  // from the entries first..last - 1 of the queue, whose level is `level`,
-  u32 most;                // as long as a level has at most `most` edges
-  i64 limit;               // and is at most `limit`
-  i64 records;             // levels recorded before
-  bool is_one_byte;        // a level above DEEP does not fit
+  u32 first, last, level;  // the first level: entries first..last - 1 of the queue
+  u32 most;                // most edges of a level
+  i64 limit;               // the greatest level
+  i64 records;             // number of levels recorded before
+  bool is_one_byte;        // whether a level above DEEP does not fit
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;    // map of reached vertices; in shared memory (IN_SHARED) vertices never to be reached
-               // are also set
+  u32 *map;  // bits of reached vertices; in shared memory (IN_SHARED), vertices never to be reached
+             // are also set
   i32 *queue;  // shared: 2 x room vertices
   AloneMemory memory;
   u32 *scratch;  // shared: WARP + 1
@@ -84,8 +85,8 @@ template <class S, bool IN_SHARED> struct Alone {
       at += u32(__popc(wins[k]));
     }
   }
-  /// Returns vertex i of a queue, from shared memory or, if it had no room there, from global
-  /// memory.
+  /// Returns the address of vertex i of a queue: in shared memory or, if there is no room, in
+  /// global memory.
   DEVICE i32 *place_of(i32 *queue, u32 i) const { return i < room ? queue + i : search.spill + i; }
   DEVICE i32 *place_of_long(u32 i) const {
     return i < ALONE_LONG ? memory.long_list + i : search.spill + search.spill_room - 1 - i;

@@ -33,7 +33,7 @@ struct __align__(16) Letter {
   u32 flags;
 };
 
-/// How the levels of a cluster end.
+/// The result of the levels that a cluster has walked.
 struct Walked {
   u32 level, records, reached;
   u64 into;  // edges of all levels walked except the first
@@ -52,7 +52,7 @@ template <class S, int SIZE> struct Together {
   u32 *ends;       // shared: inclusive prefix sums of their degrees
   u32 *scratch;    // shared: WARP + 1 words for a block scan
   u32 room;        // capacity of a box
-  u32 rank;        // of this block
+  u32 rank;        // number of this block in the cluster
 
   /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
@@ -129,7 +129,8 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Returns the place of received end e. The ends from one block follow those from the block
-  /// before. Lane k knows that `before` ends precede those from block k. The whole warp calls.
+  /// before. In lane k, `before` is the number of ends from the blocks before block k. The whole
+  /// warp calls.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll

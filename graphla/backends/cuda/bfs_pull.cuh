@@ -31,8 +31,8 @@ template <class S> struct Pull {
   bool queues;  // whether the vertices found are kept for the queue
   i32 chunk;    // words of the map that a warp takes at a time: 4, or 32 if few vertices are open
   u32 several;  // vertices from this one on have at most one neighbor
-  i32 *list;    // shared: list of this warp,
-  int room;     // and its capacity, at least PULL_GROUP
+  i32 *list;    // shared: list of this warp
+  int room;     // capacity of the list, at least PULL_GROUP
   i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
 
@@ -52,9 +52,10 @@ template <class S> struct Pull {
     ++sums.found, --sums.left;
   }
 
-  /// Returns the first entry of a row to read: after the entry tested first, which is the first
-  /// entry of a relabeled row; or up to three entries earlier, so that one load reads four entries.
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
+  /// Returns the first entry of a row to read. In a relabeled graph this is the second entry,
+  /// because the first has been tested. If rows are aligned, it may be up to three entries earlier,
+  /// so that one load reads four entries.
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -168,7 +169,8 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        // Any of the lanes that met a reached vertex may win: the write is atomic, the winner open.
+        // Several lanes may have met a reached vertex. The write is atomic, and any of them may
+        // win.
         if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
       __syncwarp();

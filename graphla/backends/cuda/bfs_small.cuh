@@ -20,15 +20,14 @@
 
 namespace graphla {
 
-constexpr u32 SMALL_LONG = 256;  // the block follows rows of at least this many entries together,
-constexpr u32 SMALL_REST =
-    64;  // and, in a pull, rows of which at least this many entries are unread
-constexpr int SMALL_FAR = 512;  // most rows that wait for the block
+constexpr u32 SMALL_LONG = 256;  // the whole block follows a row of at least this many entries
+constexpr u32 SMALL_REST = 64;   // in a pull, also a row with at least this many unread entries
+constexpr int SMALL_FAR = 512;   // most rows that wait for the block
 
 /// The sums that one block gives to all blocks at the end of a level.
 struct SmallSums {
-  u32 found, out, into;  // vertices, and edges out of and into them
-  u32 left;  // with the starts: number of vertices that are neither reached nor forbidden
+  u32 found, out, into;  // vertices found, edges out of them, edges into them
+  u32 left;  // only with the starts: number of vertices that are neither reached nor forbidden
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
@@ -45,10 +44,10 @@ struct SmallLimits {
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
 struct SmallMemory {
-  i32 *far;        // their vertices
+  i32 *far;        // the vertices of these rows
   i32 *far_by;     // the neighbor that a pull has found, or -1
-  u32 *far_begin;  // their first entries
-  u32 *far_end;    // their lengths; later their ends in the run of all rows
+  u32 *far_begin;  // the first entries of the rows
+  u32 *far_end;    // the lengths of the rows; later their ends in the run of all rows
   i32 *row_by;     // one per thread: like far_by, for the rows that a warp reads
   u32 *scratch;    // WARP + 1, for a block scan
   u32 *totals;     // 5 of even and 5 of odd levels
@@ -123,8 +122,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// Reads one row per lane, the entries `begin` to `begin + length - 1`, all rows as one run.
-  /// Calls visit(lane, entry).
+  /// Reads one row per lane, the entries `begin` to `begin + length - 1`. The lanes share the
+  /// entries of all rows evenly. Calls visit(lane, entry) for each entry, with the lane that
+  /// provided the row.
   template <class Visit>
   DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
@@ -419,7 +419,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Gives the vertices of these bits, in the block's own words, this level. All warps call.
+  /// Settles the vertices of these bits, in the block's own words, at `level`. All warps call.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // words at a time
     u32 begin, end;

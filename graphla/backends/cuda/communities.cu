@@ -9,9 +9,10 @@
 // - A block reads a longer row, with a table in shared memory.
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
+//
 // In a round of Louvain's method only about half of the vertices may move. For the others the
-// kernels count the links to their own community, without a table. All sums are of whole numbers or
-// halves that are exact in any order. Race: all threads that find a label that differs store the
+// kernels count the links to their own community, without a table. All terms are whole numbers or
+// halves, so sums are exact in any order. Race: all threads that find a changed label store the
 // same 1 in `differs`.
 #include "communities.cuh"
 
@@ -102,7 +103,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked += row.weighed(row.template own_part<16>(row.begin, WARP));  // measured: 8 take longer
+      // With 8 loads in flight instead of 16, this is slower.
+      linked += row.weighed(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -234,7 +236,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Lets row r's vertex meet slots `from` to `to` - 1 of the list of its table, and frees them.
+/// Considers the labels in slots `from` to `to` - 1 of row r's list for its vertex, and frees the
+/// slots.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -249,7 +252,8 @@ template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u
   }
 }
 
-/// Return whether this block is the last of the row's `parts` blocks to finish. Every thread calls.
+/// Returns whether this block is the last of the row's `parts` blocks to finish. Every thread
+/// calls.
 DEVICE bool finish_part(Tally *tally, u32 parts) {
   bool is_last = false;
   __syncthreads();

@@ -1,5 +1,5 @@
-// Core numbers, in one launch: at level k, the vertices of degree k are removed, and those whose
-// degree falls to k with them.
+// Core numbers, in one launch: at level k, the kernel removes the vertices of degree k, and the
+// vertices whose degree thereby falls to k.
 //
 // left[v] is the number of edges of v to vertices that are left and, once v is removed, its core
 // number. A level begins with a pass that lists the vertices that are left, and queues the rows of
@@ -93,7 +93,7 @@ template <class Offset> struct Peeling {
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of vertices that are left (or of all
   /// vertices, if `from` is null). Queues the rows of those of degree k, and lists those of greater
-  /// degree. Return the least degree that this lane listed. One warp calls.
+  /// degree. Returns the least degree that this lane listed. One warp calls.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -133,7 +133,7 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// Lowers the degree of v by 1, but not below k. Returns whether it has fallen to k now.
+  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered it to k.
   DEVICE bool lower(i32 v, i32 k) const {
     const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
     if (degree <= k) atomicAdd((u32 *)&left[v], 1u);

@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
 /// Which sides have a fill, for entries that the other operand lacks.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
-/// Return the result for an entry x that only a has, or an entry y that only b has.
+/// Returns the result for an entry x that only a has, or an entry y that only b has.
 template <class Op, int FILL, class A>
 DEVICE typename Op::Z alone_left(A x, typename Op::Y right, i64 i, i64 j) {
   if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);

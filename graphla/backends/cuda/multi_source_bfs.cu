@@ -23,10 +23,10 @@
 
 namespace graphla {
 
-/// If all searches would push, along more than this part of all edges, all pull instead.
+/// If all searches would push, along more than this share of all edges, all of them pull instead.
 constexpr float BROAD = 0.8f;
 
-/// After pushes along less than this part of all edges, fresh vertices are queued when they are
+/// After pushes along less than this share of all edges, fresh vertices are queued when they are
 /// merged.
 constexpr float SMALL = 1.0f / 64;
 
@@ -83,7 +83,8 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   }
 }
 
-/// Merges the bits that this level has brought: stores levels, counts them, and adds them to seen.
+/// Merges the bits that this level has brought: stores their levels, counts them, and adds them to
+/// `seen`.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, Counted &counted,
@@ -130,7 +131,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the plane that a level opens, where it has not been written, once it is needed.
+/// Clears the plane that a level opens, for reached vertices whose word this level has not written.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -194,12 +195,12 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// The searches that continue, and those of them that pull.
+/// The searches that continue, and the searches among them that pull.
 struct Plan {
   u64 going, pulling;
 };
 
-/// Shared memory.
+/// The shared memory of a block.
 struct Shared {
   u32 *left;            // of the warp, two words per lane: the searches that its row still misses
   i32 *held;            // of the warp: vertices that it is about to queue
@@ -228,7 +229,7 @@ template <class Offset> struct Course {
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
-  bool is_all = false;   // so much was pushed that groups were not marked: all groups are merged
+  bool is_all = false;   // all groups are merged, because pushes were too many to mark groups
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
@@ -258,7 +259,7 @@ template <class Offset> struct Course {
     grid.meet();
   }
 
-  /// Decides how each search takes the next level, the same in every block.
+  /// Chooses the direction of each search for the next level. Every block chooses the same.
   DEVICE Plan plan() const {
     const int me = int(threadIdx.x);
     const bool may_pull = graph.into_ends && searches.towards != PUSH;

@@ -57,7 +57,7 @@ struct Words {
 /// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;  // of three levels, which are used in turn, zero at first: see Tally
+  u64 *tallies;  // of three levels, used round-robin, zero at first: see Tally
   i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
   Level *levels;  // null: not wanted
   i64 pitch;
@@ -71,7 +71,7 @@ template <class Offset> struct Vertex {
   i32 nearest;
 };
 
-/// *at |= bits, without waiting for the old value.
+/// Computes *at |= bits without waiting for the old value.
 DEVICE void add_bits(u64 *at, u64 bits) {
 #ifdef GRAPHLA_SIMULATOR
   atomicOr(at, bits);

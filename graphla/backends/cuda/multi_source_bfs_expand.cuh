@@ -25,11 +25,11 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 }
 
 /// What a push does in addition to its atomic. If each lane writes to a different place, the test
-/// and the mark take as long as the atomic. For many edges to mostly new vertices, only the atomic
-/// is done.
-enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
+/// and the mark take as long as the atomic. If there are many edges and most of their ends are new,
+/// the push does only the atomic.
+enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // CARE_MARK also tests
 
-/// Pushes the searches of one edge.
+/// Pushes the bits of some searches along one edge, to w.
 DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);

@@ -28,9 +28,9 @@ DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level
     u64 *word = &words.planes[b * words.stride + v];
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
+    // No other thread writes this word, but add_bits does not wait for a load.
     if (is_new) *word = bits;
-    else if (bits)
-      add_bits(word, bits);  // no other thread writes it, but this does not wait for the load
+    else if (bits) add_bits(word, bits);
   }
 }
 
@@ -141,8 +141,9 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex are loaded while the levels of this one are written; even
-    // earlier, the test whether the vertex after it has any is loaded.
+    // The words of the next vertex are loaded while the levels of this one are written. The word
+    // `seen` of the vertex after it is loaded one step earlier still, because it decides whether
+    // planes are read.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

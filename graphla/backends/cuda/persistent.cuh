@@ -76,7 +76,7 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Call before the first barrier, by all threads, with the ticket counter's value at the launch.
+  /// Sets the ticket counter's value at the launch. All threads call, before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.

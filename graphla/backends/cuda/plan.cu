@@ -21,7 +21,8 @@ enum PlanShape { CLASSES = 32 };  // number of classes of degrees
 constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
-DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero
+/// Returns the class of a degree, which is below 2^32; degree 0 has class 32.
+DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
 /// Returns the entries of row v of `out` and, if it is not null, of `into`.
 template <class Offset>
@@ -69,9 +70,9 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
-/// first[v] = of the first CANDIDATES entries of row v the one with the greatest degree (the first
-/// of several; v itself only if there is no other), or -1 if the row is empty. If `classes` is
-/// null, it is the first entry.
+/// Computes first[v] = the entry with the greatest degree class among the first CANDIDATES entries
+/// of row v, or -1 if the row is empty. The first such entry wins; v itself is chosen only if there
+/// is no other entry. If `classes` is null, first[v] is the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const u8 *__restrict__ classes, i64 n, i32 *first) {

@@ -64,7 +64,7 @@ template <class Offset> struct Strong {
   u64 *queue;   // two sides of 2n items
   i64 *labels;  // labels[v] becomes the least vertex of v's component
 
-  /// Return the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
+  /// Returns the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
@@ -130,8 +130,8 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// TRIM: removes edges of trimmed vertices. Return the bits of the vertices w[s] that are trimmed
-  /// now.
+  /// TRIM: removes edges of trimmed vertices. Returns the bits of the vertices w[s] that are
+  /// trimmed now.
   DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
     u32 trimmed = 0;
 #pragma unroll
@@ -236,9 +236,9 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Return the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
-/// pseudorandom number rather than to the first vertex: in a mesh that is a corner, where a search
-/// takes most rounds. `best` is a word of control memory. All blocks meet.
+/// Returns the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
+/// pseudorandom number rather than to the first vertex: in a mesh the first vertex is a corner, and
+/// a search from there takes most rounds. `best` is a word of control memory. All blocks meet.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
