@@ -35,8 +35,8 @@ constexpr int PART = BetweennessTuning::part;  // most edges of a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
 constexpr int AHEAD = 4;  // edges that a lane loads at once
 
-/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on hold the
-/// state in which the first block leaves the levels that it walked alone.
+/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on pass the
+/// state from the first block, after levels that it walked alone, to the whole team.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -81,7 +81,7 @@ struct Sources {
   const i32 *renumbered;  // the graph's number of each vertex, or null
 };
 
-/// The memory of the teams, one after another.
+/// The device memory of all teams. In each array the parts of the teams follow each other.
 struct Memory {
   u32 team_size;   // number of blocks of a team
   i64 room;        // number of parts that a queue holds
@@ -157,7 +157,7 @@ template <class Offset> struct Paths {
   bool is_small;  // one block of several walks this level alone
 };
 
-/// The part of one lane, among the parts that a warp has taken.
+/// The part of a row that one lane has taken.
 template <class Offset> struct Taken {
   u32 v;
   Offset begin;  // index of the first edge, minus the number of edges of the lanes before
@@ -292,7 +292,7 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Lowers the level of the end of each edge on a shortest path by 1.
+/// Counts the edges on shortest paths into each vertex: each edge lowers the level of its end by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -494,7 +494,7 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The two passes of a team for one source after another.
+/// The two passes of a team, which takes one source after another.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;

@@ -178,7 +178,7 @@ struct Limits {
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
-  typedef typename unsigned_of<Offset>::type Slot;  // an edge of the queue, counted from its start
+  typedef typename unsigned_of<Offset>::type Slot;  // the number of an edge in the queue
   typedef SumsOf<Slot> Sums;
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 

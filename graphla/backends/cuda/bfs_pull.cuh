@@ -54,8 +54,8 @@ template <class S> struct Pull {
 
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
   /// Returns the first entry of a row to read. In a relabeled graph this is the second entry,
-  /// because the first has been tested. If rows are aligned, it may be up to three entries earlier,
-  /// so that one load reads four entries.
+  /// because the first has been tested. If the array is aligned, it may be up to three entries
+  /// earlier, so that one load reads four entries.
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -114,7 +114,7 @@ template <class S> struct Pull {
       }
       if (queues) search.template keep<1>(is_found, v);
       const u32 some = __ballot_sync(ALL_LANES, goes_on);
-      __syncwarp();  // the list has been read so far
+      __syncwarp();  // all lanes have read their entries of the list
       if (goes_on) list[longer + __popc(some & lanes_before())] = v[0];
       longer += __popc(some);
       __syncwarp();

@@ -161,8 +161,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return true;
   }
 
-  /// Reads the waiting rows as one run. Calls visit(row, entry) for each entry of a row that has no
-  /// neighbor in memory.far_by yet. Returns the number of rows. All threads of the block call.
+  /// Reads the waiting rows; the threads share all entries evenly. Calls visit(row, entry) for each
+  /// entry of a row that has no neighbor in memory.far_by yet. Returns the number of rows. All
+  /// threads of the block call.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -267,8 +268,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- pull -------------------------------------------------------------------------------------
 
   /// Reads the rows of the vertices of the warp's list: 8 entries of each row, 8 more of rows
-  /// without a hit, then the rest of 32 rows at a time as one run. The longest rows wait for the
-  /// block.
+  /// without a hit, then the remaining entries of 32 rows at a time, which the lanes share evenly.
+  /// The longest rows wait for the block.
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -300,7 +301,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           else goes_on = p + NEAR < end;
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
-        __syncwarp();  // the list has been read so far
+        __syncwarp();  // all lanes have read their entries of the list
         if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();

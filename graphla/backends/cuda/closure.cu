@@ -21,7 +21,8 @@
 
 namespace graphla {
 
-/// The state of a closure: equal in all blocks or, while block 0 works alone, valid in that block.
+/// The state of a closure. It is equal in all blocks, but while block 0 works alone only its own
+/// copy is valid.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;

@@ -67,7 +67,7 @@ class ClosureTuning:
     records: int = 1 << 16  # most steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step; in rounds no step is fused."""
+        """Return the limits of a step; with ROUNDS, no step is fused."""
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,

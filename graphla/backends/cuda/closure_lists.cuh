@@ -81,7 +81,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  int round = 0;     // of a fused step; -1 while the lists of all blocks are walked
+  int round = 0;     // round of a fused step; -1 while the lists of all blocks are walked
   u32 gathered = 0;  // number of vertices that the warp has yet to list
 
   DEVICE u32 stamp() const { return FIRST_STAMP + step; }
@@ -235,7 +235,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Puts v into the far list of the first turn.
+  /// Puts start v into the far list of turn t, if the lane `wants` to. Whole warps call.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);

@@ -18,7 +18,8 @@
 
 namespace graphla {
 
-/// Chooses for rows of at most `thread_entries` entries. One thread reads each row.
+/// Makes the choices for vertices whose rows have at most `thread_entries` entries. One thread
+/// reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_threads(Launched<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
@@ -47,7 +48,7 @@ __global__ void choose_by_threads(Launched<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for rows of at most 32 entries. One warp reads each row.
+/// Makes the choices for vertices whose rows have at most 32 entries. One warp reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -88,8 +89,8 @@ __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for rows of up to `table_entries` entries. One warp reads each row, with a table of its
-/// own.
+/// Makes the choices for vertices whose rows have at most `table_entries` entries. One warp reads
+/// each row, with a table of its own.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::table_block)
     choose_by_tables(Launched<Offset> all, Step step) {
@@ -123,8 +124,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared
-/// memory.
+/// Makes the choices for vertices with longer rows. One block reads each row, with a table of
+/// `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
     choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {

@@ -66,8 +66,8 @@ template <class To, class From> DEVICE To convert(From x) {
   }
 }
 
-/// Loads *p with a hint that it is not read again soon, so that it does not evict data from the
-/// caches that is.
+/// Loads *p with a hint that it is not read again soon, so that it does not displace other data
+/// from the caches.
 template <class T> DEVICE T load_once(const T *p) {
 #ifdef GRAPHLA_SIMULATOR
   return *p;

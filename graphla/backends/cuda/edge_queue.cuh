@@ -30,7 +30,7 @@ struct ItemFinder {
   const u64 *items;
   u32 rows, low;  // the item of the first entry not looked up yet is `low` or later
 
-  /// The item of entry `from` is the last one that begins at it or before it.
+  /// Finds the item of entry `from`: the last item that begins at or before this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }

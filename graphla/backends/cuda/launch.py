@@ -110,7 +110,7 @@ CSR = Struct("device.cuh", "Csr")
 
 
 def csr(a: Csr, values: Any = NULL) -> Packed:
-    """Pack a matrix as the `Csr` of device.cuh; `values` is what `read` returned."""
+    """Pack a matrix as the `Csr` of device.cuh; `values` is the first result of `read`."""
     if values is a.values:
         return remember(a, "with values", lambda: _csr(a, values))
     return remember(a, "pattern", lambda: _csr(a, NULL)) if values is NULL else _csr(a, values)

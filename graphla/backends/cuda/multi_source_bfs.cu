@@ -141,7 +141,8 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
   }
 }
 
-/// Marks the starts to be reached at level 0, and as open the vertices that may be pulled to.
+/// Marks the starts, which are reached at level 0. Marks the vertices that a pull may reach as
+/// open.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
                            const Searches &searches) {
@@ -234,8 +235,8 @@ template <class Offset> struct Course {
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Counts of the queued parts and rows. merge_level and expand_groups have two words each; levels
-  /// use the words round-robin.
+  /// Counts of the queued parts and rows: two words of merge_level and two of expand_groups. Even
+  /// and odd levels use different words.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 

@@ -54,7 +54,7 @@ struct Words {
   i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
+/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
   u64 *tallies;  // of three levels, used round-robin, zero at first: see Tally

@@ -81,8 +81,8 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns the levels, of USED bits, of some searches from `first` on, of the vertex of lane
-  /// `from`. All lanes call.
+  /// Returns 16 bytes of levels: of the searches from `first` on, for the vertex of lane `from`.
+  /// Levels have USED bits. All lanes call.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;

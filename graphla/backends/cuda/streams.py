@@ -33,7 +33,7 @@ from graphla.formats import is_iso
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2
-"""The pointer by which CUDA names the per-thread default stream of whichever thread calls."""
+"""The pointer value that CUDA reserves for the default stream of the calling thread."""
 
 _recording = Lock()
 
@@ -64,7 +64,7 @@ class Stamp:
         return self
 
     def is_foreign_to(self, stream: Any) -> bool:
-        """Return whether work on `stream` is not ordered after this stamp without a wait."""
+        """Return whether `stream` needs an explicit wait to come after this stamp."""
         if self.ptr != stream.ptr:
             return True
         return self.ptr == PER_THREAD and self.thread != get_ident()
@@ -82,7 +82,7 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """Return the stamps of storage to which the current stream has just added a format."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        return stamps  # other streams will record the event later than this point
+        return stamps  # the event will be recorded later than this point
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
