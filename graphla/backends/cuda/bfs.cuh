@@ -37,9 +37,9 @@ enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not f
 /// blocks add to one set, may still read the set before it, and clear the set after it.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,  // number of queued vertices in the upper half; units of edges out of them in the
-               // lower half
-  FOUND = 2,   // vertices found by pulls; these five have the order of SumsOf
+  QUEUED = 1,        // upper half: number of queued vertices; lower half: units of edges out of
+                     // these vertices
+  FOUND = 2,         // vertices found by pulls; these five have the order of SumsOf
   OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
@@ -47,7 +47,7 @@ enum BfsControl {
   IDLE_STARTS = 7,   // starts that no edge touches
   SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
-  ALONE_LEVEL = 10,  // the state that block 0 hands over after its levels alone
+  ALONE_LEVEL = 10,  // from here on: the state that block 0 passes on after levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
@@ -76,7 +76,7 @@ DEVICE float looks_of_pull(float left, float most, float part, float open, float
   return least(most, left + misses * least(most, left / hit));
 }
 
-/// Return *p, or an earlier value of it. A caller that acts on the value must confirm it by an
+/// Returns *p, or an earlier value of it. A caller that acts on the value must confirm it by an
 /// atomic.
 DEVICE u32 load_stale(const u32 *p) {
 #ifdef GRAPHLA_SIMULATOR

@@ -38,7 +38,7 @@ enum Found { SENT, FETCHED, PULLED, STARTS };
 /// Limits of a search of a small graph.
 struct SmallLimits {
   i64 hubs;         // vertices 0..hubs - 1 have long rows
-  i32 room;         // words of dynamic shared memory for lists, at least 128 a warp
+  i32 room;         // words of dynamic shared memory for lists, at least 128 per warp
   float push_cost;  // cost of an edge by push, in neighbors that a pull looks at
 };
 

@@ -139,7 +139,7 @@ struct Records {
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
-  /// Like the function above, for a level that began earlier.
+  /// Adds a record of a level that began earlier, at the time `began`.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges, u64 began) const {
     if (level >= room) return;
     u64 *record = at + 4 * level;

@@ -32,9 +32,9 @@ CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
 class PlanTuning:
     """Costs and limits of plans, measured on an H200 (docs/decisions/010-plans.md)."""
 
-    start: float = 1.8e-4  # seconds of a full plan: fixed cost,
-    per_vertex: float = 6.5e-10  # per vertex,
-    per_entry: float = 1e-11  # and per entry
+    start: float = 1.8e-4  # seconds of every full plan
+    per_vertex: float = 6.5e-10  # seconds of a full plan per vertex
+    per_entry: float = 1e-11  # seconds of a full plan per entry
     most: float = 1.5  # most bytes of a plan per byte of the patterns that it is made of
     long: int = 12  # whole blocks take the rows of vertices whose degrees have more bits than this
     wide_block: int = 1024  # threads of these blocks
