@@ -111,12 +111,12 @@ template <class S, bool IN_SHARED> struct Alone {
         p = search.out_ptr[v], end = search.out_ptr[v + 1];
         search.settle(v, level);
       }
-      const u32 degree = u32(end - p), edges = warp_sum(counted(degree));
+      const u32 degree = u32(end - p), edges = warp_sum(bounded_degree(degree));
       if (lane() == 0) atomicAdd(&mine->edges, edges);
       if (search.is_directed) add_into(v, entry < count, mine);
       if (degree > ALONE_SHORT) {
         const u32 at = atomicAdd(&mine->long_rows, 1u);
-        atomicAdd(&mine->long_edges, counted(degree));
+        atomicAdd(&mine->long_edges, bounded_degree(degree));
         *place_of_long(at) = v;
         end = p;
       }
@@ -135,9 +135,11 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Returns a degree as it is summed: bounded if offsets have 64 bits, so that the sum fits.
-  DEVICE static u32 counted(u32 degree) { return S::PADDED ? least(degree, 1u << 18) : degree; }
+  DEVICE static u32 bounded_degree(u32 degree) {
+    return S::PADDED ? least(degree, 1u << 18) : degree;
+  }
   DEVICE void add_into(i32 v, bool has, AloneCounts *mine) const {
-    if (has && search.in_ptr) atomicAdd(&mine->into, counted(u32(search.edges_into(v))));
+    if (has && search.in_ptr) atomicAdd(&mine->into, bounded_degree(u32(search.edges_into(v))));
   }
 
   /// Follows the long rows of the level. All threads of the block share their edges.

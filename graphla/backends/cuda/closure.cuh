@@ -46,7 +46,7 @@ struct Closing {
   Key *before;
   i32 *parents;
   const Limits &limits;
-  u32 counted = 0;  // edges that this thread has read
+  u32 edges_read = 0;  // edges that this thread has read
 
   // --- values ----------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ struct Closing {
     u32 there = batch.there;
     Key key[SLOTS];
     typename Cells::Seen seen[SLOTS];
-    counted += u32(__popc(there));
+    edges_read += u32(__popc(there));
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       if (!(there >> i & 1)) continue;
@@ -379,8 +379,8 @@ struct Closing {
   }
   /// Adds the edges that the threads have read to the count for the records.
   DEVICE void tell_edges() {
-    warp_add(&lists.control[W_EDGES], counted);
-    counted = 0;
+    warp_add(&lists.control[W_EDGES], edges_read);
+    edges_read = 0;
   }
   /// Writes the values and the presence flags, and counts the present values. A vertex that no tree
   /// reached becomes its own parent.

@@ -62,7 +62,7 @@ __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
     const i32 label = labels[0];
     const Sum weight = p < row.end ? row.weight(p) : Sum(0);
     if (!row.may_move) {
-      if (label == row.own) linked += row.weighed(weight);
+      if (label == row.own) linked += row.weight_of(weight);
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(Layout::table_block)
     Row row(all, step, k);
     if (!row.may_move) {
       // With 8 loads in flight instead of 16, this is slower.
-      linked += row.weighed(row.template own_part<16>(row.begin, WARP));
+      linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(Layout::long_block)
   for (i64 k = blockIdx.x; k < all.count; k += gridDim.x) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked +=
-          row.weighed(row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
+      linked += row.weight_of(
+          row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
       if (thread == 0) row.settle(Sum(0));
       continue;
     }

@@ -130,7 +130,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     else return all.links.values[p];
   }
   /// Converts a sum to a weight.
-  DEVICE double weighed(Sum sum) const {
+  DEVICE double weight_of(Sum sum) const {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
@@ -158,7 +158,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// Sets `stay` from `own_sum`, the weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) {
-      if (may_move) stay = gain(own, weighed(own_sum)) + all.gain.margin * (out + into);
+      if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
   /// Considers a label and its sum. A gain is at most the weight that links v to the community. If
@@ -167,14 +167,14 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
     } else if (name != NOBODY && name != own) {
-      const double linked = weighed(sum);
+      const double linked = weight_of(sum);
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
   /// Writes the choice for v. Returns the weight that links v to its own community. One thread
   /// calls.
   DEVICE double settle(Sum own_sum) const {
-    const double linked = RULE == GAINING ? weighed(own_sum) : 0;
+    const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
       if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into)))

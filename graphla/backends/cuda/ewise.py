@@ -66,16 +66,16 @@ def merge(
     if op is None:
         left = right = None
     if not b.nvals:
-        return with_values(a, _alone(a, op, dtype, right, Fill.FILL_RIGHT))
+        return with_values(a, _values_of_one(a, op, dtype, right, Fill.FILL_RIGHT))
     if not a.nvals:
-        return with_values(b, _alone(b, op, dtype, left, Fill.FILL_LEFT))
+        return with_values(b, _values_of_one(b, op, dtype, left, Fill.FILL_LEFT))
     like_a, like_b = a, b
-    a, b = _alike(a, b)
+    a, b = _match_offsets(a, b)
     pair, notes, ends = _walk(a, b)
     both = scan_and_count(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
-    rows, indices = (NULL, NULL) if known is not None else _room(a, count)
+    rows, indices = (NULL, NULL) if known is not None else _allocate(a, count)
     z = xp.empty(count, dtype)
     x_type, y_type = (dtype, dtype) if op is None else (op.type.np_type, op.type2.np_type)
     fill = (0 if right is None else Fill.FILL_RIGHT) | (0 if left is None else Fill.FILL_LEFT)
@@ -92,7 +92,7 @@ def merge(
         *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
-    return with_values(known, z) if known is not None else _made(a, rows, indices, z)
+    return with_values(known, z) if known is not None else _new_result(a, rows, indices, z)
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
@@ -101,17 +101,17 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
     if not a.nvals or not b.nvals:
-        return _none(a, dtype)
+        return _empty_result(a, dtype)
     flipped = b.nvals < a.nvals
     like_few = b if flipped else a
-    a, b = _alike(a, b)
+    a, b = _match_offsets(a, b)
     few, many = (b, a) if flipped else (a, b)
     spots, bits, ends = _find_spots(few, many)
     both = scan_and_count(ends)
     if not both:
-        return _none(a, dtype)
+        return _empty_result(a, dtype)
     known = like_few if both == few.nvals else None
-    rows, indices = (NULL, NULL) if known is not None else _room(a, both)
+    rows, indices = (NULL, NULL) if known is not None else _allocate(a, both)
     x, x_stored, x_kept = read(a.values, op.reads_x)
     y, y_stored, y_kept = read(b.values, op.reads_y)
     spec = (cuda_ops.accumulation, op, dtype)
@@ -131,7 +131,9 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
             *(indptr, columns, size(few.nvals), nrows, x, y, spots, bits, ends),
             *(rows, indices, z),
         )
-    return with_values(known, values) if known is not None else _made(a, rows, indices, values)
+    return (
+        with_values(known, values) if known is not None else _new_result(a, rows, indices, values)
+    )
 
 
 # --- parts --------------------------------------------------------------------------------------
@@ -197,7 +199,9 @@ def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> 
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
-def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
+def _values_of_one(
+    a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int
+) -> Array:
     """Return the values of a union with an empty operand: cast, or combined with the fill."""
     if fill is None or op is None:
         return cast_values(a.values, dtype)
@@ -229,18 +233,18 @@ def _share_places(a: Any, b: Any) -> bool:
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
-def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+def _match_offsets(a: Any, b: Any) -> tuple[Any, Any]:
     """Return both operands with offsets of the same dtype."""
     if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
         return a, b
-    return _wide(a), _wide(b)
+    return _widen_offsets(a), _widen_offsets(b)
 
 
-def _wide(a: Any) -> Any:
+def _widen_offsets(a: Any) -> Any:
     return replace(a, indptr=a.indptr.astype(np.int64, copy=False))
 
 
-def _room(like: Any, count: int) -> tuple[Any, Array]:
+def _allocate(like: Any, count: int) -> tuple[Any, Array]:
     """Return memory for indptr (NULL for a vector) and for the indices of `count` entries."""
     indices = xp.empty(count, np.int32)
     if isinstance(like, SparseVector):
@@ -248,13 +252,13 @@ def _room(like: Any, count: int) -> tuple[Any, Array]:
     return xp.empty(like.nrows + 1, offset_dtype(count)), indices
 
 
-def _made(like: Any, rows: Any, indices: Array, values: Array) -> Any:
+def _new_result(like: Any, rows: Any, indices: Array, values: Array) -> Any:
     if isinstance(like, SparseVector):
         return SparseVector(like.size, indices, values)
     return Csr(like.nrows, like.ncols, rows, indices, values)
 
 
-def _none(like: Any, dtype: np.dtype[Any]) -> Any:
+def _empty_result(like: Any, dtype: np.dtype[Any]) -> Any:
     """Return an empty result with the shape of `like`."""
     indices, values = xp.empty(0, np.int32), xp.empty(0, dtype)
     if isinstance(like, SparseVector):

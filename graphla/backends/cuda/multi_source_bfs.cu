@@ -48,7 +48,7 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
 }
 
 /// The counts of this warp. A lane has the searches `lane` and 32 + lane.
-struct Counted {
+struct WarpCounts {
   u32 vertices[2];
   float edges[2];
   float all;  // edges out of all vertices that are fresh for any search
@@ -56,7 +56,7 @@ struct Counted {
 
 /// Adds a group's fresh bits to the counts of the warp. Edges are exact for vertices with many
 /// edges; for other vertices their mean is used.
-DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
+DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
   float sum = fresh && !is_big ? degree : 0, own = fresh && !is_big ? 1 : 0;
@@ -66,19 +66,19 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   }
   const float mean = own > 0 ? sum / own : 0;
   const u32 big = __ballot_sync(ALL_LANES, is_big);
-  counted.all += sum;
+  warp_counts.all += sum;
   for (int half = 0; half < 2; ++half) {
-    const u32 column = transposed(u32(fresh >> 32 * half));
-    counted.vertices[half] += u32(__popc(column));
-    counted.edges[half] += mean * float(__popc(column & ~big));
+    const u32 column = transpose_bits(u32(fresh >> 32 * half));
+    warp_counts.vertices[half] += u32(__popc(column));
+    warp_counts.edges[half] += mean * float(__popc(column & ~big));
   }
   for (u32 rest = big; rest; rest &= rest - 1) {
     const int from = __ffs(int(rest)) - 1;
     const u64 bits = shuffle(fresh, from);
     const float edges = shuffle(degree, from);
-    counted.all += edges;
+    warp_counts.all += edges;
     for (int half = 0; half < 2; ++half) {
-      if (bits >> (lane() + WARP * half) & 1) counted.edges[half] += edges;
+      if (bits >> (lane() + WARP * half) & 1) warp_counts.edges[half] += edges;
     }
   }
 }
@@ -87,7 +87,7 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
 /// `seen`.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
-                  bool queues_all, bool is_all, u64 wanted, i32 level, Counted &counted,
+                  bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
                   i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
@@ -124,7 +124,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
         words.had[group] = had;
       }
       if (!had) continue;
-      count_fresh(fresh, float(now.entries), counted);
+      count_fresh(fresh, float(now.entries), warp_counts);
       if (queues_all) queue_vertex(graph, queues, v, fresh ? i64(now.entries) : 0, pushers);
     }
   }
@@ -174,17 +174,17 @@ struct Tally {
   static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
   /// Adds the counts of the warps of a block, through shared memory. All threads call.
-  DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
+  DEVICE void add(const WarpCounts &warp_counts, u32 *block_vertices, float *block_edges) const {
     const int me = int(threadIdx.x);
     if (me < SEARCHES) block_vertices[me] = 0;
     if (me <= SEARCHES) block_edges[me] = 0;
     __syncthreads();
     for (int half = 0; half < 2; ++half) {
-      if (!counted.vertices[half]) continue;
-      atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
-      atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
+      if (!warp_counts.vertices[half]) continue;
+      atomicAdd(&block_vertices[lane() + WARP * half], warp_counts.vertices[half]);
+      atomicAdd(&block_edges[lane() + WARP * half], warp_counts.edges[half]);
     }
-    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
+    if (lane() == 0 && warp_counts.all > 0) atomicAdd(&block_edges[SEARCHES], warp_counts.all);
     __syncthreads();
     if (me < SEARCHES && block_vertices[me]) atomicAdd(&words[me], u64(block_vertices[me]));
     if (me <= SEARCHES && block_edges[me] > 0) {
@@ -253,10 +253,10 @@ template <class Offset> struct Course {
   DEVICE void merge_level() {
     if (is_first() && threadIdx.x < 4)
       store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
-    Counted counted = {{0, 0}, {0, 0}, 0};
+    WarpCounts warp_counts = {{0, 0}, {0, 0}, 0};
     const Queues merged{queues.parts, queues.rows, counts()};
-    merge(graph, words, merged, is_small, is_all, wanted, level, counted, shared.held);
-    tally().add(counted, shared.block_vertices, shared.block_edges);
+    merge(graph, words, merged, is_small, is_all, wanted, level, warp_counts, shared.held);
+    tally().add(warp_counts, shared.block_vertices, shared.block_edges);
     grid.meet();
   }
 

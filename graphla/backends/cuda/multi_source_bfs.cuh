@@ -81,7 +81,7 @@ DEVICE void add_bits(u64 *at, u64 bits) {
 }
 
 /// Transposes a 32 x 32 matrix of bits: lane i passes row i and gets column i.
-DEVICE u32 transposed(u32 x) {
+DEVICE u32 transpose_bits(u32 x) {
   u32 keep = 0x0000ffffu;
   for (int j = WARP / 2; j; j /= 2) {
     const u32 other = __shfl_xor_sync(ALL_LANES, x, j);

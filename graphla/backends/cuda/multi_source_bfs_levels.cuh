@@ -10,9 +10,9 @@
 
 namespace graphla {
 
-constexpr u32 CENTRE = 2;  // the Gray code of level 3
+constexpr u32 CENTER = 2;  // the Gray code of level 3
 
-DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
+DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
@@ -46,7 +46,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;  // bits 0..3 to the low bits of 4 bytes
   u32 run = 0;
   for (int b = used - 1; b >= 0; --b) {
-    run ^= u32(planes[b * stride + v] >> first) ^ (CENTRE >> b & 1 ? ~0u : 0u);
+    run ^= u32(planes[b * stride + v] >> first) ^ (CENTER >> b & 1 ? ~0u : 0u);
     for (int q = 0; q < 4; ++q) {
       if constexpr (sizeof(Level) == 1) quad.word[q] |= ((run >> 4 * q & 15) * SPREAD & ONES) << b;
       else quad.word[q] |= (run >> q & 1) << b;
@@ -75,7 +75,7 @@ struct Planes {
 
   /// Converts codes to levels.
   DEVICE void decode() {
-    static_assert(CENTRE == 2, "the code of level 0 is in plane 1");
+    static_assert(CENTER == 2, "the code of level 0 is in plane 1");
     bits[1] = ~bits[1];
 #pragma unroll
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
