@@ -57,6 +57,7 @@ enum BfsControl {
   ALONE_EDGES = 17,       // edges of that level
   BFS_CONTROL = 18
 };
+static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
 
 /// The sums of one thread in a level, which are added to control[FOUND] and the words after it.
 template <class Slot> struct SumsOf {

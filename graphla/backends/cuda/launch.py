@@ -16,8 +16,8 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
-BLOCK = 256
-"""Threads per block, unless a kernel has its own number."""
+BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
+"""Threads per block: for kernels that have no number of their own, and for the widest blocks."""
 
 WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
 """Threads of a warp."""

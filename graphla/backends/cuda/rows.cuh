@@ -10,8 +10,8 @@
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };      // entries of a tile per thread
-constexpr int TILE = 256 * STEPS;  // most entries of a tile
+enum TileShape { STEPS = 4 };                     // entries of a tile per thread
+constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // most entries of a tile
 
 /// How the position (i, j) of entry k is found. DENSE: (k, 0). LISTED: (indices[k], 0). BY_ROWS: j
 /// is indices[k], and i is the row of a matrix that contains k.
