@@ -174,7 +174,7 @@ DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset 
   return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
 }
 
-/// Takes the parts from `first` on, one per lane, at most `count`. Every lane calls.
+/// Takes the parts from `first` on, one per lane, at most `count`. Every lane must call this.
 template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   Taken<Offset> mine{0, 0, 0, lane() < count, 0};
@@ -199,7 +199,7 @@ DEVICE int batch_of(u64 parts, u32 warps) {
 }
 
 /// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every
-/// lane calls.
+/// lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits

@@ -205,8 +205,8 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- sums of a level --------------------------------------------------------------------------
 
-  /// Adds the sums of each thread to the sums of the level. All threads of the block call, before a
-  /// barrier of the grid.
+  /// Adds the sums of each thread to the sums of the level. All threads of the block must call
+  /// this, before a barrier of the grid.
   DEVICE void add_sums(const Sums &sums) {
     Slot *const totals = memory.totals;
     const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)),

@@ -265,7 +265,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues the vertex v of each lane that has one. The whole warp calls.
+  /// Queues the vertex v of each lane that has one. The whole warp must call this.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -283,7 +283,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
 
   /// Puts v[k] of each lane whose `won` has bit k into the block's buffer or, if the buffer is
-  /// full, into the queue. The whole warp calls.
+  /// full, into the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -306,7 +306,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
 
   /// Queues the vertices in the block's buffer, with one atomic per round. All threads of the block
-  /// call. `scratch` has WARP + 1 words.
+  /// must call this. `scratch` has WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
@@ -350,7 +350,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   // --- push: all blocks -------------------------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k] (if bit k of `valid` is set): reaches the
-  /// vertices that are not reached yet, and keeps them for the queue. The whole warp calls.
+  /// vertices that are not reached yet, and keeps them for the queue. The whole warp must call
+  /// this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {

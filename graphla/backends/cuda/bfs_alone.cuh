@@ -60,7 +60,8 @@ template <class S, bool IN_SHARED> struct Alone {
   u32 room;
   u32 place;  // place after the queue in global memory, for vertices without room
 
-  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp calls.
+  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp must call
+  /// this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
@@ -194,7 +195,7 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Walks level after level until a level is empty, too large, or the last. The result is in
-  /// `memory.state`. Only block 0 calls.
+  /// `memory.state`. Only block 0 calls this.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
     AloneState &own = *memory.state;

@@ -45,7 +45,7 @@ template <class S> struct Pull {
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Reaches v, from `by`. One lane calls.
+  /// Reaches v, from `by`. One lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
@@ -188,8 +188,9 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the rest of the longest rows as one run of entries. All threads of the block call. The
-  /// memory of all lists is free by then; it holds the bounds of the rows, and the vertices found.
+  /// Reads the rest of the longest rows as one run of entries. All threads of the block must call
+  /// this. The memory of all lists is free by then; it holds the bounds of the rows, and the
+  /// vertices found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();

@@ -163,7 +163,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Reads the waiting rows; the threads share all entries evenly. Calls visit(row, entry) for each
   /// entry of a row that has no neighbor in memory.far_by yet. Returns the number of rows. All
-  /// threads of the block call.
+  /// threads of the block must call this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -420,7 +420,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Settles the vertices of these bits, in the block's own words, at `level`. All warps call.
+  /// Settles the vertices of these bits, in the block's own words, at `level`. All warps must call
+  /// this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // words at a time
     u32 begin, end;

@@ -166,7 +166,7 @@ struct Closing {
   }
   /// Walks the short rows first, first + stride, ... below `count`, with TEAM threads per row. If
   /// `is_held`, these are the rows that the block holds; otherwise they are those of the near list.
-  /// Whole warps call.
+  /// Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -269,7 +269,7 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
   /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
-  /// must be at most `key`. All lanes call.
+  /// must be at most `key`. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;

@@ -19,7 +19,7 @@ namespace graphla {
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
 /// Returns a place in a list for each lane that `wants` one, with one atomic. All lanes of the warp
-/// call.
+/// must call this.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);
   Counter first = 0;

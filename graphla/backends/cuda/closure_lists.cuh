@@ -221,7 +221,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key in the far list of turn t with these keys. Whole warps call.
+  /// Updates the best key in the far list of turn t with these keys. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
       Key nearness = 0;  // complement of the least key
@@ -235,7 +235,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Puts start v into the far list of turn t, if the lane `wants` to. Whole warps call.
+  /// Puts start v into the far list of turn t, if the lane `wants` to. Whole warps must call this.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);

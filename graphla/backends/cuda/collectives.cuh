@@ -129,7 +129,7 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
 }
 
 /// Returns a place in a list to each lane that `wants` one, with one atomic for all lanes that
-/// call. Not all lanes of the warp need to call.
+/// call. Not all lanes of the warp need to call this.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -143,7 +143,7 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 // --- binary searches ----------------------------------------------------------------------------
 
 /// Returns the first place of begin..end - 1 for which `is_before(place)` is false, or end.
-/// `is_before` must be true up to some place, and false from there on. A single thread calls.
+/// `is_before` must be true up to some place, and false from there on. A single thread calls this.
 template <class Place, class Before>
 DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {

@@ -190,7 +190,7 @@ struct Hubs {
 };
 
 /// Adds the sums of a part to the table of row r, and lists the slots that it takes. Whole warps
-/// call.
+/// must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -253,8 +253,8 @@ template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u
   }
 }
 
-/// Returns whether this block is the last of the row's `parts` blocks to finish. Every thread
-/// calls.
+/// Returns whether this block is the last of the row's `parts` blocks to finish. Every thread must
+/// call this.
 DEVICE bool finish_part(Tally *tally, u32 parts) {
   bool is_last = false;
   __syncthreads();

@@ -62,7 +62,8 @@ template <class Score> struct Choice {
     }
   }
   /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again.
-  /// Every thread calls. `scores` and `labels` are shared memory with room for one item per warp.
+  /// Every thread must call this. `scores` and `labels` are shared memory with room for one item
+  /// per warp.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -172,7 +173,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     }
   }
   /// Writes the choice for v. Returns the weight that links v to its own community. One thread
-  /// calls.
+  /// calls this.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
@@ -188,7 +189,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
 };
 
 /// Adds the weights that link vertices to their own communities, as the threads found them, to
-/// `step.inside`. The whole warp calls.
+/// `step.inside`. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
@@ -245,8 +246,8 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps call; lanes
-/// with the same label add their weights at once.
+/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps must call this;
+/// lanes with the same label add their weights at once.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

@@ -47,7 +47,7 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
 }
 
 /// largest = the most frequent root of the sampled vertices, with its count in the high word. One
-/// block calls.
+/// block calls this.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, one per thread
@@ -70,7 +70,7 @@ DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
 }
 
 /// Returns the lane whose row has entry e of all rows of the warp, where `sum` is the number of
-/// entries in the rows of this lane and of those before it. The whole warp calls.
+/// entries in the rows of this lane and of those before it. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {

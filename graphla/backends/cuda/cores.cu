@@ -60,7 +60,7 @@ template <class Offset> struct Peeling {
     return rows;
   }
 
-  /// Queues the rows of each lane from `begin` on; the whole warp calls.
+  /// Queues the rows of each lane from `begin` on; the whole warp must call this.
   DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
     const u64 mine = u64(rows.count()) << 32 | rows.entries();
     if (!__any_sync(ALL_LANES, mine != 0)) return;
@@ -73,7 +73,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Keeps the rows of each lane for the warp if they are short and there is room for them, or
-  /// queues them from `begin` on; the whole warp calls.
+  /// queues them from `begin` on; the whole warp must call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
@@ -93,7 +93,7 @@ template <class Offset> struct Peeling {
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of vertices that are left (or of all
   /// vertices, if `from` is null). Queues the rows of those of degree k, and lists those of greater
-  /// degree. Returns the least degree that this lane listed. One warp calls.
+  /// degree. Returns the least degree that this lane listed. One warp calls this.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -145,7 +145,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Removes a share of the entries of the `rows` queued rows from queue[begin] on: the vertex of
-  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls.
+  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);
@@ -167,7 +167,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Removes an edge of each vertex v[step] that is left (-1: none), and keeps or queues the rows
-  /// of those that fall to k. The whole warp calls.
+  /// of those that fall to k. The whole warp must call this.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -189,7 +189,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Peels the rows in `own`, and the rows of vertices that thereby fall to k, for about
-  /// `own_edges` entries. Queues the rows that remain. One warp calls.
+  /// `own_edges` entries. Queues the rows that remain. One warp calls this.
   DEVICE void peel_own(i32 k, Own &own, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < own_edges;) {
       __syncwarp();  // all lanes have written their rows

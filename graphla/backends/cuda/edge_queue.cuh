@@ -17,7 +17,7 @@ DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
 /// Adds `mine` (rows and entries) to the count. Returns the count before this lane's share. The
-/// whole warp calls.
+/// whole warp must call this.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -35,8 +35,8 @@ struct ItemFinder {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }
 
-  /// Returns the index of the item of entry `at` + lane. The whole warp calls; `at` grows by 32
-  /// from call to call.
+  /// Returns the index of the item of entry `at` + lane. The whole warp must call this; `at` grows
+  /// by 32 from call to call.
   DEVICE u32 next(u32 at) {
     const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
     const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
@@ -136,7 +136,7 @@ struct Rounds {
     wishes = own[1];
   }
 
-  /// Reports the end to the host. Every thread calls, last of all.
+  /// Reports the end to the host. Every thread must call this, last of all.
   DEVICE void finish(const Launch &launch) {
     if (is_last_block(grid) && threadIdx.x == 0) {
       tell_host(launch, HOST_RESULTS, turn);

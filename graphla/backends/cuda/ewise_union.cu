@@ -76,7 +76,7 @@ template <int WHERE, class Offset> struct Both {
                                [&](i64 i, i64) { return begin(first + 1 + i) > d; });
   }
 
-  /// Returns the cut before item d, or after the last item. The whole warp calls.
+  /// Returns the cut before item d, or after the last item. The whole warp must call this.
   DEVICE Cut warp_cut(i64 d) const {
     i64 row = 0, a_begin = 0, a_end = a_count, b_begin = 0, b_end = b_count;
     if constexpr (WHERE == BY_ROWS) {
@@ -92,7 +92,7 @@ template <int WHERE, class Offset> struct Both {
   }
 
   /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
-  /// block calls.
+  /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
     __syncthreads();  // all threads have read the last tile
     const int warp = warp_in_block();
@@ -104,7 +104,7 @@ template <int WHERE, class Offset> struct Both {
   }
 
   /// Loads the indices between two cuts, a's and then b's, from index(1) on. index(0) is the index
-  /// of a before them, if it is of the same row. Every thread of the block calls.
+  /// of a before them, if it is of the same row. Every thread of the block must call this.
   template <class Index> DEVICE void block_load(const Cut &from, const Cut &to, Index index) const {
     const i32 *__restrict__ of_a = a_indices + from.a, *__restrict__ of_b = b_indices + from.b;
     const int a_items = int(to.a - from.a), items = a_items + int(to.b - from.b);
@@ -126,7 +126,7 @@ template <int WHERE, class Offset> struct Both {
 
 /// Writes the words of a tile; GROUP threads make a word. A word has the flags of a's items and of
 /// dropped items, and the number of each kind before it in the tile. Returns the number of items
-/// that the tile drops. Every thread of the block calls.
+/// that the tile drops. Every thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
   int all = 0;

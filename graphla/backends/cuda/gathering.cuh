@@ -22,7 +22,7 @@ template <class U> struct Hubs {
   const u16 *tags = nullptr;
   int bits = 0;  // slots == 1 << bits
 
-  /// Copies the values from u. Every thread of the block calls.
+  /// Copies the values from u. Every thread of the block must call this.
   DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u,
                      int log_slots) {
     U *to = (U *)room;
@@ -73,7 +73,7 @@ template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
   return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));
 }
 
-/// Returns the fold over all lanes in lane order, to every lane. Every lane calls.
+/// Returns the fold over all lanes in lane order, to every lane. Every lane must call this.
 template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
   if constexpr (Op::IS_ANY) {
     for (int delta = 1; delta < WARP; delta *= 2) {
@@ -113,7 +113,7 @@ struct Rows {
   const bool *__restrict__ u_present;
   Hubs<U> hubs;
 
-  /// Gathers the hubs' values. Every thread of the block calls.
+  /// Gathers the hubs' values. Every thread of the block must call this.
   DEVICE explicit Rows(const Operands<A, U> &of)
       : columns(of.indices), a(of.a_values), u(of.u_values), u_present(of.u_present) {
     if constexpr (HAS_HUBS) {
@@ -234,8 +234,8 @@ struct Rows {
     }
   }
 
-  /// Folds a segment of a row, by a warp. Every lane calls and gets the result. If ENDS is not
-  /// AT_LAST, the result is the first term in order.
+  /// Folds a segment of a row, by a warp. Every lane must call this and gets the result. If ENDS is
+  /// not AT_LAST, the result is the first term in order.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1

@@ -173,7 +173,7 @@ struct Tally {
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
   static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
-  /// Adds the counts of the warps of a block, through shared memory. All threads call.
+  /// Adds the counts of the warps of a block, through shared memory. All threads must call this.
   DEVICE void add(const WarpCounts &warp_counts, u32 *block_vertices, float *block_edges) const {
     const int me = int(threadIdx.x);
     if (me < SEARCHES) block_vertices[me] = 0;

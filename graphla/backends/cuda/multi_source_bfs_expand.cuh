@@ -36,7 +36,7 @@ DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
-/// Queues this lane's row in parts if the lane has one. All lanes call.
+/// Queues this lane's row in parts if the lane has one. All lanes must call this.
 DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
@@ -61,7 +61,7 @@ struct Pushers {
   i32 *held;  // ROOM of them, the warp's own
   int count;
 
-  /// Adds this lane's vertex if the lane `wants` to. All lanes call.
+  /// Adds this lane's vertex if the lane `wants` to. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -153,7 +153,8 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
   }
 }
 
-/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes call.
+/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes must call
+/// this.
 template <class Offset>
 DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
                          Pushers &pushers) {

@@ -82,7 +82,7 @@ struct Planes {
   }
 
   /// Returns 16 bytes of levels: of the searches from `first` on, for the vertex of lane `from`.
-  /// Levels have USED bits. All lanes call.
+  /// Levels have USED bits. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;

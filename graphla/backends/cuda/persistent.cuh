@@ -79,7 +79,8 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Sets the ticket counter's value at the launch. All threads call, before the first barrier.
+  /// Sets the ticket counter's value at the launch. All threads must call this, before the first
+  /// barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -138,7 +139,7 @@ struct Records {
   u64 *at;
   i64 room;
 
-  /// Adds a record when level `level` begins. One thread calls.
+  /// Adds a record when level `level` begins. One thread calls this.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
@@ -154,7 +155,7 @@ struct Records {
 };
 
 /// Returns whether this block is the last to arrive; it then sees what all others stored before.
-/// Every thread of every block calls, once, after the last barrier.
+/// Every thread of every block must call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;

@@ -32,7 +32,7 @@ DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ 
 }
 
 /// The lanes that hold each class; a lane without an entry has NO_CLASS. Every lane of the warp
-/// calls.
+/// must call this.
 struct Classes {
   u32 bits[CLASS_BITS], none;
   DEVICE explicit Classes(u32 mine) {
@@ -158,7 +158,7 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
 
 constexpr int TOGETHER = 4;  // entries that a lane loads at once
 
-/// Returns how many of the entries have class lane(). The whole warp calls.
+/// Returns how many of the entries have class lane(). The whole warp must call this.
 DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
                          i64 end) {
   i64 count = 0;
@@ -175,7 +175,7 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the renumbered entries to the places of their classes. The whole warp calls.
+/// Writes the renumbered entries to the places of their classes. The whole warp must call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {

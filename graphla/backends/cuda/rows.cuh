@@ -18,7 +18,7 @@ constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // most entries of a tile
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 
 /// Writes the rows of entries begin and end - 1 to span[0] and span[1]. Every thread of the block
-/// calls.
+/// must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
   __syncthreads();  // earlier reads of span are done
@@ -37,8 +37,8 @@ DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64
 }
 
 /// Returns an array in shared memory: element k - begin is the row of entry k of the tile, minus
-/// span[0]. Every thread of the block calls. A tile has at most STEPS entries per thread, and
-/// begins at a multiple of STEPS * blockDim.x.
+/// span[0]. Every thread of the block must call this. A tile has at most STEPS entries per thread,
+/// and begins at a multiple of STEPS * blockDim.x.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {

@@ -32,7 +32,7 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
 }
 
 /// Computes ends[w] = counts[0] + ... + counts[w] in place and, if it is not null, in `narrow`.
-/// Returns the sum of all counts. One block calls.
+/// Returns the sum of all counts. One block calls this.
 DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
