@@ -29,7 +29,7 @@ struct AloneState {
   u32 stops;      // the turn after which to stop, once the host asks for it
   u32 long_rows;  // number of long rows of the level that is not finished; the grid follows them
   u64 frontier, edges;  // vertices and edges of that level
-  u64 reached, into;    // vertices found; edges into those of them that are not in the last queue
+  u64 reached, into;    // vertices found; edges into found vertices that are not in the last queue
 };
 
 /// The shared memory that block 0 needs in addition to the queue.

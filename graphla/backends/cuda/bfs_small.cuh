@@ -460,7 +460,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up the sums of all threads, gives the totals to all blocks, and meets the cluster.
+  /// Adds up the sums of all threads, gives the totals to all blocks, and waits for the cluster.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -512,7 +512,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Finds the vertices that the mask hides and those without edges; `sum.into` counts the edges
-  /// into the former.
+  /// into the vertices that the mask hides.
   DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
     const u32 *const idle = graph.idle;
     const bool *const flags = query.flags, complement = query.complement;

@@ -165,7 +165,7 @@ struct Closing {
     else lists.gather(o, key, is_new, is_unstamped);
   }
   /// Walks the short rows first, first + stride, ... below `count`, with TEAM threads per row. If
-  /// `is_held`, these are the rows that the block holds; otherwise they are those of the near list.
+  /// `is_held`, these are the rows that the block holds; otherwise, the rows of the near list.
   /// Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;

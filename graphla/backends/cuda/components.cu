@@ -70,7 +70,7 @@ DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
 }
 
 /// Returns the lane whose row has entry e of all rows of the warp, where `sum` is the number of
-/// entries in the rows of this lane and of those before it. The whole warp must call this.
+/// entries in the rows of this lane and the lanes before it. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {

@@ -81,10 +81,12 @@ template <class T> DEVICE T load_once(const T *p) {
 #endif
 }
 
-/// How the values of an operand are stored: not read at all, one for all entries, or one per entry.
+/// How the values of an operand are stored. UNREAD: they are not read. ISO: one value for all
+/// entries. EACH: one value per entry.
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
-/// How a mask selects indices: all of them, by one flag per index, or by a list.
+/// How a mask selects indices. MASK_NONE: it selects all. MASK_FLAGS: by one flag per index.
+/// MASK_LIST: by a list of indices.
 enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 
 template <class To, class From, int KEPT> struct Values {

@@ -48,7 +48,8 @@ PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """Return op(x, y) where both have an entry; x or y alone passes, or meets a fill."""
+    """Return op(x, y) where both have an entry, otherwise x or y alone, combined with a fill if
+    any."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 

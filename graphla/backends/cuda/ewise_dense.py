@@ -1,6 +1,6 @@
 """Element-wise operations on two vectors, at least one of which is dense. Kernels: ewise_dense.cu.
 
-Waits: if a sparse vector meets a bitmap, once for the number of entries that both have.
+Waits: if a sparse vector and a bitmap are intersected, once for the number of entries in both.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@
 
 namespace graphla {
 
-/// When the fold of a row ends: at its last entry (or at the monoid's terminal value); at its first
-/// term, whose value is the result; or at its first term, if the values of the result are not
-/// needed.
+/// When the fold of a row ends. AT_LAST: at the last entry, or at the monoid's terminal value.
+/// AT_FIRST: at the first term, whose value is the result. AT_PRESENCE: at the first term, because
+/// the values of the result are not needed.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
-/// How u is stored: with a presence flag and a value per index; with a value per index; or the
-/// latter, with the values that are read most often (those of the hubs) copied to shared memory.
+/// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
+/// WITH_HUBS: like IN_FULL, but the values that are read most often (those of the hubs) are also in
+/// shared memory.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
 
 /// Values of u in shared memory. Slot s has the value of index tags[s] * slots + s. Every tag

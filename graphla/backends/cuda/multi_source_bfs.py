@@ -33,8 +33,8 @@ class MultiSearchTuning:
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
     longest: int = 64  # most entries of a row that a warp takes with its group; longer rows are cut
     part: int = 256  # entries of a part of a long row
-    # A search pulls if the edges out of its frontier, times this, exceed those out of the vertices
-    # that it has not reached (Beamer's alpha).
+    # A search pulls if `favor` times the edges out of its frontier exceeds the edges out of the
+    # vertices that it has not reached (Beamer's alpha).
     favor: float = 14.0
     planes: int = 12  # bits of an int32 level for which memory is reserved at first
     records: int = 4096  # most levels of a launch that a trace records
