@@ -47,7 +47,8 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Return whether no other array uses this array's memory: it is no view and was not imported.
+    """Return whether no other array uses this array's memory: it is not a view and was not
+    imported.
 
     Several arrays may use one allocation without a reference to each other. So references to the
     allocation are counted as well.

@@ -48,8 +48,7 @@ PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """Return op(x, y) where both have an entry, otherwise x or y alone, combined with a fill if
-    any."""
+    """Return op(x, y) where both have an entry, otherwise x or y, or op of it and a fill."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
