@@ -1,10 +1,8 @@
-"""Betweenness: how much of the shortest paths between others leads over a vertex, or along an edge.
+"""Betweenness: the share of shortest paths between others that pass a vertex or an edge.
 
-L. Freeman, *A Set of Measures of Centrality Based on Betweenness*, 1977; of edges, M. Girvan and
-M. Newman, 2002. What the paths from one source add are Brandes' dependencies: U. Brandes, *A Faster
-Algorithm for Betweenness Centrality*, 2001, and, of edges and samples, *On Variants of
-Shortest-Path Betweenness Centrality and their Generic Computation*, 2008. `definition` is LAGraph's
-loop, which takes many sources at once, one row each.
+The measure is L. Freeman's (1977) for vertices, and M. Girvan's and M. Newman's (2002) for edges.
+The contribution of one source is U. Brandes' dependency (2001; edges and samples: 2008).
+`definition` is the loop of LAGraph, which treats many sources at once, one row each.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
 
 BATCH = 64
-"""Number of sources that the definition takes together."""
+"""Number of sources that the definition treats together."""
 
 
 @graph_algorithm(vertices=("sources",), lengths="weight")
@@ -93,21 +91,22 @@ def betweenness(
     """
     n = A.nrows
     chosen, is_sample = _choose_sources(n, k, seed, sources)
-    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), reach=endpoints)
+    sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), reach=endpoints)
     b = sums.totals
     if endpoints:
-        # b = b + how many sources reach v; at a source, + how many it reaches, too
+        # b(v) = b(v) + number of sources that reach v, + number of vertices that v reaches if it
+        # is a source
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
-    pairs = n if endpoints else n - 1  # of sources, for a vertex between
+    pairs = n if endpoints else n - 1  # number of possible sources for one vertex
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # a source is no vertex between on its own paths: one source less
+    # A path does not count for its own source, so a source has one source fewer.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -174,7 +173,7 @@ def edge_betweenness(
     """
     n = A.nrows
     chosen, _ = _choose_sources(n, k, seed, sources)
-    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), of_edges=True)
+    sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), of_edges=True)
     B = sums.edges
     is_directed = _is_directed(A, directed)
     if not is_directed:
@@ -195,7 +194,7 @@ def sum_dependencies(
     of_edges: bool = False,
     reach: bool = False,
 ) -> DependencySums:
-    """Return what vertices, and edges if `of_edges`, carry of the shortest paths from `sources`."""
+    """Return the dependencies of vertices, and with `of_edges` of edges, summed over `sources`."""
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
     if is_weighted and not validation.is_floating(A) and not _fits(A):
         return define()
@@ -236,10 +235,10 @@ def definition(
 def _level_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """For each source (a row): the number of paths to v, and Σ of what each such path carries on.
+    """Return the number of paths to each vertex, and the dependency per path; a row per source.
 
-    Invariants: after round d, P has the vertices at most d edges away, and levels[d], of their
-    pattern, those d away; in the second loop W(v) is what each path to v carries, 1 for v itself.
+    Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] at
+    those d edges away. In the second loop W(v) is the dependency per path to v, plus 1 for v.
     """
     rows, n = sources.size, A.nrows
     P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
@@ -269,7 +268,10 @@ def _level_by_level(
 def _along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """The same for one source, by T: the edges u → v that a shortest path ends with."""
+    """Return the same for one source and weights.
+
+    T holds the edges u -> v that are the last edge of a shortest path.
+    """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
@@ -310,7 +312,7 @@ def _row(x: Vector) -> Matrix:
 
 
 def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
-    """The sources, and whether they are a sample."""
+    """Return the sources, and whether they are a sample."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
@@ -324,7 +326,7 @@ def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray
     return np.sort(drawn), k < n
 
 
-def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
+def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
     """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
     if not validation.weighs("weight", weight):
         return False

@@ -1,9 +1,8 @@
-"""Greedy coloring: a number for each vertex, so that no edge joins two vertices of one color.
+"""Greedy coloring: a number for each vertex, such that no edge joins two vertices of one color.
 
-M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993: in an order of all
-vertices, each vertex takes the least color that no earlier neighbor has. The colors are those of
-the greedy loop over that order, but a vertex may take its color as soon as all earlier neighbors
-have theirs.
+In an order of all vertices, each vertex takes the least color that no earlier neighbor has (M. T.
+Jones and P. E. Plassmann, 1993). The colors are those of the greedy loop over that order, but a
+vertex may take its color as soon as all earlier neighbors have theirs.
 
 Invariants of `definition`, at the head of each round:
 - waiting has the vertices without a color, each with its number; the greater number comes first;

@@ -47,12 +47,12 @@ def graph_algorithm(
     - vertices: the parameters that are a vertex, or several vertices;
     - pairs: the parameters that are a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
-    - gives: the results whose values are vertices: "" the only or first result, or names of fields,
-      or positions;
+    - gives: the results whose values are vertices: "" for the only or first result, otherwise the
+      names of fields of a NamedTuple;
     - rows: the parameter that lists the vertices of the rows of a Matrix, if they are not all;
     - undirected: whether the algorithm refuses a directed graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always does. If it does, a Graph whose parallel edges were summed is
+      or a tree, or "A" if it always reads them. Then a Graph whose parallel edges were summed is
       refused.
 
     If a parameter `directed` is missing or None, it is the Graph's own.
