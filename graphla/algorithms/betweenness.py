@@ -196,7 +196,7 @@ def sum_dependencies(
 ) -> DependencySums:
     """Return the dependencies of vertices, and with `of_edges` of edges, summed over `sources`."""
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
-    if is_weighted and not validation.is_floating(A) and not _fits(A):
+    if is_weighted and not validation.is_floating(A) and not _is_exact(A):
         return define()
     return accelerated(Dependencies(A, sources, is_weighted, of_edges, reach), define)
 
@@ -216,11 +216,11 @@ def definition(
         if not some.size:
             break
         if is_weighted:
-            paths, shares, carried = _along_weights(A, int(some[0]), edges)
+            paths, shares, carried = _count_along_weights(A, int(some[0]), edges)
         else:
-            paths, shares, carried = _level_by_level(A, some, edges)
+            paths, shares, carried = _count_by_level(A, some, edges)
         own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
-        # δ = σ ∘ s, but at the sources
+        # δ = σ ∘ s, except at the sources
         each = binary.times(paths & shares).new(mask=~own.S)
         totals(binary.plus) << each.reduce_columnwise(monoid.plus)
         others = paths.apply(unary.one).new(INT64, mask=~own.S)
@@ -232,7 +232,7 @@ def definition(
     return DependencySums(totals, edges, reached, counts)
 
 
-def _level_by_level(
+def _count_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return the number of paths to each vertex, and the dependency per path; a row per source.
@@ -259,16 +259,16 @@ def _level_by_level(
         # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
         shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
         if edges is not None:
-            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W: levels[d - 1] has the paths as its values
+            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W; levels[d - 1] holds counts of paths
             along = plus_times(nearer.T @ W).new(mask=edges.S)
             carried = along if carried is None else binary.plus(carried | along).new()
     return P, shares, carried
 
 
-def _along_weights(
+def _count_along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return the same for one source and weights.
+    """Return what `_count_by_level` returns, for one source and weighted edges.
 
     T holds the edges u -> v that are the last edge of a shortest path.
     """
@@ -307,6 +307,7 @@ def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
 
 
 def _row(x: Vector) -> Matrix:
+    """Return x as a Matrix of one row."""
     indices, values = x.to_coo()
     return Matrix.from_coo(np.zeros(x.nvals, int), indices, values, nrows=1, ncols=x.size)
 
@@ -338,6 +339,7 @@ def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
+    """Return `directed`, or if it is None whether A is not symmetric."""
     if directed is not None:
         return bool(directed)
     return not validation.is_symmetric(A)
@@ -372,6 +374,6 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
             )
 
 
-def _fits(A: Matrix) -> bool:
+def _is_exact(A: Matrix) -> bool:
     """Return whether FP64 holds the integer lengths of all paths exactly."""
     return not A.nvals or A.nrows * int(extent(A)[1]) <= 2**53

@@ -209,6 +209,7 @@ def definition(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
+    """Return the dtype of the levels, or None for no levels; refuse other dtypes."""
     if levels is None:
         return None
     if isinstance(levels, str) and levels == "INT32":

@@ -95,7 +95,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: of 64 colors, those that neighbors have
+            # used⟨ready⟩ = A bor.second b: which of 64 colors the neighbors have
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -108,7 +108,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colors = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b, to the nearest: on a card log₂ 8 is somewhat less than 3
+        # c⟨b⟩ = 64·word + log₂ b, rounded: on a GPU log₂ 8 is slightly less than 3
         place = unary.round(unary.log2["FP64"](set_).new()).new()
         colors(set_.S) << binary.plus(place, 64 * word)
     return colors

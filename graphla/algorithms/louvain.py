@@ -164,7 +164,7 @@ def _find_communities(
 
 
 def contract(L: Matrix, S: Matrix) -> Matrix:
-    """SᵀLS: each entry is added to the entry between the communities of its row and column."""
+    """``SᵀLS``: add each entry of L to the entry between the communities of its row and column."""
     return plus_first(plus_second(S.T @ L).new() @ S).new()
 
 
@@ -260,5 +260,6 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 
 def _rounds(seed: int) -> Rounds:
+    """Return the random numbers of each round, and the conditions under which a level ends."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

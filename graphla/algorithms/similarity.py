@@ -212,7 +212,7 @@ def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
     F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     found = plus_pair["INT64"](N @ N.T).new(mask=F.S)
     C = common_neighbors.pattern(pairs, 0)
-    # C⟨pairs⟩ += found(u, v) or found(v, u)
+    # C⟨pairs⟩ += found(u, v), or found(v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)
     return C
 

@@ -100,7 +100,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     degree = common_neighbors.degrees(N)
     t = common_neighbors.triangles_per_vertex(N, chosen)
     squares = _count_squares(N, degree) if chosen is None else _count_squares_of(N, degree, chosen)
-    # s(v) = Σ of the degrees of the neighbours of v
+    # s(v) = Σ of the degrees of the neighbors of v
     s = common_neighbors.dense(plus_second["INT64"](N @ degrees(N)))
     if chosen is not None:
         s, degree = s[chosen], degree[chosen]
@@ -130,7 +130,7 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
 
 
 def _count_squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
-    """Return the same for chosen vertices v.
+    """Return the number of squares of which each chosen vertex v is a corner.
 
     It is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair N.
     """

@@ -62,9 +62,9 @@ def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
 
 
 def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
-    """Return whether the row of each entry has the greater degree, or at a tie the lesser number."""
+    """Return per entry whether its row has the greater degree, or at a tie the lesser number."""
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    degree = degree.astype(np.int32)  # half as much to gather
+    degree = degree.astype(np.int32)  # INT32 halves what `take` reads
     of_row, of_column = degree.take(rows), degree.take(columns)
     return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
 
