@@ -21,6 +21,7 @@ templates_path = ["_templates"]
 
 # Docstrings: Google style, names in single backquotes link to what they name.
 default_role = "py:obj"
+suppress_warnings = ["ref.python"]  # `.new()` in a docstring may mean the method of several classes
 autosummary_generate = True
 autosummary_imported_members = True
 autodoc_typehints = "description"
