@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import graphla
 
 project = "graphla"
@@ -64,3 +66,34 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 html_show_sourcelink = False
+
+
+def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
+    """Turn a docstring into valid reStructuredText before napoleon reads its sections.
+
+    The first line may be a formula: it becomes literal text. Bars outside of literal text mean
+    absolute values or sizes, and not substitutions. Each entry of `References` becomes an item.
+    """
+    if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
+        lines[0] = f"``{lines[0].removesuffix('.')}``"
+    in_references = False
+    for i, line in enumerate(lines):
+        if line and not line.startswith(" "):
+            in_references = line == "References:"
+        elif in_references and line.strip():
+            is_new = not line.startswith(" " * 8)
+            lines[i] = f"    - {line.strip()}" if is_new else f"      {line.strip()}"
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = LITERAL.split(lines[i])
+            lines[i] = "".join(
+                part if part.startswith("`") else part.replace("|", "\\|") for part in parts
+            )
+
+
+FORMULA = re.compile(r" [=≤≥←] |⟨|⊕|⊗|ᵀ")
+LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
+
+
+def setup(app) -> None:
+    """Register `mark_up` so that it runs before napoleon."""
+    app.connect("autodoc-process-docstring", mark_up, priority=400)
