@@ -110,10 +110,9 @@ release: $(VENV)/release.stamp
 	  "  git tag -a v$$version -m 'graphla $$version' && git push origin v$$version" && echo \
 	  "  $(BIN)/python -m twine upload dist/*"
 
-# Render the conda recipe: checks it against the schema, without building the package.
+# Render the conda recipe and compare it with pyproject.toml. Building it needs a conda channel.
 recipe: $(VENV)/release.stamp
-	GRAPHLA_VERSION=$$($(PYTHON) -c 'import re; print(re.search("__version__ = .(.+).\n", open("graphla/__init__.py").read())[1])') \
-	  $(BIN)/rattler-build build --render-only --recipe conda/recipe.yaml
+	$(BIN)/python conda/check.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist out

@@ -34,6 +34,7 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_attr_annotations = True
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 
 # Pages: links to headings of other pages use the anchors that GitHub gives them.
 myst_heading_anchors = 4
@@ -94,6 +95,12 @@ FORMULA = re.compile(r" [=≤≥←] |⟨|⊕|⊗|ᵀ")
 LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
 
 
+def skip_field(app, what, name, obj, skip, options) -> bool | None:
+    """Skip the fields of a NamedTuple: its docstring describes them under `Attributes`."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
 def setup(app) -> None:
-    """Register `mark_up` so that it runs before napoleon."""
+    """Register `mark_up` so that it runs before napoleon, and `skip_field`."""
     app.connect("autodoc-process-docstring", mark_up, priority=400)
+    app.connect("autodoc-skip-member", skip_field)

@@ -105,9 +105,7 @@ def test_shell_blocks_have_no_syntax_error(page: str):
 @pytest.mark.cpu
 def test_every_code_block_names_its_language():
     fences = {
-        name(page): re.findall(
-            r"^```[^\n]*$", page.read_text(encoding="utf-8"), re.MULTILINE
-        )[::2]
+        name(page): re.findall(r"^```[^\n]*$", page.read_text(encoding="utf-8"), re.MULTILINE)[::2]
         for page in PAGES
     }
     assert {page: opened for page, opened in fences.items() if "```" in opened} == {}
