@@ -50,7 +50,7 @@ HUBS = 24
 
 @dataclass(frozen=True)
 class BfsTuning:
-    """Limits of searches, measured on an H200 (docs/performance-log.md).
+    """Limits of searches, measured on an H200 (docs/performance/findings.md).
 
     A word has 4 bytes. Lists and the map of one block are in the shared memory of the block.
     """
