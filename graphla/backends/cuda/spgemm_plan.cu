@@ -1,11 +1,11 @@
-// What a product costs: the terms of each row of A B, the rows sorted by them into lists, and the
-// steps that a masked product takes as dots and as rows of B. All counts are exact, in 64 bits.
+// The cost of a product: the number of terms of each row of A B, lists of the rows by this number,
+// and the steps of a masked product as dots and by rows of B. All counts are exact, in 64 bits.
 #include "persistent.cuh"
 #include "spgemm.cuh"
 
 namespace graphla {
 
-/// How the rows of a product are sorted by their terms.
+/// The bins of rows, by their number of terms and by how they are computed.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -19,16 +19,16 @@ enum Bin {
 /// The lists of rows. `counts` and `tickets` are zero at first.
 struct Lists {
   i32 *rows;        // the rows of each bin, from bin * room on
-  u64 *counts;      // rows of each bin, then terms of each bin
+  u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
   u64 *tickets;     // counts the blocks that are done
-  i64 *told;        // memory of the host, for the rows of each bin
+  i64 *told;        // host memory for the number of rows of each bin
   i64 room;         // places of each list
-  i64 tiles;        // of columns
-  i64 most_sorted;  // terms of a row that is made by sorting, at most
+  i64 tiles;        // number of tiles that the columns are cut into
+  i64 most_sorted;  // the most terms of a row that is computed by sorting
 
-  /// Lists the rows begin, begin + step, ...; whole warps call, with lanes side by side. A row is
-  /// made by tiles where looking for each tile in each row of B costs little beside its terms, or
-  /// where its terms are too many to be sorted.
+  /// Lists the rows begin, begin + step, ...; whole warps call, with consecutive rows. A row is
+  /// computed by tiles if the search for each tile in each row of B costs little compared with its
+  /// terms, or if it has too many terms to sort.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -54,7 +54,7 @@ struct Lists {
     }
   }
 
-  /// Whether all other blocks are done; each block calls once.
+  /// Returns whether all other blocks are done; each block calls once.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
@@ -68,9 +68,9 @@ struct Lists {
   }
 };
 
-/// terms[i] += the terms that A(i, k) B(k, :) make, for all k: their number bounds row i of C.
-/// terms must arrive filled with zero; a warp adds up the entries that lie in one row. If it LISTS,
-/// the last block lists all rows: there are few.
+/// terms[i] += the number of terms A(i, k) B(k, :) for all k, which bounds the size of row i of C.
+/// `terms` must be zero at first. A warp adds up the entries that belong to one row. With LISTS,
+/// the last block lists all rows; this is for few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -99,7 +99,7 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
   }
 }
 
-/// The rows into lists, by their numbers of terms.
+/// Lists the rows by their number of terms.
 template <class Op, class OffsetA>
 __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *terms,
                           Lists lists) {
@@ -107,8 +107,8 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
   if (lists.are_complete()) lists.tell();
 }
 
-/// steps[0] += the steps of lanes that dots take: for each entry (i, j) of the pattern, the shorter
-/// of row i of A and row j of Bt, by eights, and as much again to begin.
+/// steps[0] += the steps of lanes for dots: for each entry (i, j) of the pattern, the length of the
+/// shorter of row i of A and row j of Bt, rounded up to a multiple of 8, plus 8 to begin.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -125,8 +125,9 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// steps[0] += the steps of lanes that rows of B take: for each entry (i, k) of A in a row where
-/// the pattern has entries, row k of B by warps, once for each chunk of the pattern's row.
+/// steps[0] += the steps of lanes by rows of B: for each entry (i, k) of A in a row where the
+/// pattern has entries, the length of row k of B rounded up to whole warps, plus a warp for each
+/// further chunk of the pattern's row.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -144,7 +145,7 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// counts[k] += 1 for each entry in column k: with those of two operands, the terms of a product.
+/// counts[k] += 1 for each entry in column k. The counts of both operands give the number of terms.
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -161,7 +162,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// z[0] = the term of x[0] and y[0], which all terms are.
+/// z[0] = the term of x[0] and y[0], if all terms are equal.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

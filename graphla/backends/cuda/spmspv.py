@@ -24,6 +24,8 @@ from graphla.backends.cuda.launch import (
     INT32_END,
     NOT_READ,
     NULL,
+    WARP,
+    WIDEST_BLOCK,
     PendingCount,
     blocks,
     counter,
@@ -44,7 +46,7 @@ from graphla.backends.cuda.matvec import (
     plan_of,
     presence,
 )
-from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
+from graphla.backends.cuda.select import scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
@@ -139,7 +141,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     else:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
-        edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+        edges.bits = xp.zeros(-(-n // WARP), xp.uint32)
     edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
@@ -235,7 +237,7 @@ class _Edges:
         """The outputs that the edges reach, and how many, by many blocks; `bits` has their bits."""
         self.is_alone = False
         indices = xp.ndarray(self.room, np.int32)
-        self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
+        self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
         self.run(way, w=w, indices=indices, count=count)
         found = number(count)
         return _cut(indices, found, self.tuning.large), found
@@ -245,7 +247,7 @@ class _Edges:
     ) -> None:
         columns, u, plan, mask = self.columns, self.u, self.plan, self.mask
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a = v = None
+        a, v = NULL, None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
@@ -257,7 +259,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, NULL if a is None else a)
+        matrix = csr(columns, a)
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -274,7 +276,7 @@ class _Edges:
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
             kernel(grid, BLOCK, frontier, matrix, outputs)
             return
-        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
         if not self.is_alone:
             kernel = load("spmspv.cu", "push_columns", plan.spec, *types, constants=tuning)
             kernel(blocks(entries * threads), BLOCK, frontier, np.int32(threads), matrix, outputs)

@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-All ways fold the products of an entry in order of k. `saxpy` goes along the rows of B that a row
-of A names; `dot` along the rows of B's transpose that a row of P names. `multiply_small` needs no
-pattern: it is for a C of few places, and looks at each of them.
+All loops fold the products of an entry in order of k. `saxpy` reads the rows of B that a row of A
+lists; `dot` reads the rows of B's transpose that a row of P lists. `multiply_small` needs no
+pattern: it is for a C with few places, and looks at each of them.
 """
 
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ def saxpy(
     start,
     stop,
 ):
-    """Rows start..stop: which entries of P have a value, and it; how many do."""
+    """Compute the values of rows start..stop at entries of P; return how many entries have one."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0
@@ -92,7 +92,7 @@ def dot(
     start,
     stop,
 ):
-    """Rows start..stop, as `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
+    """Like `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
     a_indptr, a_indices, a_values = a
     bt_indptr, bt_indices, bt_values = bt
     count = 0
