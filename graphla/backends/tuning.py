@@ -1,7 +1,7 @@
-"""Tuning values: which frozen dataclass of constants is in force.
+"""Tuning constants, which tests can replace.
 
-A family of kernels or loops has one frozen dataclass of constants, with the measured values as its
-defaults. The family asks for the value in force; a test replaces it for the length of a block::
+Each family of kernels or loops has one frozen dataclass of constants, with measured values as its
+defaults. The family asks for the current value, which a test replaces for the length of a block::
 
     TUNING = BfsTuning()
     long_row = current(TUNING).long_row
@@ -22,13 +22,13 @@ _replaced: dict[type, Any] = {}
 
 
 def current(default: T) -> T:
-    """Return the value in force for the type of `default`: `default` itself unless replaced."""
+    """Return the current value of the type of `default`: `default` itself unless it is replaced."""
     return _replaced.get(type(default), default)
 
 
 @contextmanager
 def using(*values: Any) -> Iterator[None]:
-    """Replace the value in force for the type of each of `values`, in all threads."""
+    """Replace the current value of the type of each of `values`, in all threads."""
     global _replaced
     before = _replaced
     _replaced = {**before, **{type(value): value for value in values}}

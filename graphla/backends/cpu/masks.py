@@ -1,4 +1,4 @@
-"""Which indices and entries a mask lets through."""
+"""Find the indices and entries that a mask allows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""A mask's list is spread out to all indices where at least size / LOOKUPS are asked about."""
+"""From size / LOOKUPS queries on, a list is expanded to a flag per index before the lookups."""
 
 
 def presence(mask: VectorMask) -> Array:
-    """The mask as one flag for each index, before its complement is taken."""
+    """Return a presence flag for each index of the mask, without its complement."""
     if mask.present is not None:
         return mask.present
     present = np.zeros(mask.size, bool)
@@ -23,13 +23,13 @@ def presence(mask: VectorMask) -> Array:
 
 
 def allowed_vertices(mask: VectorMask) -> Array:
-    """Return one flag for each index: whether the mask lets it through."""
+    """Return one flag for each index: whether the mask allows it."""
     there = presence(mask)
     return ~there if mask.complement else there
 
 
 def allowed(mask: VectorMask, indices: Array) -> Array:
-    """Whether the mask lets each index through."""
+    """Return whether the mask allows each of the given indices."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
         inside = _is_among(listed, indices)
@@ -39,7 +39,7 @@ def allowed(mask: VectorMask, indices: Array) -> Array:
 
 
 def allowed_entries(mask: MatrixMask, a: Csr) -> Array:
-    """Whether the mask lets each entry of a through."""
+    """Return whether the mask allows each entry of a."""
     pattern = mask.pattern
     if pattern.indices is a.indices and pattern.indptr is a.indptr:
         return np.full(a.nvals, not mask.complement)
@@ -50,7 +50,7 @@ def allowed_entries(mask: MatrixMask, a: Csr) -> Array:
 
 
 def _is_among(listed: Any, keys: Array) -> Array:
-    """Whether each key is in the increasing list."""
+    """Return whether each key is in the increasing list."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys
