@@ -250,7 +250,7 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, a sum was too low, one was too high."""
+        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

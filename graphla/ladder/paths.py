@@ -45,7 +45,7 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, a sum was too low, one was too high."""
+        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
         ...
 
 
