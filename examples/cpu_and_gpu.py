@@ -18,7 +18,7 @@ import numpy as np
 
 import graphla as gl
 from graphla import algorithms, binary, monoid
-from graphla.cards import count, missing
+from graphla.cards import count, find_problem
 
 parser = argparse.ArgumentParser()
 parser.add_argument("file", nargs="?", help="a graph; without one: R-MAT, 2^14 vertices")
@@ -54,7 +54,7 @@ calls: dict[str, Callable[[gl.Matrix], Any]] = {
     "triangles": lambda A: algorithms.triangle_count(A),
 }
 
-devices = ["cpu", "cuda"] if count() and missing() is None else ["cpu"]
+devices = ["cpu", "cuda"] if count() and find_problem() is None else ["cpu"]
 print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges; ms, medians of {options.rounds}")
 print(f"{'':<22}" + "".join(f"{device:>12}" for device in devices))
 there = {device: A.to(device) for device in devices}

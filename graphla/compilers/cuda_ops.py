@@ -66,7 +66,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
     )
 
 
-def closing(semiring: TypedSemiring, is_checked: bool) -> str:
+def closure(semiring: TypedSemiring, is_checked: bool) -> str:
     """Return the struct of `matrix_vector` for u A, with ORDER and `overflows(a, u)`.
 
     `overflows` returns whether a term overflows its integer dtype. Without `is_checked` it is known
@@ -108,7 +108,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
     )
 
 
-def folding(monoid: TypedMonoid) -> str:
+def reduction(monoid: TypedMonoid) -> str:
     """Return a struct with the monoid alone: `add`, `identity`, `terminal`, on type Z."""
     return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
 
@@ -128,7 +128,7 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
     )
 
 
-def pairing(op: TypedBinaryOp) -> str:
+def kronecker(op: TypedBinaryOp) -> str:
     """Return a struct with `call(x, y, i, j, k, l)`: op of entries at (i, j) and (k, l), as Z."""
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
@@ -143,7 +143,7 @@ def pairing(op: TypedBinaryOp) -> str:
     )
 
 
-def comparing(op: TypedBinaryOp) -> str:
+def comparison(op: TypedBinaryOp) -> str:
     """Return a struct with `before(x, y)`: whether op sorts x before y. NaN is last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
@@ -175,7 +175,7 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
     )
 
 
-def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
+def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
     """Return a struct with `call(x, i, j, thunk)`: op(thunk, x) or op(x, thunk), by `side`."""
     on_left = side == "left"
     entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
@@ -195,7 +195,7 @@ def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
     )
 
 
-def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
+def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
     """Return a struct with `accumulate(c, t, i, j)`, the value if both exist, as C's type."""
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)

@@ -16,7 +16,8 @@ from devices import has_card
 
 import graphla as gl
 from graphla.algorithms import bfs, reachable, sssp, widest_path
-from graphla.backends.cuda import launch
+from graphla.backends.cuda.launch import CounterTuning
+from graphla.backends.tuning import using
 
 N = 24
 
@@ -60,16 +61,13 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_streams_are_in_order_whatever_is_traversed_on_them(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-):
+def test_streams_are_in_order_whatever_is_traversed_on_them(seed: int):
     # The simulated card knows who uses an allocation, not who uses a word of it.
-    monkeypatch.setattr(launch, "COUNTERS", 1)
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
     try:
-        with gl.config.set(device="cuda"):
+        with gl.config.set(device="cuda"), using(CounterTuning(batch=1)):
             got = traversals(seed, 10, streams)
     finally:
         cupy.cuda.Stream.null.use()

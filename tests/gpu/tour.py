@@ -183,7 +183,7 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("spgemm_unmasked", scratch=0):
+    with settings("spgemm", scratch=0):
         op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
     with settings("spgemm_masked", few=0):
@@ -493,7 +493,7 @@ def sorts() -> None:
     """Entries in order: one tile, several, rows that are cut, and what is no order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
-        for tiles in ({}, {"THREADS": 64, "ITEMS": dict.fromkeys((1, 2, 4, 8), 1)}):
+        for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):
             with settings("sort", **tiles):
                 for n in (FEW, SIZE):
                     values = rng.integers(0, 99, n).astype(gl.dtypes.lookup_dtype(dtype).np_type)

@@ -35,12 +35,12 @@ from graphla.backends.cuda.matvec import (
     constant_of,
     edge_ends,
     few_blocks,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
 from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
 from graphla.backends.cuda.spmv import pull
@@ -71,12 +71,11 @@ class SpmspvTuning:
     """Most edges that one block pushes alone."""
     alone_outputs: int = 32 * 512
     """Most outputs that such a block has room for; spmspv.cu reads it."""
+    large: int = 1 << 20
+    """Elements from which a small part of an array is copied, so that the rest is freed."""
 
 
 TUNING = SpmspvTuning()
-
-LARGE = 1 << 20
-"""Elements of an array of which a small part is copied, so that the rest is freed."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -104,7 +103,7 @@ def push(
     if plan.is_any:
         values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(Way.CLAIM, values)
-        values = values[:count] if edges.room < LARGE else _cut(values, count)
+        values = values[:count] if edges.room < edges.tuning.large else _cut(values, count)
         return SparseVector(n, indices, values, False)
     if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
@@ -191,7 +190,7 @@ class _Edges:
         if mask is not None:
             self.flags, self.complement = mask.present, mask.complement
             if self.flags is None:
-                self.flags = flags_of(mask)
+                self.flags = presence(mask)
         self.bits: Any = None
         self.ends, total = None, 0
         if measured.last is not None:
@@ -225,7 +224,7 @@ class _Edges:
             self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
-        return indices[:found] if self.room < LARGE else _cut(indices, found), found
+        return indices[:found] if self.room < self.tuning.large else _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
@@ -279,8 +278,5 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int) -> Array:
-    """The first `count`; of a large array, in memory of their own where they are few."""
-    if count == array.size:
-        return array
-    is_few = array.size >= LARGE and count * 8 < array.size
-    return array[:count].copy() if is_few else array[:count]
+    """Return the first `count` elements of a large array, as a copy if they are few."""
+    return array[:count].copy() if count * 8 < array.size else array[:count]

@@ -23,12 +23,12 @@ from graphla.backends.cuda.matvec import (
     Plan,
     constant_of,
     few_blocks_for,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import load
@@ -198,7 +198,7 @@ class _Wanted:
             self.outputs = mask.indices.size  # pyright: ignore[reportOptionalMemberAccess]
             self.by_place = n > current(matvec.TUNING).huge and self.outputs * 16 < n
         elif mask is not None:
-            self.kind, flags = Kind.MASK_FLAGS, flags_of(mask)
+            self.kind, flags = Kind.MASK_FLAGS, presence(mask)
         self.packed = WANTED(
             outputs=self.outputs,
             flags=flags,
