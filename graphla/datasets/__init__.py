@@ -1,4 +1,4 @@
-"""Real graphs that come with the library; `LICENSES.md` beside them holds the licences in full."""
+"""Real graphs that come with the library; `LICENSES.md` in this folder contains their licenses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What is known of a graph before it is loaded. An undirected edge counts once."""
+    """The properties of a graph, known before it is loaded. An undirected edge counts once."""
 
     name: str
     kind: str
@@ -90,7 +90,7 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """The names that `load` and `info` take.
+    """Return the names that `load` and `info` accept.
 
     >>> names()
     ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
@@ -110,7 +110,7 @@ def info(name: str) -> Dataset:
 
 
 def load(name: str) -> Matrix:
-    """The adjacency matrix of a graph, symmetric if the graph is undirected.
+    """Return the adjacency matrix of a graph, symmetric if the graph is undirected.
 
     >>> load("karate").nvals
     156
