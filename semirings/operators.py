@@ -262,7 +262,7 @@ def as_array(x: Any, dtype: DataType) -> Any:
 
 
 def dtype_of(x: Any) -> tuple[DataType, bool]:
-    """Return the dtype of a number or an array, and whether it is a (weakly typed) Python number."""
+    """Return the dtype of a number or an array, and whether it is a weak Python number."""
     is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 
