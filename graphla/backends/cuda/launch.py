@@ -16,8 +16,8 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
-BLOCK = 256
-"""Threads in a block, unless a kernel says otherwise."""
+BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
+"""Threads of a block: of kernels that have no number of their own, and of the widest blocks."""
 
 WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
 """Threads of a warp."""

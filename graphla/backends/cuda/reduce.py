@@ -16,6 +16,7 @@ from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     ISO,
     NULL,
+    WARP,
     blocks,
     counter,
     next_answer,
@@ -102,7 +103,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     tails = xp.empty(strips, dtype)
     kernel = load("reduce.cu", "fold_strips", spec, stored, offset)
     kernel(
-        blocks(max(strips * 32, n)),
+        blocks(max(strips * WARP, n)),
         FOLD_BLOCK,
         *(a.indptr, size(n), x, size(a.nvals), folds, tails, present, found),
     )

@@ -23,6 +23,7 @@ import numpy as np
 from graphla.backends.cuda import spgemm_masked
 from graphla.backends.cuda.launch import (
     BLOCK,
+    CSR,
     NULL,
     WARP,
     blocks,
@@ -68,7 +69,7 @@ class SpgemmTuning:
 
 TUNING = SpgemmTuning()
 Bin = enumeration("spgemm_plan.cu", "Bin")
-CSR = Struct("device.cuh", "Csr")
+Drop = enumeration("spgemm.cuh", "Drop")
 MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
 NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
 
@@ -122,8 +123,8 @@ class _Operands(NamedTuple):
     @property
     def mask_types(self) -> tuple[Any, ...]:
         if self.outside is None:
-            return np.dtype(np.int32), 0
-        return self.outside.indptr.dtype, 1
+            return np.dtype(np.int32), Drop.NO_MASK
+        return self.outside.indptr.dtype, Drop.OUTSIDE
 
     @property
     def mask(self) -> Packed:

@@ -20,11 +20,14 @@ from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
-    CSR,
     INT32_END,
     NOT_READ,
+    NULL,
+    WARP,
+    WIDEST_BLOCK,
     blocks,
     counter,
+    csr,
     next_answer,
     number,
     read,
@@ -42,7 +45,7 @@ from graphla.backends.cuda.matvec import (
     plan_of,
     presence,
 )
-from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
+from graphla.backends.cuda.select import scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
@@ -129,7 +132,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     else:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
-        edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+        edges.bits = xp.zeros(-(-n // WARP), xp.uint32)
     edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
@@ -221,7 +224,7 @@ class _Edges:
             self.run(way, w=w, indices=indices, count=answer.address)
             found = answer.wait()
         else:
-            self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
+            self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
         return indices[:found] if self.room < self.tuning.large else _cut(indices, found), found
@@ -231,7 +234,7 @@ class _Edges:
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a = v = None
+        a, v = NULL, None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
@@ -240,13 +243,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = CSR(
-            indptr=columns.indptr,
-            indices=columns.indices,
-            values=a,
-            nrows=columns.nrows,
-            ncols=columns.ncols,
-        )
+        matrix = csr(columns, a)
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -263,7 +260,7 @@ class _Edges:
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
             kernel(grid, BLOCK, frontier, matrix, outputs)
             return
-        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
         name = "push_alone" if self.is_alone else "push_columns"
         shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(entries * threads), BLOCK)
         kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)

@@ -18,7 +18,7 @@ import numpy as np
 from graphla.backends import Side
 from graphla.backends.cuda import matvec
 from graphla.backends.cuda.hot_columns import hubs_of
-from graphla.backends.cuda.launch import BLOCK, EACH, NULL, counter, counters, read, size
+from graphla.backends.cuda.launch import BLOCK, EACH, NULL, WARP, counter, counters, read, size
 from graphla.backends.cuda.matvec import (
     Plan,
     constant_of,
@@ -173,7 +173,7 @@ def _pull_rows(
         shared=shared,
     )
     if room is not None:
-        lanes = room.count * 32
+        lanes = room.count * WARP
         kernel, grid = prepare("pull_chunks", lanes, ends)
         kernel(grid, block, operands, room.next_chunks, queue, room.chunks, shared=shared)
         load("spmv.cu", "join_chunks", plan.spec, ends, constants=tuning)(

@@ -78,6 +78,6 @@ class Algorithm:
 
 
 def _paragraphs(function: Callable[..., Any]) -> list[str]:
-    """Return the paragraphs of a function's docstring, up to its examples."""
-    text = inspect.cleandoc(function.__doc__ or "").split(">>>")[0].replace("`", "")
+    """Return the paragraphs of a function's docstring before its first section."""
+    text = inspect.cleandoc(function.__doc__ or "").split("\nArgs:\n")[0].replace("`", "")
     return [each for each in text.strip().split("\n\n") if each]
