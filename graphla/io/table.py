@@ -72,7 +72,7 @@ def number_rows(
 
 
 def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Return a pattern for comment and blank lines. Line ends stay, so that lines keep their numbers."""
+    """Return a pattern for comment and blank lines; line ends stay, so lines keep their number."""
     marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
     return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)
 

@@ -268,7 +268,7 @@ def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
 
 
 def _look_for_cycle(task: Task) -> None:
-    """Refuse a cycle that improves until values overflow; the parents show it some rounds earlier."""
+    """Refuse a cycle that improves until values overflow; parents show it some rounds earlier."""
     turns = 2
     while task.limit is None:
         closed = _run(replace(task, parents=True), ROUNDS, turns)

@@ -47,7 +47,7 @@ class _Row(NamedTuple):
 def closure_of_rows(
     x: Matrix, A: Matrix, op: TypedSemiring, *, mask: Any, limit: int | None, parents: bool
 ) -> tuple[Matrix, Matrix | None]:
-    """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask is that of each row."""
+    """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask applies to each row."""
     if x.ncols != A.nrows:
         raise DimensionMismatch(f"x has {x.ncols} columns, but A has {A.nrows} rows")
     if x.device != A.device:
