@@ -392,9 +392,10 @@ class MatrixStore:
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add the time that an operation lost because a form is missing; return the total.
+        """Add the cost that an operation lost because a form is missing; return the total.
 
-        The caller makes the missing form once the total has reached its price.
+        Costs are in entries gathered by pull. The caller makes the missing form once the total has
+        reached its price.
         """
         self._pair.owed += amount
         return self._pair.owed
@@ -446,7 +447,7 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make the missing form and a full plan, or a light one if a full one does not pay off."""
+        """Make the missing form and a full plan (light if a full one would not fit or pay off)."""
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
