@@ -135,19 +135,32 @@ def cuda_comments(text: str) -> Iterator[Block]:
 
 
 def grouped(comments: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]:
-    """Join comments that fill successive lines; yield each group with the code that it is about."""
+    """Join comments on successive lines that begin in the same column, except section headings.
+
+    Yield each group with the code that it is about: the code before it on the same line, or else
+    the line below.
+    """
     group: list[tuple[int, str]] = []
     for line, comment in [*comments, (0, "")]:
         alone = line > 0 and lines[line - 1].lstrip().startswith(comment)
-        if group and not (alone and line == group[-1][0] + 1):
-            first, last = group[0][0], group[-1][0]
-            here = lines[first - 1].removesuffix(group[0][1]).strip()
-            below = next((code.strip() for code in lines[last:] if code.strip()), "the end")
-            words = [re.sub(r"^(#+:?|/{2,}<?)\s?(-{3,} )?|-{3,}$", "", c) for _, c in group]
-            if re.search(r"[^\W\d_]{2}", " ".join(words)):
-                yield Block(first, "comment", here or below, "\n".join(words))
-            group = []
+        if group:
+            last, head = group[-1]
+            joins = alone and line == last + 1 and not re.search("-{3,}", head + comment)
+            before, here = lines[group[0][0] - 1], lines[line - 1] if line else ""
+            if not (joins and before.rfind(group[0][1]) == here.rfind(comment)):
+                yield from described(group, lines)
+                group = []
         group.append((line, comment))
+
+
+def described(group: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]:
+    """Yield the block of a group of comments, unless it has no words."""
+    first, last = group[0][0], group[-1][0]
+    here = lines[first - 1].removesuffix(group[0][1]).strip()
+    below = next((code.strip() for code in lines[last:] if code.strip()), "the end")
+    words = [re.sub(r"^(#+:?|/{2,}<?)\s?(-{3,} )?|-{3,}$", "", each) for _, each in group]
+    if re.search(r"[^\W\d_]{2}", " ".join(words)):
+        yield Block(first, "comment", here or below, "\n".join(words))
 
 
 def paragraphs(path: str, text: str) -> Iterator[Block]:

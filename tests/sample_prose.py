@@ -54,20 +54,25 @@ def readable(path: str, text: str) -> Iterator[Block]:
 
 
 def help_texts(path: str, text: str) -> Iterator[Block]:
-    """Yield the texts of command lines: `help=...`, and every string of `graphla.cli`."""
+    """Yield the texts of command lines: `help=...`, and every text of `graphla.cli`."""
     nodes = list(ast.walk(ast.parse(text)))
-    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    skipped: list[ast.expr] = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    wanted: list[ast.expr] = []
     for node in nodes:
-        wanted = [node] if path.startswith("graphla/cli/") else []
         if isinstance(node, ast.Call):
-            wanted = [k.value for k in node.keywords if k.arg in ("help", "description", "epilog")]
-        for value in wanted:
-            if (
-                isinstance(value, ast.Constant)
-                and isinstance(value.value, str)
-                and id(value) not in docstrings
-            ):
-                yield Block(value.lineno, "command line text", path, value.value)
+            wanted += [k.value for k in node.keywords if k.arg in ("help", "description", "epilog")]
+        elif isinstance(node, ast.JoinedStr):
+            skipped += node.values
+        if isinstance(node, ast.expr) and path.startswith("graphla/cli/"):
+            wanted.append(node)
+    for value in wanted:
+        shown = ""
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            shown = value.value
+        elif isinstance(value, ast.JoinedStr):
+            shown = re.sub(r"^f['\"]|['\"]$", "", ast.unparse(value))
+        if shown and value not in skipped and not shown.startswith("graphla "):
+            yield Block(value.lineno, "command line text", path, shown)
 
 
 def is_prose(block: Block) -> bool:

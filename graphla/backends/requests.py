@@ -139,7 +139,7 @@ class ClosureResult:
     """
 
     values: BitmapVector
-    parents: Array | None  # int32, arbitrary if there is no value; a start that stays is its own
+    parents: Array | None  # int32, arbitrary without a value; an unchanged start is its own parent
     depth: int  # rounds, or bucket turns, that ran
     trace: list[Level]
     overflowed: bool = False

@@ -301,7 +301,7 @@ def _add_convert(commands: Any) -> None:
     command = _add_command(
         commands,
         "convert",
-        "convert a graph from one file format to another",
+        "copy a graph into a file of another format",
         "Reads GRAPH and writes it to TARGET, in the format of TARGET's extension. "
         "An .npz file reads fastest, and keeps the dtype and symmetry; an edge list keeps labels.",
         ("graphla convert web.mtx.gz web.npz", "graphla convert road-NY road-NY.mtx.gz"),
@@ -337,7 +337,7 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--undirected",
         action="store_true",
-        help="add the reverse of each edge (the least weight wins)",
+        help="add the reverse of each edge (of two weights the least wins)",
     )
     reading.add_argument("--unweighted", action="store_true", help="give each edge weight 1")
     reading.add_argument(

@@ -61,7 +61,7 @@ class Kernel:
         seen.launched = self.what
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
         if current().debug:
-            self._synchronise()
+            self._synchronize()
 
     def resident(self, block: int, shared: int = 0) -> int:
         """Return the number of resident blocks per multiprocessor for this block size.
@@ -83,7 +83,7 @@ class Kernel:
         """Allow clusters of more than 8 blocks, if the card supports them."""
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
-    def _synchronise(self) -> None:
+    def _synchronize(self) -> None:
         """Wait for the kernel, so that a fault is reported under its name."""
         try:
             cupy.cuda.get_current_stream().synchronize()

@@ -155,7 +155,7 @@ def instance(entry: str, arguments: tuple[Any, ...]) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a template argument in C++: of a NumPy dtype, an int, a flag, or text as it is."""
+    """Return a template argument as C++ text; a NumPy dtype, an int, a flag, or already text."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.dtype):

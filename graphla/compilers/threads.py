@@ -18,7 +18,7 @@ LARGE = 1 << 18
 def run(
     call: Callable[..., Any], parts: Sequence[tuple], threads: int, stop: Any = None
 ) -> list[Any]:
-    """Return [call(*part) for part in parts], computed by up to `threads` threads with this one.
+    """Return [call(*part) for part in parts], computed by this thread and up to `threads` - 1 more.
 
     Each free thread takes the next part. No further part starts once a part has failed, the main
     thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. Then

@@ -48,7 +48,7 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 class BfsTuning:
     """Parameters of a search, measured on two cores (docs/performance-log.md)."""
 
-    apart: int = 1 << 20  # vertices plus entries from which (20 ms) a search gets its own thread
+    apart: int = 1 << 20  # vertices plus entries from which a search (20 ms) gets its own thread
     wide: int = 1 << 17  # unreached vertices above which a pull is worth a second thread
     # Costs in NumPy, in units of one entry that a pull reads:
     stopping: float = 0.6  # factor for the entries of a pull, since rows often end early

@@ -1,7 +1,7 @@
 """Compute closures in NumPy or in the loops of `loops/closure`.
 
 A closure of a large matrix runs in another thread while the main thread waits, so that Ctrl-C
-reaches the main thread. It sets a flag that the loops read every thousand entries.
+reaches the main thread. Ctrl-C sets a flag that the loops read every thousand entries.
 """
 
 from __future__ import annotations
@@ -147,7 +147,9 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                state[loops.OVERFLOWED] = 0  # the wanted values are final, and none of them did
+                state[loops.OVERFLOWED] = (
+                    0  # the wanted values are final; other overflows do not matter
+                )
                 return True
             elif status != loops.PAUSED:
                 return status == loops.FINISHED

@@ -25,7 +25,7 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""NumPy is fast here, so loops serve only from this many times `config.compile_threshold` on."""
+"""Loops need SIMPLE times `config.compile_threshold` entries to pay off, as NumPy is fast here."""
 V = TypeVar("V", SparseVector, Csr)
 
 

@@ -69,10 +69,18 @@ CENTRALITY = (
         ("eigenvector",),
         words={"tol": "stop when a round changes less than this per vertex"},
     ),
-    Algorithm("degree", "the share of the other vertices that are neighbors", ("degree",)),
-    Algorithm("in_degree", "the share of the other vertices with an edge to it", ("in-degree",)),
     Algorithm(
-        "out_degree", "the share of the other vertices with an edge from it", ("out-degree",)
+        "degree", "for each vertex, the share of the other vertices that are neighbors", ("degree",)
+    ),
+    Algorithm(
+        "in_degree",
+        "for each vertex, the share of the other vertices with an edge to it",
+        ("in-degree",),
+    ),
+    Algorithm(
+        "out_degree",
+        "for each vertex, the share of the others with an edge from it",
+        ("out-degree",),
     ),
     Algorithm(
         "closeness",

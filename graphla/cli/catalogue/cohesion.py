@@ -50,7 +50,11 @@ COHESION = (
         ("clustering",),
     ),
     Algorithm("transitivity", "the share of paths of length 2 that are closed", ("transitivity",)),
-    Algorithm("square_clustering", "the share of possible squares at each vertex", ("clustering",)),
+    Algorithm(
+        "square_clustering",
+        "the share of possible squares at each vertex that exist",
+        ("clustering",),
+    ),
     Algorithm(
         "k_truss",
         "the largest subgraph in which each edge is in at least k - 2 triangles",
@@ -59,7 +63,7 @@ COHESION = (
         bench={"k": 4},
     ),
     Algorithm(
-        "truss_numbers", "the greatest k such that the k-truss contains each edge", ("truss",)
+        "truss_numbers", "for each edge, the greatest k whose k-truss contains it", ("truss",)
     ),
     Algorithm(
         "jaccard",

@@ -27,14 +27,14 @@ Teller = Callable[[Graph, Any, Namespace], Answer]
 class Algorithm:
     """One subcommand."""
 
-    function: str  # of graphla.algorithms
+    function: str  # the name of a function in graphla.algorithms
     computes: str
     values: tuple[str, ...]  # the names of the results
     command: str = ""  # by default the function's name
     story: str = ""  # by default the paragraphs of its docstring
     formula: str = ""  # by default its first line
     examples: tuple[str, ...] = ()
-    tell: Teller | None = None  # by default as findings.answer does
+    tell: Teller | None = None  # by default findings.answer
     words: dict[str, str] = field(default_factory=dict)  # help texts that replace the usual ones
     hides: tuple[str, ...] = ()  # parameters that do not become options
     fixed: dict[str, Any] = field(default_factory=dict)  # arguments of every call
@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options with which the function is registered as a graph algorithm."""
+        """The options of the function's decorator `graph_algorithm`."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property

@@ -31,7 +31,9 @@ GROUPS = (
         "louvain", "communities: parts of high modularity, found by moving vertices", ("community",)
     ),
     Algorithm(
-        "modularity", "the share of edges within given parts, beyond chance", ("modularity",)
+        "modularity",
+        "the share of edges within given parts, minus the share expected by chance",
+        ("modularity",),
     ),
     Algorithm(
         "maximal_independent_set",

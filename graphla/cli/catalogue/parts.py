@@ -21,7 +21,7 @@ PARTS = (
         "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
     ),
     Algorithm(
-        "core_numbers", "the greatest k such that the k-core contains each vertex", ("core",)
+        "core_numbers", "for each vertex, the greatest k whose k-core contains it", ("core",)
     ),
     Algorithm(
         "k_core",

@@ -125,7 +125,7 @@ PATHS = (
     ),
     Algorithm(
         "reachable",
-        "the vertices that a path from a source reaches",
+        "the vertices that are reachable from a source",
         ("reached",),
         story=(
             "The traversal of BFS over Boolean values: a vertex becomes true when an edge from a "
@@ -141,7 +141,7 @@ PATHS = (
     ),
     Algorithm(
         "transitive_closure",
-        "the vertices that a path from each vertex reaches",
+        "for each vertex, the vertices that are reachable from it",
         ("reached",),
         fills="pairs",
     ),

@@ -21,7 +21,7 @@ class Graph(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # of weights: 0 if all are equal
+    step: Any  # the step of the weights; 0 if all are equal
 
 
 class Sums(NamedTuple):
@@ -36,7 +36,7 @@ class Sums(NamedTuple):
 class Paths(NamedTuple):
     """The shortest paths from one source.
 
-    Between two sources `place` is -1 everywhere, and `sigma` and `share` are 0.
+    Between the searches of two sources, `place` is -1 everywhere, and `sigma` and `share` are 0.
     """
 
     place: Any  # the level; with weights, the place in the heap, or -2 - place in queue if settled

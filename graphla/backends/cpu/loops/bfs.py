@@ -284,7 +284,6 @@ def search(graph: Graph, kept_work: Work, rule: Rule, steps):
     FOUND holds the number of vertices found; otherwise FOUND is -1. Direction 0 chooses the cheaper
     direction. UNSEEN counts the edges into the vertices left: exactly until the first pull, then as
     an estimate in proportion to the vertices left.
-    an estimate in proportion to the vertices left.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size

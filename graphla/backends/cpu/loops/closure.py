@@ -26,7 +26,7 @@ class Edges(NamedTuple):
     indices: Any
     values: Any
     mask: Any
-    step: Any  # of values: 0 if all are equal
+    step: Any  # the step of the values; 0 if all are equal
     mask_step: Any
     forbidden: Any
 

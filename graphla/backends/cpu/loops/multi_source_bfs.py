@@ -37,7 +37,7 @@ class Words(NamedTuple):
     seen: Any  # searches that reached v; all bits are set if v is masked out
     now: Any  # searches that reached v at this level
     next: Any  # searches that reach v at the next level
-    queue: Any  # vertices with a bit in `now`, or in `next`: the two halves alternate
+    queue: Any  # two alternating halves: vertices with a bit in `now`, and in `next`
     stop: Any
 
 
