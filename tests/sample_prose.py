@@ -56,13 +56,13 @@ def readable(path: str, text: str) -> Iterator[Block]:
 def help_texts(path: str, text: str) -> Iterator[Block]:
     """Yield the texts of command lines: `help=...`, and every text of `graphla.cli`."""
     nodes = list(ast.walk(ast.parse(text)))
-    skipped: list[ast.expr] = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    skipped = {node.value for node in nodes if isinstance(node, ast.Expr)}  # docstrings
     wanted: list[ast.expr] = []
     for node in nodes:
         if isinstance(node, ast.Call):
             wanted += [k.value for k in node.keywords if k.arg in ("help", "description", "epilog")]
         elif isinstance(node, ast.JoinedStr):
-            skipped += node.values
+            skipped.update(node.values)
         if isinstance(node, ast.expr) and path.startswith("graphla/cli/"):
             wanted.append(node)
     for value in wanted:

@@ -31,7 +31,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-MOST = 2**31 - 1  # vertices: a dimension is below 2^31
+MOST = 2**31 - 1  # the maximum number of vertices, since a dimension is below 2^31
 
 HEADERS = {
     ("source", "target"),
@@ -145,7 +145,7 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        wanted = FP64  # if a weight had a point; any other error will come again
+        wanted = FP64  # in case a weight has a decimal point; any other error will be raised again
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
         n = _count_vertices(text, form, comments, u, v, base)

@@ -95,7 +95,7 @@ def is_iso_valued(task: Task) -> bool:
 
 
 def _by_search(task: Task, start: Any) -> ClosureResult:
-    """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Search, and turn levels into values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
     rest, _ = values_by_level(op, start, weight, 1)
