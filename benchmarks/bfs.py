@@ -1,4 +1,4 @@
-"""Time traversals, compare them with their bars, and verify each result: docs/performance.md.
+"""Time traversals, compare them with their bars, and verify each result: docs/performance/gpu.md.
 
     python benchmarks/bfs.py                        every row that this machine can run
     python benchmarks/bfs.py kron-24 grid           the graphs with these prefixes
@@ -329,7 +329,7 @@ MARKDOWN_HEAD = (
 
 
 def markdown(row: Row) -> str:
-    """Return a row of the table as Markdown, for docs/performance.md."""
+    """Return a row of the table as Markdown, for docs/performance/gpu.md."""
     cells = [row.name, f"**{row.figure:.3g}** {row.unit}"]
     cells += [f"{row.bar.at_most:g}", f"{row.bar.aim:g}"]
     cells.append({"aim": "met, and the aim", "met": "met", "MISSED": "**missed**"}[row.verdict])

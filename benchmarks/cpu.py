@@ -1,4 +1,4 @@
-"""Measure the CPU figures of docs/benchmarks.md together with those of alternative libraries.
+"""Measure the CPU figures of docs/performance/cpu.md together with those of alternative libraries.
 
     make bench                                      every section
     python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz

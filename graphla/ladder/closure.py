@@ -5,7 +5,7 @@ A level  pushes a list of vertices, or pulls by rows under a bitmap. One block, 
          blocks run it, whichever is cheapest. It ends at a grid-wide barrier, not with a launch.
 Wins     nearly everywhere on a card: on deep graphs because levels need no launches, and on broad
          graphs because it pulls with a plan (the matrix renumbered by degree).
-Source   docs/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
+Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 
 @dataclass(frozen=True, slots=True)
 class BfsTuning:
-    """Parameters of a search, measured on two cores (docs/performance-log.md)."""
+    """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
     apart: int = 1 << 20  # vertices plus entries from which a search (20 ms) gets its own thread
     wide: int = 1 << 17  # unreached vertices above which a pull is worth a second thread
