@@ -160,7 +160,8 @@ def described(group: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]
     below = next((code.strip() for code in lines[last:] if code.strip()), "the end")
     words = [re.sub(r"^(#+:?|/{2,}<?)\s?(-{3,} )?|-{3,}$", "", each) for _, each in group]
     if re.search(r"[^\W\d_]{2}", " ".join(words)):
-        yield Block(first, "comment", here or below, "\n".join(words))
+        subject = "the file" if first == 1 else here or below
+        yield Block(first, "comment", subject, "\n".join(words))
 
 
 def paragraphs(path: str, text: str) -> Iterator[Block]:

@@ -59,7 +59,7 @@ class NumPyRung(Rung):
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
         The first pass reads one in-neighbor of each unreached vertex, the next two more, then four.
-        So it reads at most about twice what a thread reads that stops at the first hit.
+        So it reads at most about twice as much as a thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
