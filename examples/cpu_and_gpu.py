@@ -31,7 +31,7 @@ def number(x: Any) -> float:
     return x if isinstance(x, (int, float)) else float(x.reduce(monoid.plus).value or 0)
 
 
-def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
+def time_call(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
     found = number(call(A))  # the first call compiles code
     took = []
     for _ in range(options.rounds):
@@ -59,7 +59,7 @@ print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges; ms, medians of {options.ro
 print(f"{'':<22}" + "".join(f"{device:>12}" for device in devices))
 there = {device: A.to(device) for device in devices}
 for name, call in calls.items():
-    times, found = zip(*(timed(call, there[device]) for device in devices), strict=True)
+    times, found = zip(*(time_call(call, there[device]) for device in devices), strict=True)
     same = np.allclose(found, found[0], rtol=1e-6)
     row = "".join(f"{took:12.2f}" for took in times)
     print(f"{name:<22}{row}{f'{times[0] / times[-1]:8.1f} x' if len(devices) > 1 else ''}")
