@@ -1,6 +1,6 @@
 """The select operators f(x, i, j, thunk), with the result dtype BOOL: which entries to keep.
 
-`register_new` adds a named operator here; `register_anonymous` returns one without a name.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return a select operator that computes a traced Python function and is in no module.
+    """Return an unregistered select operator that computes a traced Python function.
 
     Raises InvalidValue if the operator does not return BOOL.
 
