@@ -6,8 +6,17 @@ prefix counts. tests/mutation/run.py shows that these numbers suffice (docs/test
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from zlib import crc32
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+
+
+def is_full() -> bool:
+    """Return whether all of each test runs: by `make test-full`, or on a card."""
+    return PROFILE in ("nightly", "card")
+
 
 EXAMPLES = {
     "": 50,
