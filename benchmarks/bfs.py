@@ -1,4 +1,4 @@
-"""Traversals beside their bars, each result verified: the table of docs/performance.md.
+"""Traversals beside their bars, each result verified: the table of docs/performance/gpu.md.
 
     python benchmarks/bfs.py                        every row that this machine can run
     python benchmarks/bfs.py kron-24 grid           the graphs whose names begin so
@@ -239,7 +239,7 @@ class Bench:
     def verify_distances(self, weighted: Matrix) -> None:
         edges = checks.Edges.of(weighted, weighted=True)
         for source in self.sources:
-            distances = sssp(weighted, source)
+            distances = sssp(weighted, source).distances
             self.reaches_all(checks.check_distances(edges, source, distances))
         if weighted.nvals < 1 << 22:
             agrees_with_dijkstra(weighted, self.sources[0])
@@ -292,7 +292,7 @@ def optimize(A: Matrix) -> None:
 def agrees_with_dijkstra(A: Matrix, source: int) -> None:
     """The distances from one source are csgraph's."""
     wanted = csgraph.dijkstra(peers.host_csr(A), indices=source)
-    found = checks.spread(sssp(A, source), np.float64, np.inf)
+    found = checks.spread(sssp(A, source).distances, np.float64, np.inf)
     assert np.array_equal(found if isinstance(found, np.ndarray) else found.get(), wanted)
 
 
@@ -328,7 +328,7 @@ MARKDOWN_HEAD = (
 
 
 def markdown(row: Row) -> str:
-    """The same for docs/performance.md."""
+    """The same for docs/performance/gpu.md."""
     cells = [row.name, f"**{row.figure:.3g}** {row.unit}"]
     cells += [f"{row.bar.at_most:g}", f"{row.bar.aim:g}"]
     cells.append({"aim": "met, and the aim", "met": "met", "MISSED": "**missed**"}[row.verdict])

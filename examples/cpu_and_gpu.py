@@ -48,7 +48,7 @@ with gl.config.set(device="cpu"):
 source = int(np.diff(A.to_csr()[0]).argmax())
 calls: dict[str, Callable[[gl.Matrix], Any]] = {
     "bfs": lambda A: algorithms.bfs(A, source).levels,
-    "sssp": lambda A: algorithms.sssp(A, source),
+    "sssp": lambda A: algorithms.sssp(A, source).distances,
     "pagerank": lambda A: algorithms.pagerank(A),
     "connected components": lambda A: algorithms.connected_components(A),
     "triangles": lambda A: algorithms.triangle_count(A),

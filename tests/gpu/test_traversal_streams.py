@@ -43,16 +43,16 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
         elif k == 2:
             found.append(bfs(A, x, levels="UINT8", parents=False).levels)
         elif k == 3:
-            found.append(gl.closure(x, A, "min_plus", mask=x.S if s % 2 else None))
+            found.append(gl.closure(x, A, "min_plus", mask=x.S if s % 2 else None).values)
         elif k == 4:
-            found.append(sssp(A, s).select("<", 20).new())
+            found.append(sssp(A, s).distances.select("<", 20).new())
         elif k == 5:
             found.append(reachable(A, s, cutoff=3).dup(int))
         elif k == 6:
-            found.append(gl.closure(x, A, "max_min", limit=2))
+            found.append(gl.closure(x, A, "max_min", cutoff=2).values)
             A = A.T.new()
         else:
-            found.append(widest_path(A, x))
+            found.append(widest_path(A, x).widths)
             A = graph(seed + s)
         if len(found) > 4:
             del found[rng.randrange(len(found))]

@@ -321,7 +321,7 @@ def closures() -> None:
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
-            gl.closure(x, A, "min_plus", parents=parents, limit=limit)
+            gl.closure(x, A, "min_plus", parents=parents, cutoff=limit)
         for lowered in ({"alone_rows": 0}, {"fused_rows": 0, "alone_rows": 4}):
             with settings("closure", **lowered):
                 gl.closure(x, A, "min_plus", parents=True)
@@ -331,7 +331,7 @@ def other_closures() -> None:
     """Values of 64 bits and of 8; products that are not lengths; a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
-        gl.closure(x, real, "max_times", limit=2)
+        gl.closure(x, real, "max_times", cutoff=2)
         gl.closure(x, real, "min_plus", mask=~vectors()[0].S, parents=True)
         gl.closure(x.dup("BOOL"), matrix("BOOL", entries=900), "lor_land")
 

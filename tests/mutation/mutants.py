@@ -287,8 +287,8 @@ def _algorithms() -> list[Mutant]:
             "bfs",
             "one level too many",
             "off by one",
-            "        if depth == limit:\n",
-            "        if limit is not None and depth > limit:\n",
+            "        if depth == cutoff:\n",
+            "        if cutoff is not None and depth > cutoff:\n",
         ),
         one(
             "sssp",
