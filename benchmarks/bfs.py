@@ -1,4 +1,4 @@
-"""Traversals beside their bars, each result verified: the table of docs/performance.md.
+"""Traversals beside their bars, each result verified: the table of docs/performance/gpu.md.
 
     python benchmarks/bfs.py                        every row that this machine can run
     python benchmarks/bfs.py kron-24 grid           the graphs whose names begin so
@@ -328,7 +328,7 @@ MARKDOWN_HEAD = (
 
 
 def markdown(row: Row) -> str:
-    """The same for docs/performance.md."""
+    """The same for docs/performance/gpu.md."""
     cells = [row.name, f"**{row.figure:.3g}** {row.unit}"]
     cells += [f"{row.bar.at_most:g}", f"{row.bar.aim:g}"]
     cells.append({"aim": "met, and the aim", "met": "met", "MISSED": "**missed**"}[row.verdict])

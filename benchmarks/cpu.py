@@ -1,4 +1,4 @@
-"""The CPU figures of docs/benchmarks.md, each beside what one would use instead, in one run.
+"""The CPU figures of docs/performance/cpu.md, each beside what one would use instead, in one run.
 
     make bench                                      every section
     python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz

@@ -5,7 +5,7 @@ A level  pushes a list of vertices or pulls by rows under a bitmap, by one block
          whichever is cheapest; a level ends at a barrier of the card, not with a launch.
 Wins     nearly everywhere on a card: no launch a level, so deep graphs; and pull with a plan (the
          matrix renumbered by degree), so broad ones.
-Source   docs/closure.md; kernels/bfs.cuh and its neighbours.
+Source   docs/concepts/closure.md; kernels/bfs.cuh and its neighbours.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 
 @dataclass(frozen=True, slots=True)
 class BfsTuning:
-    """Measured on two cores (docs/performance-log.md)."""
+    """Measured on two cores (docs/performance/findings.md)."""
 
     apart: int = 1 << 20  # vertices and entries from which a search runs in another thread: 20 ms
     wide: int = 1 << 17  # vertices left from which a pull is worth a second thread
