@@ -7,8 +7,8 @@ become shallower, so that a dozen rounds suffice. Labels that move along edges w
 rounds as the longest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, so that there
-  is no cycle;
+- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, which excludes
+  cycles;
 - grandparent(i) = parent(parent(i)).
 If a round changes no grandparent, each vertex points at the least vertex of its component.
 """

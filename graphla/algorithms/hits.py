@@ -69,8 +69,8 @@ def hits(
             and hubs are aAᵀ.
 
     Returns:
-        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. They are 0 if there
-            are no edges.
+        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 in a graph
+            without edges.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -68,7 +68,7 @@ def label_propagation(
     References:
         U. N. Raghavan, R. Albert and S. Kumara, *Near Linear Time Algorithm to Detect Community
             Structures in Large-Scale Networks*, 2007.
-        E. Goles and J. Olivos, *Periodic Behaviour of Generalized Threshold Functions*, 1980.
+        E. Goles and J. Olivos, *Discrete Mathematics* 30, 1980.
     """
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
