@@ -65,7 +65,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "ladder": []}
 html_show_sourcelink = False
 
 
