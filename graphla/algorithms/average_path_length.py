@@ -1,4 +1,4 @@
-"""The average length of a shortest path, over all pairs of vertices."""
+"""The mean length of a shortest path, over all pairs of vertices."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # Σ over u of Σ over v of d(u, v); one sum of at most n finite distances in FP64
+        # Σ over u of Σ over v of d(u, v); each inner sum has at most n finite terms, in FP64
         batches = many.batches(A, n, "average path length", size=1)
         total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

@@ -1,9 +1,9 @@
-"""Shortest paths where weights may lie below 0, and the cycles that leave none.
+"""Shortest paths with weights that may be below 0, and cycles with a negative sum of weights.
 
-As algebra it is `sssp`: the least d with d = d min (d min.+ A) and d = 0 at the source. R. Bellman,
-*On a routing problem*, 1958; L. R. Ford, *Network Flow Theory*, 1956. What went down is multiplied
-again, round by round. Around a cycle of negative weight distances would go down for ever: it is
-found in the parents, which form a forest as long as no such cycle has been gone around.
+Like `sssp`, this is the least d with d = d min (d min.+ A) and d = 0 at the source (R. Bellman,
+1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a cycle
+with a negative sum distances would decrease without end. Such a cycle is found in the parents,
+which form a forest as long as no path goes around such a cycle.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     """
     A, dtype = lengths_of(A, True)
     if source is None:
-        # d = 0 everywhere: a path may begin at any vertex
+        # d = 0 everywhere, because a path may begin at any vertex
         start = Vector.from_scalar(0, A.nrows, dtype)
     else:
         start = validation.starts(source, A, 0, dtype)

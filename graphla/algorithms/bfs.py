@@ -1,12 +1,12 @@
-"""Breadth-first search: how many edges away each vertex is, and from which vertex it was reached.
+"""Breadth-first search: the level of each vertex, and the vertex from which it was reached.
 
 As algebra it is the loop of `definition`, in which each round multiplies the frontier by A under a
 mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-A device runs all levels as one operation, each by push or by pull, whichever reads less (Beamer,
-Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
+A device runs all levels as one operation. Each level pushes or pulls, whichever reads less (Beamer,
+Asanović and Patterson, SC 2012).
 """
 
 from __future__ import annotations
@@ -209,6 +209,7 @@ def definition(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
+    """Return the dtype of the levels, or None for no levels; refuse other dtypes."""
     if levels is None:
         return None
     if isinstance(levels, str) and levels == "INT32":

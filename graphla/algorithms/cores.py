@@ -1,12 +1,11 @@
-"""Cores: what is left of a graph when vertices of few edges go, one after another.
+"""Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-S. Seidman, *Network Structure and Minimum Degree*, 1983. On the CPU they go in order of degree (V.
-Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003), on a card
-in rounds within one launch; the definition is rounds of products.
+The notion is S. Seidman's (1983). On the CPU vertices are removed in order of degree (Batagelj and
+Zaversnik, 2003), on a GPU in rounds within one launch. `definition` uses rounds of products.
 
 Invariants, at the head of each round:
-- left has an entry at each vertex that is left: its edges to vertices that are left;
-- core(i), of a vertex gone, is its core number, at most k.
+- left has an entry at each remaining vertex: the number of its edges to remaining vertices;
+- core(i), for a removed vertex i, is its core number, at most k.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def k_core(
         k = validation.count("k", k, least=0)
     # v = c⟨c >= k⟩
     v = numbers.select(">=", k).new()
-    # C(i, j) = A(i, j), where v(i) and v(j) are
+    # C(i, j) = A(i, j) where v has entries at i and j
     return binary.second(v & binary.first(A & v).new()).new()
 
 
@@ -136,13 +135,13 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     if directed:
         left(binary.plus) << plus_pair["INT64"](ones @ A)
     while left.nvals:
-        # k = max(k, min d); g = d⟨d <= k⟩: they go
+        # k = max(k, min d); g = d⟨d <= k⟩: the vertices to remove
         k = max(k, int(left.reduce(monoid.min).get(0)))
         gone = left.select("<=", k).new()
         # core⟨g⟩ = k; d⟨¬g, r⟩ = d
         core(gone.S) << k
         left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - A plus.pair g, for each edge of theirs
+        # d⟨d⟩ = d - A plus.pair g: each removed edge counts 1
         left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
         if directed:
             left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)

@@ -1,4 +1,4 @@
-"""Degree centrality: to what part of the other vertices a vertex has an edge (L. Freeman, 1978)."""
+"""Degree centrality: the share of the other vertices to which a vertex has an edge."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def out_degree(A: Matrix) -> Vector:
 
 
 def edges_out(A: Matrix) -> Vector:
-    """deg = A plus.pair 1: the number of entries in each row, FP64."""
+    """``deg = A plus.pair 1``: return the number of entries in each row, FP64."""
     return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """deg = 1 plus.pair A: the number of entries in each column, FP64."""
+    """``deg = 1 plus.pair A``: return the number of entries in each column, FP64."""
     return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
@@ -137,6 +137,7 @@ def definition(A: Matrix, of_columns: bool = False) -> Vector:
 
 
 def _divide_by_others(ends: Vector) -> Vector:
+    """Return the degrees divided by n - 1, or 1 if n is 1."""
     if ends.size < 2:
         return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

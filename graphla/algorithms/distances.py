@@ -1,9 +1,9 @@
 """Lengths of paths from many sources.
 
-Counted in edges, they are searched for 64 sources at a time, in the bits of a word. A vertex has
-one word that says which searches have reached it; an edge hands on the words of all of them at once
-(M. Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, 2014). By weights
-they are a closure D = D min (D min.+ A) of one row a source, D(i, s(i)) = 0 to begin with.
+Lengths in edges are searched for 64 sources at a time, as the bits of a word. A word per vertex
+records which searches have reached it, and an edge passes on the bits of all of them at once
+(M. Then et al., 2014). Lengths by weights are the closure D = D min (D min.+ A) with one row per
+source, which starts from D(i, s(i)) = 0.
 """
 
 from __future__ import annotations
@@ -149,7 +149,10 @@ def all_pairs_lengths(
 
 
 def definition(A: Matrix) -> Matrix:
-    """D = D min (D min.+ D), until it rests, from 0 on the diagonal: all pairs, by weights."""
+    """``D = D min (D min.+ D)``, until it converges, from 0 on the diagonal.
+
+    Return the weighted lengths between all pairs of vertices.
+    """
     A, dtype = lengths_of(A, True)
     D = Vector.from_scalar(0, A.nrows, dtype).diag()
     D = min_plus.monoid(D | A).new()

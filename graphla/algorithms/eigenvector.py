@@ -1,7 +1,7 @@
-"""Eigenvector centrality: a vertex counts as much as those that point at it, up to one factor.
+"""Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-P. Bonacich, *Factoring and Weighting Approaches to Status Scores and Clique Identification*, 1972,
-by the power method on A + I, which has an end where that of A alone would alternate.
+The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it may alternate
+without converging.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def eigenvector(
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

@@ -1,6 +1,6 @@
-"""Katz centrality: how many walks end at a vertex, those of k edges counting alpha^k.
+"""Katz centrality: the number of walks that end at a vertex; a walk of k edges counts alpha^k.
 
-L. Katz, *A New Status Index Derived from Sociometric Analysis*, 1953.
+L. Katz, 1953.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def katz(
         # x' = β + α·xA
         following = given.dup()
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

@@ -1,7 +1,7 @@
-"""Minimax paths: how high the highest edge on the way must be, at least.
+"""Minimax paths: the least possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A), where nothing lies below the source: a closure. In
-an undirected graph these are the paths of a minimum spanning tree.
+It is the least h with h = h min (h min.max A) that is the least value of the dtype at the source: a
+closure. In an undirected graph these are the paths of a minimum spanning tree.
 """
 
 from __future__ import annotations

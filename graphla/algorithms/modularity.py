@@ -1,8 +1,7 @@
-"""Modularity: how much more of the edges lies inside communities than chance would put there.
+"""Modularity: the share of edges within communities, minus the share expected at random.
 
-M. Newman, *Analysis of Weighted Networks*, 2004; for directed graphs E. Leicht and M. Newman,
-*Community Structure in Directed Networks*, 2008; the resolution is that of J. Reichardt and
-S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
+M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is that of
+J. Reichardt and S. Bornholdt, 2006.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
+    # inside = Σ (W plus.first S)⟨S⟩: the weights of edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()

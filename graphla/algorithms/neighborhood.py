@@ -1,6 +1,7 @@
-"""The neighbourhood of a vertex: all within a radius, counted in edges or by their weights.
+"""The neighborhood of a vertex: all vertices within a radius, in edges or by their lengths.
 
-NetworkX has the graph that they induce, `ego_graph`; that is `A[v, v]` for the v of the result.
+NetworkX returns the graph that they induce, `ego_graph`; here that is `A[v, v]` for the vertices v
+of the result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Most reliable paths: how likely it is, at best, that each edge on the way holds.
+"""Most reliable paths: the greatest probability that all edges of a path hold.
 
 It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
 """

@@ -1,6 +1,7 @@
-"""Widest paths: how much fits through the narrowest edge on the way, at best.
+"""Widest paths: the greatest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A), where nothing narrows the source: a closure.
+It is the least w with w = w max (w max.min A) that is the greatest value of the dtype at the
+source: a closure.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
-from graphla.backends.cpu.folding import fold_runs
+from graphla.backends.cpu.folding import flag_run_starts, fold_runs
 from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
 from graphla.backends.cpu.masks import flag_allowed
@@ -297,8 +297,7 @@ def _product(
         if over:
             kept = ~lost
             keys, k, terms = keys[kept], k[kept], np.asarray(terms)[kept]
-    first = np.ones(keys.size, bool)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    first = flag_run_starts(keys)
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)

@@ -56,11 +56,11 @@ def fold_by_output(
         return BitmapVector(size, present, folded, int(np.count_nonzero(present)))
     if alone:
         keys = np.sort(outputs)
-        first = _first_of_runs(keys)
+        first = flag_run_starts(keys)
         keys = keys.compress(first)
         return SparseVector(size, keys, values[: keys.size])
     keys, order = sort_order(outputs, size)
-    starts = _first_of_runs(keys).nonzero()[0]
+    starts = flag_run_starts(keys).nonzero()[0]
     indices = keys[starts].astype(outputs.dtype)
     return SparseVector(size, indices, fold_runs(gather(values, order), starts, monoid))
 
@@ -129,10 +129,9 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     return folded
 
 
-def _first_of_runs(keys: Array) -> Array:
-    """Flags the first of each run of equal keys, of which there is at least one."""
-    first = np.empty(keys.size, bool)
-    first[0] = True
+def flag_run_starts(keys: Array) -> Array:
+    """Return one flag per key: whether a run of equal keys begins there."""
+    first = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return first
 

@@ -20,15 +20,9 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
 /// Adds the sum of `mine` over the block to *counter, and once per launch the count before the
 /// launch: *before, or `known` if that is null. Every thread of the block calls.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
-  SHARED(i64, sums, WARP);
-  for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
-  if (lane() == 0) sums[warp_in_block()] = mine;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  i64 sum = 0;
-  for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) sum += sums[warp];
-  if (blockIdx.x == 0) sum += before != nullptr ? *before : known;
-  if (sum != 0) atomicAdd((u64 *)counter, u64(sum));
+  SHARED(i64, scratch, WARP + 1);
+  if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
+  block_add(counter, mine, scratch);
 }
 
 /// The entries of a sparse T.

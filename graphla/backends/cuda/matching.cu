@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-/// Values for the mate of a vertex without one: it may still get a mate, or it gets none.
+/// Values of `mates` for a vertex without a mate: FREE may still get one, NONE gets none.
 enum Mate { FREE = -1, NONE = -2 };
 
 /// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the

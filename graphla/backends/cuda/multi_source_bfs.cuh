@@ -54,10 +54,10 @@ struct Words {
   i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
+/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;  // of three levels, which are used in turn, zero at first: see Tally
+  u64 *tallies;  // of three levels, used round-robin, zero at first: see Tally
   i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
   Level *levels;  // null: not wanted
   i64 pitch;
@@ -71,7 +71,7 @@ template <class Offset> struct Vertex {
   i32 nearest;
 };
 
-/// *at |= bits, without waiting for the old value.
+/// Computes *at |= bits without waiting for the old value.
 DEVICE void add_bits(u64 *at, u64 bits) {
 #ifdef GRAPHLA_SIMULATOR
   atomicOr(at, bits);
@@ -81,7 +81,7 @@ DEVICE void add_bits(u64 *at, u64 bits) {
 }
 
 /// Transposes a 32 x 32 matrix of bits: lane i passes row i and gets column i.
-DEVICE u32 transposed(u32 x) {
+DEVICE u32 transpose_bits(u32 x) {
   u32 keep = 0x0000ffffu;
   for (int j = WARP / 2; j; j /= 2) {
     const u32 other = __shfl_xor_sync(ALL_LANES, x, j);
