@@ -22,7 +22,9 @@ from graphla.cards import count, find_problem
 
 parser = argparse.ArgumentParser()
 parser.add_argument("file", nargs="?", help="the graph (default: R-MAT with 2^14 vertices)")
-parser.add_argument("--rounds", type=int, default=3, help="number of runs, of which the median is shown")
+parser.add_argument(
+    "--rounds", type=int, default=3, help="number of runs, of which the median is shown"
+)
 options = parser.parse_args()
 
 
