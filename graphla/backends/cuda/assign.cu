@@ -29,7 +29,7 @@ DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   i64 count;
 };
 
@@ -103,7 +103,7 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
 /// A dense vector. `present` is null if it has an entry at every index.
 template <class Stored> struct Dense {
   const Stored *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   const bool *present;
 };
 

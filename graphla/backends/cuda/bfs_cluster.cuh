@@ -201,7 +201,8 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if 0, other warps may still read it
+      if (lane() == LONG_ROWS && rows)
+        sent[LONG_ROWS] = 0;  // if it is 0, other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};

@@ -31,7 +31,7 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
 /// Row i of A, to look k up: a hash table of 2^bits places, or the sorted row itself (bits = 0).
 struct Sought {
   const i32 *table;
-  const u16 *places;  // of each key: its place in the row
+  const u16 *places;  // place of each key in the row
   i64 begin;
   i32 count;
   int bits;

@@ -36,7 +36,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   u32 *claimed;   // one bit per output
   bool *present;  // FOLD_DENSE only
   i32 *indices;   // listed outputs; with EXPAND the output of each edge (`size` if masked out)
-  Z *w;           // by place in the list (CLAIM), by edge (EXPAND), else by output
+  Z *w;           // values by place in the list (CLAIM), by edge (EXPAND), otherwise by output
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }

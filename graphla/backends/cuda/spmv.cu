@@ -54,7 +54,7 @@ template <class Z> struct Chunks {
 /// The wanted outputs, in the form that MaskKind tells.
 struct Wanted {
   i64 outputs;        // number of rows of A, or length of the list
-  const bool *flags;  // one per row
+  const bool *flags;  // one flag per row
   const i32 *list;    // rows
   bool complement;    // whether the flags are complemented
   bool by_place;      // whether results are stored in the order of the list, not by row
@@ -63,7 +63,7 @@ struct Wanted {
 /// Where the result is stored: presence flags and values.
 template <class Z> struct Result {
   bool *present;
-  Z *w;        // null if all values are equal (AT_PRESENCE)
+  Z *w;        // values; null if all are equal (AT_PRESENCE)
   u64 *count;  // number of entries
 };
 
