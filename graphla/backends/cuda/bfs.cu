@@ -32,7 +32,7 @@ struct Progress {
   u32 records;      // number of levels recorded
   u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
   u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
-  u32 first, last;  // the entries first..last - 1 of the queue are the frontier,
+  u32 first, last;  // the frontier: entries first..last - 1 of the queue
   u32 units_first, units_last;  // the units of these entries
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // number of vertices reached

@@ -124,8 +124,9 @@ template <class Offset> struct Graph {
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null
-  const i32 *renumbered;  // the number of each of the user's vertices; null if they are the same
-  const i32 *old;         // the user's number of each vertex; null if they are the same
+  const i32 *renumbered;  // the graph's number of each of the user's vertices; null if the numbers
+                          // are equal
+  const i32 *old;         // the user's number of each vertex; null if the numbers are equal
 };
 
 /// The request of the caller, in the user's numbering.

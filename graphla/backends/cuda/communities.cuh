@@ -188,8 +188,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds the weights that link vertices to their own communities, as the threads found them, to
-/// `step.inside`. The whole warp must call this.
+/// Adds `linked` of all lanes to `step.inside`: the weights that link vertices to their own
+/// communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();

@@ -71,7 +71,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the row length of the table; the last launch has a power of two times 16 bytes."""
+    """Return the row length of the table; the last launch's part has 2^k times 16 bytes."""
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
     return whole * TUNING.searches + last

@@ -216,7 +216,7 @@ class _Edges:
         return number(self.ends[-1])
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return the outputs that the edges reach, each once, in no order; and their number."""
+        """Return the outputs that the edges reach, each once and in any order, and their number."""
         indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
             answer = next_answer()
