@@ -78,6 +78,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $(CUDA_SOURCES)
+	$(BIN)/python tests/prose.py
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""The levels of one traversal and what each cost, as a picture.
+"""Draw the levels of one traversal and the time of each.
 
 python benchmarks/bfs.py kron-24 --trace kron-24 --json docs/images/levels.json
 python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg
@@ -21,7 +21,7 @@ INK, GREY, PALE = "#1c2530", "#66707c", "#d4dae1"
 
 
 def short(count: float) -> str:
-    """12345 as 12.3 k."""
+    """Format 12345 as 12.3 k."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
@@ -29,7 +29,7 @@ def short(count: float) -> str:
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Above, frontier and edges of each level on a scale of powers; below, the time each took."""
+    """Draw the frontier and the edges of each level on a log scale, and below them its time."""
     levels = found["levels"]
     microseconds = [1e6 * level["seconds"] for level in levels]
     figure, (above, below) = pyplot.subplots(

@@ -1,10 +1,10 @@
-"""Products of matrices on the GPU: triangles by a masked product, squares beside cuSPARSE.
+"""Measure matrix products on the GPU: triangles by a masked product, squares against cuSPARSE.
 
     DATA=folder python benchmarks/gpu_mxm.py [triangles squares]
 
-Inside the timed region: the whole public call with its output, on a warm memory pool and warm
-kernels. Outside: drawing the graph. Results are verified before they are timed: counts of triangles
-by another way of computing the product, squares by their row sums, cuSPARSE's as well.
+The timed region is the whole public call with its output, with a warm memory pool and loaded
+kernels. It excludes drawing the graph. Results are verified before they are timed: counts of
+triangles by another formula for the product, squares (also those of cuSPARSE) by their row sums.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DATA = Path(os.environ.get("DATA", "data"))
 
 
 def lower(A: Matrix) -> Matrix:
-    """L: the edges of A, its vertices renumbered by falling degree, each towards the lesser."""
+    """Return L: A's edges towards the lesser vertex, after renumbering by decreasing degree."""
     order = np.argsort(-np.diff(csr_arrays(A)[0]))
     return select.tril(A[order, order], -1).new()
 
@@ -45,12 +45,12 @@ def counted(L: Matrix) -> Matrix:
 
 
 def total(C: Matrix) -> int:
-    """All triangles."""
+    """Return the number of all triangles."""
     return int(C.reduce_scalar(monoid.plus).get(0))
 
 
 def triangles() -> None:
-    """The parts apart, then the whole, then the public algorithm."""
+    """Measure the parts, then the whole computation, then the public algorithm."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
@@ -76,7 +76,7 @@ def triangles() -> None:
 
 
 def squares() -> None:
-    """A A for two graphs, and G G for the square G of a grid."""
+    """Measure A A for two graphs, and G G for the square G of a grid."""
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
     if (DATA / "delaunay_n16.npz").exists():
@@ -88,7 +88,7 @@ def squares() -> None:
 
 
 def square(name: str, A: Matrix) -> None:
-    """The table of one graph."""
+    """Print the table of one graph."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -114,7 +114,7 @@ def square(name: str, A: Matrix) -> None:
 
 
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
-    """The row sums of F F, and those of the sums of columns that its entries have."""
+    """Return the row sums of F F, and its row sums weighted by column numbers."""
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
         (values.astype(cupy.float64), indices, indptr), shape=(F.nrows, F.ncols)
@@ -124,7 +124,7 @@ def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
 
 
 def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
-    """Whether a square has the sums that it should, of rows as they are and by their columns."""
+    """Return whether a square has the expected row sums, plain and weighted by column numbers."""
     n = indptr.size - 1
     ends = indptr.astype(cupy.int64)
     for wanted, weights in ((sums, None), (weighted, cupy.arange(n) / n)):
@@ -140,7 +140,7 @@ def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Whether cuSPARSE's square is there, and right."""
+    """Return whether cuSPARSE can compute the square, and computes it correctly."""
     try:
         C = theirs @ theirs
     except Exception as error:

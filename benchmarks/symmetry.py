@@ -3,8 +3,8 @@
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
 The same symmetric R-MAT graph is searched with `symmetric=True` and without, each time as a new
-matrix. Printed are the wall time of the first searches, time and bytes of the full plan, and then
-the pass alone: on matrices with equal and with other values, symmetric or not. Levels are compared.
+matrix. The script prints the wall time of the first searches, time and bytes of the full plan, and
+the pass alone: on matrices with equal and other values, symmetric or not. Levels are compared.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
     plans: dict[str, list[float]] = {name: [] for name in makers}
     rest: dict[str, list[float]] = {name: [] for name in makers}
     light, full = {}, {}
-    for trial in range(TRIALS + 1):  # kernels may be compiled in the first, which does not count
+    for trial in range(TRIALS + 1):  # the first trial does not count, since it may compile kernels
         levels = {}
         for name, make in makers.items():
             B = make(A)

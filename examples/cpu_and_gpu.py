@@ -1,9 +1,9 @@
-"""CPU against GPU, on a file of your own: the same calls on the same matrix, there and there.
+"""Compare the CPU and the GPU on your own file: the same calls on the same matrix.
 
 python examples/cpu_and_gpu.py [FILE] [--rounds N]
 
-FILE is a graph that graphla reads (Matrix Market, edge list, npz; .gz too); without one a graph is
-made on the spot. Where no card is, the column of the CPU is all there is to see.
+FILE is a graph that graphla can read (Matrix Market, edge list, npz; .gz as well). Without a file
+the script generates a graph. Without a GPU it shows only the column of the CPU.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ options = parser.parse_args()
 
 
 def number(x: Any) -> float:
-    """A result as one number, by which two devices are compared."""
+    """Return a result as one number, so that two devices can be compared."""
     return x if isinstance(x, (int, float)) else float(x.reduce(monoid.plus).value or 0)
 
 
 def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
-    found = number(call(A))  # the first call compiles
+    found = number(call(A))  # the first call compiles code
     took = []
     for _ in range(options.rounds):
         start = time.perf_counter()
-        number(call(A))  # a number is here only once the device has made it
+        number(call(A))  # `number` waits until the device has finished
         took.append(time.perf_counter() - start)
     return 1000 * median(took), found
 
@@ -44,7 +44,7 @@ def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]
 with gl.config.set(device="cpu"):
     given = gl.io.read(options.file) if options.file else gl.generators.kronecker(14)
     assert isinstance(given, gl.Matrix)
-    A = binary.pair(given | given.T).new(bool)  # each edge both ways, all alike
+    A = binary.pair(given | given.T).new(bool)  # each edge in both directions, with equal values
 source = int(np.diff(A.to_csr()[0]).argmax())
 calls: dict[str, Callable[[gl.Matrix], Any]] = {
     "bfs": lambda A: algorithms.bfs(A, source).levels,

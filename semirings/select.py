@@ -1,6 +1,6 @@
-"""The select operators: which entries to keep, by f(x, i, j, thunk) of type BOOL.
+"""The select operators f(x, i, j, thunk), with the result dtype BOOL: which entries to keep.
 
-`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+`register_new` adds a named operator here; `register_anonymous` returns one without a name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SIGNS = _indexunary.SIGNS
 
 
 def from_string(name: str) -> _Any:
-    """The select operator of that name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
+    """Return the select operator with this name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
     return _naming.find(globals(), "select", SIGNS, name)
 
 
@@ -28,7 +28,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """A select operator of a Python function that is traced, and in no module.
+    """Return a select operator that computes a traced Python function and is in no module.
 
     Raises InvalidValue if the operator does not return BOOL.
 
@@ -48,7 +48,7 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """A select operator, from now on `semirings.select.<name>`, and index-unary by that name."""
+    """Register an operator as `semirings.select.<name>` and `semirings.indexunary.<name>`."""
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
@@ -60,7 +60,7 @@ def register_new(
 
 
 def adopt(op: _IndexUnaryOp) -> None:
-    """Lists an index-unary operator of type BOOL here too."""
+    """Register an index-unary operator with the result BOOL in this module as well."""
     _naming.register(globals(), "select", op.name, _SelectOp.of(op))
 
 
