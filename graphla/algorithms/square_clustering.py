@@ -73,7 +73,7 @@ def _squares(N: Matrix, degree: Any) -> Any:
     return squares
 
 
-def _squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
+def _squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
     """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -29,10 +30,8 @@ from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound
 
 if TYPE_CHECKING:
-    from graphla.sparse.scalar import ReadableScalar, ScalarExpression
-    from graphla.sparse.vector import VectorExpression
-
-    _Index = int | np.integer | ReadableScalar
+    from graphla.sparse.scalar import ScalarExpression
+    from graphla.sparse.vector import VectorExpression, _Index, _Indices
 
 
 class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
@@ -392,7 +391,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         """
         return expressions.diag(self._read(), k).new(dtype, name=name)
 
-    def get(self, row: int, col: int, default: Any = None) -> Any:
+    def get(self, row: _Index, col: _Index, default: Any = None) -> Any:
         """Return A(row, col) as a Python number.
 
         Args:
@@ -420,11 +419,11 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     @overload
     def __getitem__(self, key: tuple[_Index, _Index]) -> ScalarExpression: ...
     @overload
-    def __getitem__(self, key: tuple[_Index, Any]) -> VectorExpression: ...
+    def __getitem__(self, key: tuple[_Index, _Indices]) -> VectorExpression: ...
     @overload
-    def __getitem__(self, key: tuple[Any, _Index]) -> VectorExpression: ...
+    def __getitem__(self, key: tuple[_Indices, _Index]) -> VectorExpression: ...
     @overload
-    def __getitem__(self, key: Any) -> MatrixExpression: ...
+    def __getitem__(self, key: tuple[_Indices, _Indices] | EllipsisType) -> MatrixExpression: ...
     def __getitem__(self, key: Any) -> Any:
         target = self if isinstance(self, Indexed) else None
         return expressions.extract(self._read(), self._axes(key), target)

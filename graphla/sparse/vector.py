@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -25,6 +26,9 @@ from semirings.dtypes import FP64, lookup_dtype
 if TYPE_CHECKING:
     from graphla.sparse.matrix import Matrix, MatrixExpression, ReadableMatrix
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
+
+    _Index = int | np.integer | ReadableScalar
+    _Indices = slice | EllipsisType | Iterable[Any]
 
 
 class ReadableVector(Collection["VectorExpression", Any]):
@@ -282,7 +286,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """
         return expressions.from_diag(self._read(), k).new(name=name)
 
-    def get(self, index: int, default: Any = None) -> Any:
+    def get(self, index: _Index, default: Any = None) -> Any:
         """Return v(index) as a Python number.
 
         Args:
@@ -310,9 +314,9 @@ class ReadableVector(Collection["VectorExpression", Any]):
         return self.get(index) is not None
 
     @overload
-    def __getitem__(self, key: int | np.integer | ReadableScalar) -> ScalarExpression: ...
+    def __getitem__(self, key: _Index) -> ScalarExpression: ...
     @overload
-    def __getitem__(self, key: Any) -> VectorExpression: ...
+    def __getitem__(self, key: _Indices) -> VectorExpression: ...
     def __getitem__(self, key: Any) -> Any:
         forms = self._read()
         return expressions.extract(
