@@ -256,12 +256,12 @@ def _draw_edges(
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Circle, FancyArrowPatch
 
-    style = {"color": GRAY, "alpha": float(np.clip(60 / max(len(rows), 1), 0.35, 0.9)), "zorder": 1}
+    style = {"color": GRAY, "alpha": float(np.clip(400 / max(len(rows), 1), 0.4, 0.9)), "zorder": 1}
     loops = rows == columns
-    radius = 0.04 * max(float(np.ptp(points, axis=0).max()), 1.0)
-    for v in rows[loops]:
-        x, y = points[v].tolist()
-        ax.add_patch(Circle((x, y + radius), radius, fill=False, linewidth=1, **style))
+    radius = _loop_radius(points)
+    for v in rows[loops].tolist():
+        x, y = _loop_direction(points, v) * radius + points[v]
+        ax.add_patch(Circle((float(x), float(y)), radius, fill=False, linewidth=1, **style))
     i, j = rows[~loops], columns[~loops]
     if not directed:
         ends = np.stack([points[i], points[j]], axis=1)
@@ -286,12 +286,26 @@ def _draw_edges(
         )
 
 
+def _loop_radius(points: np.ndarray) -> float:
+    return 0.03 * max(float(np.ptp(points, axis=0).max()), 1.0)
+
+
+def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
+    """Return the unit vector from the center of the picture to v, or level below a label."""
+    x, y = points[v] - points.mean(0)
+    direction = np.array([x, min(y, 0.0)])
+    length = float(np.hypot(*direction))
+    return direction / length if length > 1e-9 else np.array([0.0, -1.0])
+
+
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
     share = 0.4 if directed else 0.5  # opposite edges show their values apart
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
+        if u == v:
+            x, y = points[u] + 2 * _loop_radius(points) * _loop_direction(points, u)
         text = f"{value:.4g}" if isinstance(value, float) else str(value)
         ax.text(
             x,
