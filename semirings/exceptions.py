@@ -1,62 +1,62 @@
-"""What can go wrong, by python-graphblas's names; each is also the built-in that it resembles."""
+"""The exceptions, named as in python-graphblas; most also derive from a built-in exception."""
 
 from __future__ import annotations
 
 
 class GraphblasException(Exception):
-    """Any error of graphla or semirings that has a name in GraphBLAS."""
+    """The base class of the exceptions of graphla and semirings."""
 
 
 class NoValue(GraphblasException):
-    """There is no entry at the place that was asked for."""
+    """There is no entry at the given position."""
 
 
 class UninitializedObject(GraphblasException):
-    """An object was used before it was made."""
+    """An object was used before it was initialized."""
 
 
 class InvalidObject(GraphblasException):
-    """An object is not in a state that can be used."""
+    """An object is in a state in which it cannot be used."""
 
 
 class NullPointer(GraphblasException):
-    """Something needed was not given."""
+    """A required argument is missing."""
 
 
 class InvalidValue(GraphblasException, ValueError):
-    """A value is not one that the argument may have."""
+    """An argument has a value that is not allowed."""
 
 
 class DuplicateEntry(InvalidValue):
-    """Two entries have the same place, and no operator says how to join them."""
+    """Two entries have the same position, and no operator is given that joins them."""
 
 
 class InvalidIndex(GraphblasException, IndexError):
-    """A scalar index lies outside of the object."""
+    """A scalar index is out of range."""
 
 
 class DomainMismatch(GraphblasException, TypeError):
-    """A dtype is not one that the operation is defined on."""
+    """An operation is not defined on a dtype."""
 
 
 class DimensionMismatch(GraphblasException, ValueError):
-    """Two shapes do not fit."""
+    """Two shapes do not fit together."""
 
 
 class DeviceMismatch(GraphblasException, ValueError):
-    """Operands lie on different devices."""
+    """Operands are on different devices."""
 
 
 class DeviceUnavailable(GraphblasException, RuntimeError):
-    """A device cannot be used here: something that it needs is missing."""
+    """A device cannot be used, because a card, a driver or a package is missing."""
 
 
 class DeviceFault(GraphblasException, RuntimeError):
-    """A GPU has failed for good: the process must be started anew."""
+    """A GPU has failed permanently; the process must be restarted."""
 
 
 class EmptyObject(GraphblasException, ValueError):
-    """An object without entries was asked for a value."""
+    """The value of an object without entries was requested."""
 
 
 class OutputNotEmpty(GraphblasException, ValueError):
@@ -68,19 +68,19 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 
 class InsufficientSpace(GraphblasException, ValueError):
-    """An array is too small for what it should receive."""
+    """An array is too small for its contents."""
 
 
 class IndexOutOfBound(GraphblasException, IndexError):
-    """An index in an array of indices lies outside of the object."""
+    """An index is out of range."""
 
 
 class NotImplementedException(GraphblasException, NotImplementedError):
-    """A case that the standard has and this library does not."""
+    """A part of the standard is not implemented here."""
 
 
 class UdfParseError(GraphblasException, ValueError):
-    """A function given as an operator cannot be traced."""
+    """A Python function that is used as an operator cannot be traced."""
 
 
 class Panic(GraphblasException, RuntimeError):

@@ -1,6 +1,6 @@
 """The monoids: an associative and commutative operator with its identity, and its terminal.
 
-`register_new` gives one a name here, `register_anonymous` makes one of an operator and an identity.
+`register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,22 @@ SIGNS = {"+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor", "==": 
 
 
 def from_string(name: str) -> _Any:
-    """The monoid of that name: `plus`, `+`, or typed, `plus[INT64]`."""
+    """Return the monoid with a name.
+
+    Args:
+        name: `plus`, `+`, or typed, `plus[INT64]`.
+
+    Returns:
+        The monoid; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no monoid has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from_string("max")
+        monoid.max
+    """
     return _naming.find(globals(), "monoid", SIGNS, name)
 
 
@@ -32,10 +47,30 @@ def register_anonymous(
     is_idempotent: bool = False,
     terminal: _Any = None,
 ) -> _Monoid:
-    """A monoid of an operator and its identity: a scalar, one per dtype, or a function of it.
+    """⟨⊕, 0⟩.
 
-    >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
-    5.0
+    Make a monoid from an operator and its identity, without registering a name.
+
+    Args:
+        binaryop: an associative and commutative binary operator, or its name. This is not checked
+            here; `semirings.laws` can check it.
+        identity: the identity of the operator: a number, a mapping from dtype to number, or a
+            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+        name: the name that is printed; by default that of the operator.
+        is_idempotent: whether x ⊕ x = x for every x.
+        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
+            `identity`, or None.
+
+    Returns:
+        The monoid.
+
+    Raises:
+        TypeError: `binaryop`, `identity` or `terminal` has the wrong type.
+        InvalidValue: no binary operator has the name `binaryop`.
+
+    Examples:
+        >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
+        5.0
     """
     op = _operator(binaryop)
     return _Monoid(
@@ -52,7 +87,30 @@ def register_new(
     terminal: _Any = None,
     lazy: bool = False,
 ) -> _Monoid:
-    """A monoid of an operator and its identity, from now on `semirings.monoid.<name>`."""
+    """⟨⊕, 0⟩.
+
+    Register a monoid as `semirings.monoid.<name>`.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        binaryop: an associative and commutative binary operator, or its name. This is not checked
+            here; `semirings.laws` can check it.
+        identity: the identity of the operator: a number, a mapping from dtype to number, or a
+            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+        is_idempotent: whether x ⊕ x = x for every x.
+        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
+            `identity`, or None.
+        lazy: must be False: a monoid looks up its operator at once.
+
+    Returns:
+        The monoid.
+
+    Raises:
+        TypeError: `binaryop`, `identity` or `terminal` has the wrong type.
+        InvalidValue: the name is taken, or no binary operator has the name `binaryop`.
+        NotImplementedException: `lazy` is True.
+    """
+    _naming.refuse_lazy("monoid", lazy)
     op = _operator(binaryop)
     monoid = _Monoid(name, op, identity, terminal, is_idempotent=is_idempotent)
     _naming.register(globals(), "monoid", name, monoid)
@@ -69,14 +127,14 @@ def _operator(binaryop: _Any) -> _BinaryOp:
 
 
 def _least(dtype: _DataType) -> _Any:
-    """The least value of a dtype; -inf where there is one."""
+    """Return the least value of a dtype: -inf for floats."""
     if dtype.is_float:
         return float("-inf")
     return dtype is not _BOOL and _limits(dtype)[0]
 
 
 def _greatest(dtype: _DataType) -> _Any:
-    """The greatest value of a dtype; inf where there is one."""
+    """Return the greatest value of a dtype: inf for floats."""
     if dtype.is_float:
         return float("inf")
     return dtype is _BOOL or _limits(dtype)[1]
@@ -100,7 +158,7 @@ def _least_if_float(dtype: _DataType) -> _Any:
 
 
 def _ones(dtype: _DataType) -> int:
-    """The value with every bit set."""
+    """Return the value with every bit set."""
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
 
 

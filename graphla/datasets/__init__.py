@@ -1,4 +1,4 @@
-"""Real graphs that come with the library; `LICENSES.md` beside them holds the licences in full."""
+"""Real graphs that come with the library; `LICENSES.md` in this folder holds their licenses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What is known of a graph before it is loaded. An undirected edge counts once."""
+    """The description of a graph, which `info` returns without loading it.
+
+    Attributes:
+        name: the name that `load` takes.
+        kind: what vertices, edges and weights are.
+        vertices: the number of vertices.
+        edges: the number of edges; an undirected edge counts once.
+        directed: whether edges have a direction.
+        weighted: whether edges have weights.
+        licence: the license of the data.
+        source: where the data come from.
+        file: the name of the file in the package.
+    """
 
     name: str
     kind: str
@@ -90,19 +102,33 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """The names that `load` and `info` take.
+    """Return the names of all graphs, which `load` and `info` take.
 
-    >>> names()
-    ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
+    Returns:
+        A list of names.
+
+    Examples:
+        >>> names()
+        ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
     """
     return list(_BY_NAME)
 
 
 def info(name: str) -> Dataset:
-    """Kind, counts, licence and source of a graph.
+    """Return the kind, counts, license and source of a graph, without loading it.
 
-    >>> info("karate").licence
-    'BSD-2-Clause'
+    Args:
+        name: one of `names()`.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        InvalidValue: no graph has this name.
+
+    Examples:
+        >>> info("karate").licence
+        'BSD-2-Clause'
     """
     if name not in _BY_NAME:
         raise InvalidValue(f"name is {name!r}, but should be one of {', '.join(_BY_NAME)}")
@@ -110,9 +136,19 @@ def info(name: str) -> Dataset:
 
 
 def load(name: str) -> Matrix:
-    """The adjacency matrix of a graph, symmetric if the graph is undirected.
+    """Return the adjacency matrix of a graph.
 
-    >>> load("karate").nvals
-    156
+    Args:
+        name: one of `names()`.
+
+    Returns:
+        A square Matrix, symmetric if the graph is undirected; BOOL if it has no weights.
+
+    Raises:
+        InvalidValue: no graph has this name.
+
+    Examples:
+        >>> load("karate").nvals
+        156
     """
     return read(_FOLDER / info(name).file)

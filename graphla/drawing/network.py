@@ -39,7 +39,7 @@ LEGEND = 12
 
 
 def draw(
-    G: Graph | Matrix,
+    G: Graph | ReadableMatrix,
     *,
     color: Any = None,
     positions: Any = None,
