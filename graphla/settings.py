@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
+from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
@@ -179,7 +180,9 @@ class Config:
         _check_count(0),
         'The number of entries of the operands from which "auto" compiles.',
     )
-    threads: int = _setting("threads", _check_count(1), "The maximum number of threads of a compiled loop.")
+    threads: int = _setting(
+        "threads", _check_count(1), "The maximum number of threads of a compiled loop."
+    )
     push_cost: float | None = _setting(
         "push_cost",
         _check_cost,
@@ -313,6 +316,20 @@ class Recorder:
     Args:
         start: whether recording begins now; if False, it begins with `start()` or `with`.
         max_rows: the maximum number of operations in `str(recorder)`; None shows all.
+
+    Attributes:
+        events: the recorded `Event` objects, in order.
+
+    Raises:
+        InvalidValue: `start` is not a bool, or `max_rows` is negative.
+
+    Examples:
+        >>> from graphla import Recorder, Vector
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> with Recorder() as recorder:
+        ...     total = v.reduce().value
+        >>> [(event.operation, event.nvals_in, event.nvals_out) for event in recorder]
+        [('reduce', 3, 1)]
     """
 
     __slots__ = ("__weakref__", "events", "max_rows")
@@ -340,16 +357,16 @@ class Recorder:
         return iter(self.events)
 
     def start(self) -> None:
-        """Begin to listen; nothing changes if it already does."""
+        """Start recording; nothing changes if the recorder already records."""
         if self not in _recorders.get():
             _recorders.set((*_recorders.get(), self))
 
     def stop(self) -> None:
-        """Cease to listen; the events stay."""
+        """Stop recording; the events stay."""
         _recorders.set(tuple(r for r in _recorders.get() if r is not self))
 
     def clear(self) -> None:
-        """Forget the events."""
+        """Delete the recorded events."""
         self.events.clear()
 
     def __enter__(self) -> Recorder:
@@ -361,6 +378,9 @@ class Recorder:
 
     def __repr__(self) -> str:
         return f"<Recorder, {len(self.events)} recorded>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         head = ("operation", "semiring", "direction", "why", "in", "out", "ms")

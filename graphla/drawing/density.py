@@ -25,7 +25,9 @@ LABELS = 30
 """Up to this many vertices of a Graph with labels, the axes show the labels."""
 
 
-def spy(A: ReadableMatrix | Graph, *, bins: int = 300, cmap: Any = "viridis_r", ax: Any = None) -> Axes:
+def spy(
+    A: ReadableMatrix | Graph, *, bins: int = 300, cmap: Any = "viridis_r", ax: Any = None
+) -> Axes:
     """image(r, c) = the number of entries of A in bin (r, c).
 
     Draw where the entries of a matrix are, as a density picture.

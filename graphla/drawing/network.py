@@ -20,7 +20,6 @@ from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValu
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from graphla.sparse import Matrix
 
 VERTICES, EDGES = 1000, 5000
 """The largest graph that is drawn."""

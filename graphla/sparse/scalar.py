@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,9 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
         return value
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def _repr_html_(self) -> str:
+        return f"<div>{escape(repr(self))}</div>"
 
 
 class Scalar(ReadableScalar, Noun):
