@@ -1,4 +1,4 @@
-"""Files and other libraries' graphs, in and out."""
+"""Reading and writing of files, and conversion from and to other libraries."""
 
 from graphla.io.awkward_array import from_awkward, to_awkward
 from graphla.io.by_extension import (

@@ -14,12 +14,14 @@ import numpy as np
 
 from graphla.io.entries import forms_of
 from graphla.sparse import Matrix, Vector
+from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.vector import ReadableVector
 from semirings.exceptions import InvalidValue
 
 FORMATS = ("csr", "csc", "hypercsr", "hypercsc")
 
 
-def to_awkward(A: Any, format: str | None = None) -> Any:
+def to_awkward(A: ReadableMatrix | ReadableVector, format: str | None = None) -> Any:
     """Return the entries of A as an `awkward.Array`.
 
     Args:
@@ -56,12 +58,15 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
     return ak.Array(_record(ak, [*parts, _whole(ak, labels)], names, said))
 
 
-def from_awkward(A: Any, *, name: str | None = None) -> Any:
+def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
     """Return the Matrix or Vector in an `awkward.Array` with the layout of `to_awkward`.
 
     Args:
         A: an array with the fields of `to_awkward` and the parameters `format` and `shape`.
         name: the name of the result.
+
+    Returns:
+        A Matrix, or a Vector for an array of one dimension.
 
     Raises:
         ImportError: Awkward Array is not installed.

@@ -1,11 +1,11 @@
-"""Matrix Market files (.mtx): the header and the structure held to the standard, line by line.
+"""Matrix Market files (.mtx), checked against the standard line by line.
 
-What is read: `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`; `pattern`,
-`integer` and `real`; a line `%%GraphBLAS type int8_t` (and so on) gives the dtype, which every
-value must fit. Without one, pattern is BOOL, integer INT64 (UINT64 where a value needs it) and
-real FP64. A file without a header starts with its size line and is `real general`. Comments and
-blank lines may stand anywhere below the header. An entry at a place already taken is refused
-unless `dup_op` says how to join the two.
+The reader accepts `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`; `pattern`,
+`integer` and `real`. A line `%%GraphBLAS type int8_t` (and so on) gives the dtype, which every
+value must fit. Without one, pattern is BOOL, integer is INT64 (UINT64 if a value needs it) and real
+is FP64. A file without a header starts with its size line and is `real general`. Comments and blank
+lines are allowed anywhere below the header. Two entries at one position are refused unless `dup_op`
+joins them.
 """
 
 from __future__ import annotations
@@ -35,15 +35,32 @@ _ENTRIES_PER_WRITE = 1 << 18
 
 
 def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any = None) -> Matrix:
-    """A = the matrix that a Matrix Market file describes.
+    """Return the matrix in a Matrix Market file.
 
     Args:
-        source: a path (plain or .gz) or a file object.
-        engine: python-graphblas's choice of a parser; all its names mean the one here.
-        dup_op: joins two values given for one place; in a symmetric file (i, j) and (j, i) are one.
+        source: a path (plain or compressed) or a file object.
+        engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
+            "fast_matrix_market"; there is one parser, which all names select.
+        dup_op: joins two values for one position; in a symmetric file (i, j) and (j, i) are the
+            same position. Without it, they are refused.
         name: the name of the matrix.
 
-    Raises ParseError, which names file and line, for anything that is not well formed.
+    Returns:
+        A Matrix; the file defines its dtype.
+
+    Raises:
+        ParseError: the file is not well formed; the error names the file and the line.
+        InvalidValue: `engine` is unknown.
+
+    References:
+        https://math.nist.gov/MatrixMarket/formats.html
+
+    Examples:
+        >>> import io
+        >>> from graphla.io import mmread
+        >>> text = "%%MatrixMarket matrix coordinate integer general\\n2 2 1\\n1 2 5\\n"
+        >>> mmread(io.StringIO(text)).to_dict()
+        {(0, 1): 5}
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
@@ -72,18 +89,24 @@ def mmwrite(
     precision: int | None = None,
     symmetry: str | None = None,
 ) -> None:
-    """The file = A, with its dtype in a `%%GraphBLAS type` line; a Vector is written as n x 1.
+    """Write a Matrix Market file, with the dtype in a line `%%GraphBLAS type`.
 
     Args:
-        target: a path (.gz is compressed), replaced only when all is written, or a file object.
-        matrix: what to write.
-        engine: python-graphblas's choice of a writer; all its names mean the one here.
-        comment: text for comment lines.
-        field: "pattern" writes no values; "integer" or "real" must fit the dtype. By default
-            pattern for values that are all one, held once, and else what the dtype is.
-        precision: significant digits of a float; by default as many as read back the same.
-        symmetry: "general", or "symmetric" or "skew-symmetric" for half of the entries, refused
-            if the matrix is not. By default symmetric where the matrix is.
+        target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
+            everything is written, or a file object.
+        matrix: a Matrix, or a Vector, which is written as n x 1.
+        engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
+            "fast_matrix_market"; there is one writer, which all names select.
+        comment: the text of comment lines.
+        field: "pattern" writes no values; "integer" or "real" must fit the dtype. The default is
+            "pattern" if all values are one and stored once, otherwise the field of the dtype.
+        precision: the significant digits of a float; by default as many as are needed to read the
+            same value.
+        symmetry: "general" writes all entries; "symmetric" and "skew-symmetric" write half of them.
+            The default is "symmetric" if the matrix is symmetric.
+
+    Raises:
+        InvalidValue: `engine`, `field` or `symmetry` is unknown or does not fit the matrix.
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
@@ -157,7 +180,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """The next line that is not blank, stripped; "" at the end of the text."""
+    """Return the next line that is not blank, stripped; "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped
@@ -193,7 +216,7 @@ def _one_of(what: str, word: str, known: tuple[str, ...], text: TextReader) -> N
 
 
 def _type_line(text: TextReader, field: str, symmetry: str) -> tuple[DataType | None, str]:
-    """The dtype that comments declare, if one does, and the first line below the comments."""
+    """Return the dtype that a comment declares, or None, and the first line below the comments."""
     declared = None
     while True:
         line = _next_line(text)
@@ -271,7 +294,7 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
 
 
 def _read_rows(text: TextReader, header: _Header) -> list[Any]:
-    """The rows below the size line, each checked: its place, its value, their number."""
+    """Return the rows below the size line, after checking positions, values and their number."""
     parts, count = [], 0
     for part, line_of in number_rows(text, _layout(header)):
         if count + part.size > header.nvals:
@@ -359,7 +382,7 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
 
 
 def _stored(A: Rows, symmetry: str) -> int:
-    """The entries to write: all, or those on and below the diagonal."""
+    """Return the number of entries to write: all, or those on and below the diagonal."""
     if symmetry == "general":
         return A.columns.size
     return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))
