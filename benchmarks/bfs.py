@@ -239,7 +239,7 @@ class Bench:
     def verify_distances(self, weighted: Matrix) -> None:
         edges = checks.Edges.of(weighted, weighted=True)
         for source in self.sources:
-            distances = sssp(weighted, source)
+            distances = sssp(weighted, source).distances
             self.reaches_all(checks.check_distances(edges, source, distances))
         if weighted.nvals < 1 << 22:
             agrees_with_dijkstra(weighted, self.sources[0])
@@ -292,7 +292,7 @@ def prepare(A: Matrix) -> None:
 def agrees_with_dijkstra(A: Matrix, source: int) -> None:
     """The distances from one source are csgraph's."""
     wanted = csgraph.dijkstra(peers.host_csr(A), indices=source)
-    found = checks.spread(sssp(A, source), np.float64, np.inf)
+    found = checks.spread(sssp(A, source).distances, np.float64, np.inf)
     assert np.array_equal(found if isinstance(found, np.ndarray) else found.get(), wanted)
 
 

@@ -32,7 +32,7 @@ for mistake in (0.002, 0.006):
     cycle: Any = negative_cycle(G)
     if cycle is None:
         # d = d min (d min.+ A)
-        distance = bellman_ford(G, "EUR").to_dict()
+        distance = bellman_ford(G, "EUR").distances.to_dict()
         print("  no way round is worth it; 100 EUR buy at best")
         for money, d in distance.items():
             direct = 100 * rate.get(("EUR", money), 1)

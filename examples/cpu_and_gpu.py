@@ -18,7 +18,7 @@ import numpy as np
 
 import graphla as gl
 from graphla import algorithms, binary, monoid
-from graphla.cards import count, missing
+from graphla.cards import count, find_problem
 
 parser = argparse.ArgumentParser()
 parser.add_argument("file", nargs="?", help="a graph; without one: R-MAT, 2^14 vertices")
@@ -48,13 +48,13 @@ with gl.config.set(device="cpu"):
 source = int(np.diff(A.to_csr()[0]).argmax())
 calls: dict[str, Callable[[gl.Matrix], Any]] = {
     "bfs": lambda A: algorithms.bfs(A, source).levels,
-    "sssp": lambda A: algorithms.sssp(A, source),
+    "sssp": lambda A: algorithms.sssp(A, source).distances,
     "pagerank": lambda A: algorithms.pagerank(A),
     "connected components": lambda A: algorithms.connected_components(A),
     "triangles": lambda A: algorithms.triangle_count(A),
 }
 
-devices = ["cpu", "cuda"] if count() and missing() is None else ["cpu"]
+devices = ["cpu", "cuda"] if count() and find_problem() is None else ["cpu"]
 print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges; ms, medians of {options.rounds}")
 print(f"{'':<22}" + "".join(f"{device:>12}" for device in devices))
 there = {device: A.to(device) for device in devices}

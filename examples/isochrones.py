@@ -28,7 +28,7 @@ A << binary.any(A | A.T)  # both ways
 
 home = 140960  # the crossing of most roads
 # d = d min (d min.+ A)
-minute = sssp(A, home).to_dense() / 60
+minute = sssp(A, home).distances.to_dense() / 60
 print(f"from crossing {home}, in")
 for band in np.linspace(minutes / 6, minutes, 6):
     inside = np.count_nonzero(minute <= band)

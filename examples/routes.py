@@ -38,7 +38,7 @@ for what, unit, k, op, nowhere in BEST:
     way = [harbour]
     while way[-1] != depot:
         way.append(parent[way[-1]].value)
-    around = closure(start, A, op, mask=no_market)
+    around = closure(start, A, op, mask=no_market).values
     names = " - ".join(PLACES[v] for v in reversed(way))
     print(f"{what:<14}{best[harbour].value:>7.4g} {unit:2} by {names}")
     print(f"{'':<14}{around[harbour].value:>7.4g} {unit:2} if it must not be by the market")

@@ -33,8 +33,8 @@ def has_cupy() -> bool:
         return False
 
 
-def missing() -> str | None:
-    """What keeps the cards from being used, and how to get it; None where nothing does."""
+def find_problem() -> str | None:
+    """Return why the cards cannot be used and what to install, or None if they can be used."""
     try:
         from cupy.cuda import nvrtc, runtime
     except ModuleNotFoundError as error:

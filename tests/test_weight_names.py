@@ -50,14 +50,14 @@ def test_a_misspelt_weight_is_refused_and_the_known_name_is_named(make):
         closeness(G, distance="lenght")
     with pytest.raises(InvalidValue, match=f"data {said}"):
         G.edges(data="lenght")
-    assert sssp(G, "a", weight="length").to_dict() == {"a": 0, "b": 3, "c": 8}
+    assert sssp(G, "a", weight="length").distances.to_dict() == {"a": 0, "b": 3, "c": 8}
 
 
 def test_a_graph_that_does_not_know_the_name_of_its_values_accepts_any():
     G = Graph.from_edges([("a", "b", 3)])
     assert G.weight_name is None and Graph(G.matrix).weight_name is None
     assert Graph.from_networkx(roads(), weight=None).weight_name is None
-    assert sssp(G, "a", weight="length").to_dict() == {"a": 0, "b": 3}
+    assert sssp(G, "a", weight="length").distances.to_dict() == {"a": 0, "b": 3}
     assert G.to_networkx().edges["a", "b"] == {"weight": 3}
     assert G.to_networkx(None).edges["a", "b"] == {} == G.to_networkx(False).edges["a", "b"]
 

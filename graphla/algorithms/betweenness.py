@@ -44,20 +44,52 @@ def betweenness(
     sources: Any = None,
     directed: bool | None = None,
 ) -> Vector:
-    """b(v) = Σ σ(s, t | v) / σ(s, t): the part of shortest paths s to t, of σ, that v lies on.
+    """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of other vertices s and t.
 
-    Divided by the number of pairs (s, t) if `normalized`. As in NetworkX, `k` vertices drawn by
-    `seed` stand for all sources, and the sum is scaled up; `sources` are those vertices, where you
-    wish to name them. With `endpoints` a path leads over its ends, too. With `weight` the values of
-    A, above 0, are lengths of edges; a length that is too small to change a floating-point distance
-    is refused. A symmetric A is an undirected graph, of whose pairs one
-    direction counts, unless `directed` says otherwise.
+    Compute betweenness centrality: the share of shortest paths that pass each vertex.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import betweenness
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> betweenness(A).to_dict()
-    {0: 0.0, 1: 1.0, 2: 0.0}
+    σ(s, t) counts the shortest paths from s to t, and σ(s, t | v) those that pass v. Takes O(m)
+    time per source without weights.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
+            None takes all vertices.
+        normalized: whether to divide by the number of pairs (s, t).
+        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
+            the values of A, above 0, as lengths.
+        endpoints: whether a path counts for its own ends as well.
+        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
+            seed gives one result.
+        sources: a list or array of the vertices to use as sources, instead of a sample.
+        directed: whether A is a directed graph. None takes the direction of a Graph, and a
+            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
+            not above 0, if a weight is too small to change the distance to which it is added, or,
+            with weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import betweenness
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> betweenness(A).to_dict()
+        {0: 0.0, 1: 1.0, 2: 0.0}
+
+    References:
+        L. Freeman, *A Set of Measures of Centrality Based on Betweenness*, 1977.
+        U. Brandes, *A Faster Algorithm for Betweenness Centrality*, 2001.
+        U. Brandes, *On Variants of Shortest-Path Betweenness Centrality and their Generic
+            Computation*, 2008.
     """
     n = A.nrows
     chosen, is_sample = _choose_sources(n, k, seed, sources)
@@ -93,15 +125,52 @@ def edge_betweenness(
     sources: Any = None,
     directed: bool | None = None,
 ) -> Matrix:
-    """B(u, v) = Σ σ(s, t | u, v) / σ(s, t): the part of shortest paths s to t that u → v lies on.
+    """``B(u, v) = Σ σ(s, t | u, v) / σ(s, t)``, over all pairs of vertices s and t.
 
-    Of an undirected graph, B(u, v) = B(v, u) counts both directions. Else as `betweenness`.
+    Compute the share of shortest paths that pass each edge.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import edge_betweenness
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> round(edge_betweenness(A)[0, 1].value, 3)
-    0.667
+    σ(s, t) counts the shortest paths from s to t, and σ(s, t | u, v) those that pass the edge u ->
+    v. In an undirected graph B(u, v) = B(v, u) counts both directions. Takes O(m) time per source
+    without weights.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
+            None takes all vertices.
+        normalized: whether to divide by the number of pairs (s, t).
+        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
+            the values of A, above 0, as lengths.
+        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
+            seed gives one result.
+        sources: a list or array of the vertices to use as sources, instead of a sample.
+        directed: whether A is a directed graph. None takes the direction of a Graph, and a
+            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+
+    Returns:
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
+            not above 0, if a weight is too small to change the distance to which it is added, or,
+            with weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import edge_betweenness
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> round(edge_betweenness(A)[0, 1].value, 3)
+        0.667
+
+    References:
+        M. Girvan and M. Newman, *Community Structure in Social and Biological Networks*, 2002.
+        U. Brandes, *A Faster Algorithm for Betweenness Centrality*, 2001.
+        U. Brandes, *On Variants of Shortest-Path Betweenness Centrality and their Generic
+            Computation*, 2008.
     """
     n = A.nrows
     chosen, _ = _choose_sources(n, k, seed, sources)
@@ -202,7 +271,7 @@ def _along_weights(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """The same for one source, by T: the edges u → v that a shortest path ends with."""
     n = A.nrows
-    tight, nearer = _find_tight_edges(A, sssp(A, source))
+    tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
     # σ = s + sT + sT² ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
@@ -290,7 +359,7 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():
-        tight, nearer = _find_tight_edges(A, sssp(A, source))
+        tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
         lost = select.offdiag(tight.dup(mask=~nearer.S)).new()
         if lost.nvals:
             i, j = validation.first_entry(lost)

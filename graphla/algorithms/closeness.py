@@ -5,13 +5,15 @@ As in NetworkX, distances are those of paths that end at the vertex.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
+from graphla.graph import Graph
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
 from semirings import monoid, unary
@@ -21,20 +23,84 @@ BATCH = 64
 """Vertices whose distances, where edges have lengths, are there at a time."""
 
 
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: None = None,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: int | str,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> float: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Iterable[Any],
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Any,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("u",), lengths="distance")
-def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
-    """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
+def closeness(
+    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Vector | float:
+    """``c(v) = (r - 1) / Σ d(u, v)``, over the r vertices u that reach v.
 
-    `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.
-    Distances count edges or, with `distance`, add up the values of A, none of them below 0. With
-    `wf_improved` closeness is scaled by (r - 1) / (n - 1), the part of the graph that reaches v, so
-    that vertices of small components do not come out on top.
+    Compute the closeness centrality of each vertex: how near it is to those that reach it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import closeness
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> closeness(A).to_dict()
-    {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+    As in NetworkX, distances are those of paths that end at v. c(v) is 0 if no other vertex reaches
+    v. Without lengths, searches from k vertices take O(m k / 64) time at best.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        u: a vertex for its value alone; a list or array of vertices for these alone; None for all
+            vertices.
+        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
+            use the values of A, at least 0.
+        wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
+            (Wasserman and Faust), so that vertices of small components do not come first.
+
+    Returns:
+        Vector | float: a float if `u` is one vertex; otherwise a Vector of size n and dtype FP64,
+            with entries at the vertices of `u`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+            parallel edges were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import closeness
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> closeness(A).to_dict()
+        {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+
+    References:
+        L. Freeman, *Centrality in Social Networks: Conceptual Clarification*, 1978.
+        S. Wasserman and K. Faust, *Social Network Analysis*, 1994.
     """
     n = A.nrows
     is_one = u is not None and np.ndim(u) == 0

@@ -32,18 +32,40 @@ STRATEGIES = ("largest_first", "random_sequential")
 
 @graph_algorithm(undirected=True)
 def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
-    """c(i) = the least colour that no neighbour j before i has: a colour 0, 1, ... per vertex.
+    """``c(i)`` is the least color that no neighbor j before i has.
 
-    An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
-    The order of the vertices is by falling degree ("largest_first"), equal ones left to chance, or
-    left to chance altogether ("random_sequential"); by `seed`, of which None is 0. NetworkX's other
-    strategies order vertices one by one, and are not offered.
+    Color the vertices such that no edge joins two vertices of the same color.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import greedy_color
-    >>> star = Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
-    >>> greedy_color(star).to_dense().tolist()
-    [0, 1, 1, 1]
+    Self-loops do not count. Takes O(n + m) time. NetworkX has other strategies, which order the
+    vertices one by one; they are not available here.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result. The values of A do not matter.
+        strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
+            random order, or "random_sequential" in random order.
+        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
+            `numpy.random.Generator`. One seed gives one result.
+
+    Returns:
+        Vector: the colors 0, 1, ..., a full Vector of size n and dtype INT64.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is another name,
+            or if `seed` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import greedy_color
+        >>> star = Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
+        >>> greedy_color(star).to_dense().tolist()
+        [0, 1, 1, 1]
+
+    References:
+        M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993.
     """
     if strategy not in STRATEGIES:
         raise InvalidValue(f"strategy is {strategy!r}, but must be {' or '.join(STRATEGIES)}")

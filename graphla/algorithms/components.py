@@ -31,42 +31,97 @@ from semirings.semiring import min_first, min_second
 
 @graph_algorithm(gives=("",))
 def connected_components(A: Matrix) -> Vector:
-    """f(i) = the least j that some path joins with i: a label per vertex, one per component.
+    """``f(i) = min {j : a path joins i and j}``.
 
-    An edge is an entry of A, whatever its value, and joins both ways: for a directed graph these
-    are the weak components. The vector is full.
+    Label each vertex with the least vertex of its connected component.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import connected_components
-    >>> A = Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5)
-    >>> connected_components(A).to_dense().tolist()
-    [0, 1, 2, 1, 1]
+    Edges join both ways: in a directed graph the components are the weak ones. Takes about O(n + m)
+    time.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+
+    Returns:
+        Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
+            label if and only if they are in one component.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import connected_components
+        >>> A = Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5)
+        >>> connected_components(A).to_dense().tolist()
+        [0, 1, 2, 1, 1]
+
+    References:
+        M. Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via
+            Subgraph Sampling*, IPDPS 2018.
+        Y. Zhang, A. Azad and Z. Hu, *FastSV: A Distributed-Memory Connected Component Algorithm
+            with Fast Convergence*, 2020.
     """
     return accelerated(Components(A), partial(definition, A))
 
 
 @graph_algorithm()
 def component_count(A: Matrix) -> int:
-    """|{i : f(i) = i}|: how many components there are, weak ones for a directed graph.
+    """``|{i : f(i) = i}|``, where f holds the labels of `connected_components`.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import component_count
-    >>> component_count(Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5))
-    3
+    Count the connected components; in a directed graph, the weak components.
+
+    Takes about O(n + m) time.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+
+    Returns:
+        int: the number of components, 0 if the graph has no vertices.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import component_count
+        >>> component_count(Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5))
+        3
     """
     return roots(connected_components(A))
 
 
 @graph_algorithm()
 def is_connected(A: Matrix) -> bool:
-    """|{i : f(i) = i}| = 1: whether a path joins any two vertices, whatever its edges' direction.
+    """``|{i : f(i) = i}| = 1``, where f holds the labels of `connected_components`.
 
-    A graph without vertices is refused, as NetworkX refuses it.
+    Return whether a path joins each pair of vertices, regardless of the direction of edges.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import is_connected
-    >>> is_connected(Matrix.from_coo([0, 2], [1, 1], 1, nrows=3, ncols=3))
-    True
+    Takes about O(n + m) time.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+
+    Returns:
+        bool: whether there is exactly one component.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If the graph has no vertices, as in NetworkX.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import is_connected
+        >>> is_connected(Matrix.from_coo([0, 2], [1, 1], 1, nrows=3, ncols=3))
+        True
     """
     not_empty(A)
     return component_count(A) == 1

@@ -16,8 +16,8 @@ Invariant, at the head of each round: low ≤ e ≤ high, with equality at the v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
+from graphla.graph import Graph
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
 from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector
@@ -45,22 +46,88 @@ _MOST = LONGEST // 4
 """The greatest eccentricity that is added to distances."""
 
 
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: None = None,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: int | str,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> float | None: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Iterable[Any],
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Any,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector | float | None: ...
+
+
 @graph_algorithm(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
-) -> Any:
-    """e(v) = max over u of d(v, u): how far it is from v to the vertex farthest from it.
+) -> Vector | float | None:
+    """``e(v) = max over u of d(v, u)``.
 
-    A vertex from which some vertex cannot be reached has no entry, as its eccentricity is infinite
-    (NetworkX then raises). `v`: only for these; of one vertex a number, or None. `sp`: the lengths,
-    where they are known, as `all_pairs_lengths` gives them. Edges have length 1, or, with `weight`,
-    their values in A, which must not be below 0.
+    Compute the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import eccentricity
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> eccentricity(A).to_dict()
-    {0: 2, 1: 1, 2: 2}
+    A vertex from which some vertex cannot be reached has no entry, because its eccentricity is
+    infinite; NetworkX raises an error. Searches bound the eccentricities of all vertices; usually a
+    few searches suffice, and n searches are the worst case.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        v: a vertex for its value alone; a list or array of vertices for these alone; None for all
+            vertices.
+        sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
+            (n, n), as `all_pairs_lengths` returns it.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        Vector | float | None: a number if `v` is one vertex, or None if it does not reach all
+            others; otherwise a Vector of size n. The dtype is INT64, or FP64 for floating-point
+            weights.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `sp` has another shape.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and `sp` are not on one device.
+        InvalidValue: If a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import eccentricity
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> eccentricity(A).to_dict()
+        {0: 2, 1: 1, 2: 2}
+
+    References:
+        F. W. Takes and W. A. Kosters, *Computing the Eccentricity Distribution of Large Graphs*,
+            2013.
     """
     one = v is not None and np.ndim(v) == 0
     chosen = validation.vertices("v", [v] if one else v, A.nrows)
@@ -95,7 +162,7 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
-        lengths = ((w, sssp(A, w)) for part in batches for w in vertices[part].tolist())
+        lengths = ((w, sssp(A, w).distances) for part in batches for w in vertices[part].tolist())
         found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
         return Vector.from_dict(found, dtype, size=A.nrows)
     reach = many.reach(A, vertices, "eccentricity")
@@ -186,7 +253,7 @@ def _unit(total: float) -> float:
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
     """d(source, v) for each vertex v, or None if some vertex is not reached."""
-    d = sssp(A, source) if weighs else bfs(A, source, parents=False).levels
+    d = sssp(A, source).distances if weighs else bfs(A, source, parents=False).levels
     return d if d.nvals == d.size else None
 
 

@@ -29,7 +29,12 @@ DEPENDENT = 1e-12
 
 
 class Hits(NamedTuple):
-    """How much of a hub, and of an authority, each vertex is."""
+    """The result of `hits`: two full Vectors of dtype FP64 with an element per vertex.
+
+    Attributes:
+        hubs: how well each vertex points at authorities.
+        authorities: how well hubs point at each vertex.
+    """
 
     hubs: Vector
     authorities: Vector
@@ -43,19 +48,50 @@ def hits(
     nstart: Vector | Mapping[Any, float] | None = None,
     normalized: bool = True,
 ) -> Hits:
-    """a = hA, h = aAᵀ, until h points where it did: (hubs, authorities), that each add up to 1.
+    """``a = hA``, ``h = aAᵀ``, until the direction of h does not change.
 
-    The values of A, none below 0, are weights. Rounds begin with `nstart` as hubs, or with equal
-    ones, and end where |hAAᵀ - θh| < tol·θ, the greatest singular value being √θ; where `max_iter`
-    do not suffice, ConvergenceError is raised. Unless `normalized`, authorities have length 1 and
-    hubs are aAᵀ. Without edges there are only zeros.
+    Compute hubs and authorities: hubs point at good authorities, and good hubs point at
+    authorities.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import hits
-    >>> A = Matrix.from_coo([0, 1, 1], [2, 2, 3], 1, nrows=4, ncols=4)
-    >>> hubs, authorities = hits(A)
-    >>> [round(h, 3) for h in hubs.to_dense().tolist()]
-    [0.382, 0.618, 0.0, 0.0]
+    h and a are the singular vectors of the greatest singular value √θ of A. The rounds end when the
+    length of hAAᵀ - θh is below tol·θ. A round takes O(n + m) time. If the greatest singular value
+    occurs more than once, the result depends on the start.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. Its values,
+            at least 0, are weights.
+        max_iter: the greatest number of rounds, at least 1.
+        tol: the tolerance, relative to θ, at least 0.
+        nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
+            starts with equal hubs.
+        normalized: whether hubs, and authorities, add up to 1. Otherwise authorities have length 1,
+            and hubs are aAᵀ.
+
+    Returns:
+        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. They are 0 if there
+            are no edges.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `nstart` has a size other than n.
+        IndexOutOfBound: If `nstart` has a key that is not a vertex.
+        DeviceMismatch: If A and `nstart` are not on one device.
+        InvalidValue: If a weight is below 0 or NaN, if squares of weights have no finite sum, or if
+            `tol` or `max_iter` is out of range.
+        ConvergenceError: If `max_iter` rounds do not suffice.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import hits
+        >>> A = Matrix.from_coo([0, 1, 1], [2, 2, 3], 1, nrows=4, ncols=4)
+        >>> hubs, authorities = hits(A)
+        >>> [round(h, 3) for h in hubs.to_dense().tolist()]
+        [0.382, 0.618, 0.0, 0.0]
+
+    References:
+        J. Kleinberg, *Authoritative Sources in a Hyperlinked Environment*, 1999.
+        A. Knyazev, *Toward the Optimal Preconditioned Eigensolver*, 2001.
     """
     n = A.nrows
     max_iter = validation.count("max_iter", max_iter, least=1)

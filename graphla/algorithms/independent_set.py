@@ -27,17 +27,41 @@ from semirings.semiring import any_pair, max_second
 
 @graph_algorithm(vertices=("nodes",), undirected=True)
 def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> Vector:
-    """s with no edge inside, and an edge to it from each vertex outside: true at its vertices.
+    """``s``: no edge joins two vertices of s, and each other vertex has a neighbor in s.
 
-    An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
-    The set holds the vertices of `nodes`, of which no two may be joined. Which of many such sets it
-    is, rests on `seed` alone: None is 0, the same set each time.
+    Find a maximal independent set.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import maximal_independent_set
-    >>> path = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], True)
-    >>> maximal_independent_set(path, nodes=[0]).to_coo()[0].tolist()
-    [0, 2]
+    Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result. The values of A do not matter.
+        nodes: a list or array of vertices that the set must contain; no edge may join two of them.
+            None requires no vertex.
+        seed: determines which of many sets is found: None (the same as 0), an integer of at least
+            0, or a `numpy.random.Generator`. One seed gives one result.
+
+    Returns:
+        Vector: a Vector of size n and dtype BOOL, true at the vertices of the set and without
+            entries elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If A is a directed Graph or is not symmetric, if an edge joins two vertices of
+            `nodes`, or if `seed` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import maximal_independent_set
+        >>> path = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], True)
+        >>> maximal_independent_set(path, nodes=[0]).to_coo()[0].tolist()
+        [0, 2]
+
+    References:
+        M. Luby, *A Simple Parallel Algorithm for the Maximal Independent Set Problem*, 1986.
     """
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))

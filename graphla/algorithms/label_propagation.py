@@ -29,21 +29,47 @@ from semirings.semiring import any_first, plus_first
 def label_propagation(
     A: Matrix, weight: Any = None, seed: Any = None, *, max_iter: int = 100
 ) -> Vector:
-    """l(i) = the label that most neighbours j of i have, all at once: after `max_iter` rounds.
+    """``l(i)`` becomes the label that most neighbors j of i have, for all i at once.
 
-    At first each vertex is its own label. A neighbour counts once for each edge to it and for each
-    from it, or with the weights of these if `weight` is True; of labels that count the same the
-    least is taken, which makes this the CDLP of LDBC Graphalytics, or, with a `seed`, the first in
-    an order left to chance. Who has no neighbour keeps its label. A label is a vertex, but need not
-    be one of those that have it.
+    Find communities by label propagation.
 
-    NetworkX's `asyn_lpa_communities` changes the labels one by one, so its communities are others.
+    At first each vertex is its own label. A neighbor counts once for each edge to it and once for
+    each edge from it. A vertex without neighbors keeps its label. Without a seed this is the CDLP
+    of LDBC Graphalytics: of labels that count the same the least is taken.
+    `networkx.asyn_lpa_communities` changes labels one by one and finds other communities. A round
+    takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import label_propagation
-    >>> A = Matrix.from_coo([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], True, nrows=6, ncols=6)
-    >>> label_propagation(A).to_dense().tolist()
-    [0, 0, 0, 2, 2, 2]
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
+            up the values of A, at least 0.
+        seed: None to take the least of equal labels; an integer of at least 0 or a
+            `numpy.random.Generator` to take the first in a random order.
+        max_iter: the number of rounds, at least 0.
+
+    Returns:
+        Vector: the labels, a full Vector of size n and dtype INT64. A label is a vertex, but not
+            always one of those that have it.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if `max_iter`
+            or `seed` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import label_propagation
+        >>> edges = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]
+        >>> A = Matrix.from_coo(*edges, True, nrows=6, ncols=6)
+        >>> label_propagation(A).to_dense().tolist()
+        [0, 0, 0, 2, 2, 2]
+
+    References:
+        U. N. Raghavan, R. Albert and S. Kumara, *Near Linear Time Algorithm to Detect Community
+            Structures in Large-Scale Networks*, 2007.
+        E. Goles and J. Olivos, *Periodic Behaviour of Generalized Threshold Functions*, 1980.
     """
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)

@@ -58,20 +58,53 @@ def louvain(
     *,
     directed: bool | None = None,
 ) -> Vector:
-    """l(i) = the least vertex of the community of i, found by moves that raise the modularity.
+    """``l(i)`` is the least vertex of the community of i, for communities of high modularity.
 
-    Weights are the values of A, nowhere below 0, or 1 each if `weight` is False; `resolution` above
-    1 makes communities smaller. The last level is `max_level`, or the first to raise the modularity
-    by no more than `threshold`. `seed` (None means 0) determines the order in which vertices move.
-    On the CPU, one seed gives the same result with and without Numba. On a GPU, where many vertices
-    move at once, it gives a different result of about the same modularity. For `directed` see
-    `modularity`.
+    Find communities by the Louvain method.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import louvain
-    >>> A = Matrix.from_coo([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], 1, nrows=6, ncols=6)
-    >>> louvain(binary.any(A | A.T).new()).to_dense().tolist()
-    [0, 0, 0, 3, 3, 3]
+    Vertices move to the neighboring community that raises the modularity most; then communities
+    become the vertices of the next level. Takes about O(m) time per round. On the CPU, one seed
+    gives the same result with and without Numba. On a GPU, where many vertices move at once, it
+    gives another result of about the same modularity.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        weight: True, or the name of the weight as in NetworkX, to use the values of A, at least 0;
+            None or False to count 1 for each edge.
+        resolution: the factor of the term that splits communities, at least 0; above 1 communities
+            become smaller.
+        threshold: the first level that raises the modularity by no more than this, at least 0, is
+            the last.
+        max_level: the greatest number of levels, at least 1; None sets no bound.
+        seed: determines the order in which vertices move: None (the same as 0), an integer of at
+            least 0, or a `numpy.random.Generator`. One seed gives one result.
+        directed: whether A is a directed graph. None takes the direction of a Graph, and a
+            symmetric Matrix as undirected. In an undirected graph a self-loop counts twice, as in
+            NetworkX.
+
+    Returns:
+        Vector: the labels, a full Vector of size n and dtype INT64; each is the least vertex of its
+            community.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if another
+            argument is out of range.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import louvain
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5], 1, nrows=6, ncols=6)
+        >>> louvain(binary.any(A | A.T).new()).to_dense().tolist()
+        [0, 0, 0, 3, 3, 3]
+
+    References:
+        V. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, *Fast Unfolding of Communities in
+            Large Networks*, 2008.
+        N. Dugué and A. Perez, *Directed Louvain*, 2015.
+        V. Traag, *Faster Unfolding of Communities*, 2015.
     """
     return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, move_vertices)
 

@@ -27,18 +27,45 @@ from semirings.semiring import any_secondi
 
 @graph_algorithm(gives=("",), undirected=True)
 def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
-    """m(i) = j and m(j) = i for the edges {i, j} of a maximal matching: the mates, if any.
+    """``m(i) = j`` and ``m(j) = i`` for each edge {i, j} of the matching.
 
-    An edge is an entry of A; A must be symmetric, and self-loops do not count. With `weight` (True)
-    the values of A, which must be symmetric too, are weights, and heavier edges are taken first:
-    then no matching weighs more than twice as much, if none is below 0. Edges of one weight are
-    taken by chance: by `seed`, of which None is 0.
+    Find a maximal matching: edges without common vertices, to which no edge can be added.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import maximal_matching
-    >>> path = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], [1, 1, 5, 5, 1, 1])
-    >>> maximal_matching(path, weight=True).to_dict()
-    {1: 2, 2: 1}
+    Self-loops do not count. With weights, heavier edges are taken first, so that no matching has
+    more than twice the weight, if no weight is below 0. Takes O(m log m) time.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result.
+        weight: None or False to take edges in random order; True, or the name of the weight as in
+            NetworkX, to take edges in descending order of the values of A, edges of equal weight in
+            random order.
+        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
+            `numpy.random.Generator`. One seed gives one result.
+
+    Returns:
+        Vector: the mates, a Vector of size n and dtype INT64, without entries at vertices that are
+            not matched.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric, if `weight` is set and A(i, j)
+            differs from A(j, i) or is NaN, or if `seed` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import maximal_matching
+        >>> path = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], [1, 1, 5, 5, 1, 1])
+        >>> maximal_matching(path, weight=True).to_dict()
+        {1: 2, 2: 1}
+
+    References:
+        R. Preis, *Linear Time 1/2-Approximation Algorithm for Maximum Weighted Matching in General
+            Graphs*, 1999.
+        F. Manne and R. Bisseling, *A Parallel Approximation Algorithm for the Weighted Maximum
+            Matching Problem*, 2007.
     """
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:

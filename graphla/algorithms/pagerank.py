@@ -45,23 +45,55 @@ def pagerank(
     *,
     dtype: Any = "FP64",
 ) -> Vector:
-    """r = α·(r / degree)A + α·(Σ r of dangling vertices)·fall + (1 - α)·jump: a share of 1 each.
+    """``r = α·(r / degree)A + α·(Σ r of dangling vertices)·dangling + (1 - α)·jump``.
 
-    The walker follows an out-edge with probability `alpha`, in proportion to its weight, or each
-    alike where `weight` is None; and else jumps to any vertex alike, or in proportion to
-    `personalization`. From a dangling vertex one jumps likewise, or in proportion to `dangling`.
-    As in NetworkX, the last round is the first to change the ranks, in all, by less than n·tol
-    (n: the number of vertices; so ask for tol = 1e-4 / n where Σ |change| < 1e-4 is wanted); where
-    `max_iter` rounds do not suffice, ConvergenceError is raised. Unlike there, the rounds begin, if
-    not with `nstart`, in proportion to the in-edges, which is near the end.
+    Compute the PageRank of each vertex: how often a random walker is found there.
 
-    dtype: that of the ranks, FP64 or FP32, which on a GPU is no quicker.
+    The walker follows an out-edge with probability `alpha`, and otherwise jumps to a random vertex.
+    From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
+    rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
+    NetworkX, the rounds start in proportion to the in-edges, which is close to the result. A round
+    takes O(n + m) time.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import pagerank
-    >>> A = Matrix.from_coo([0, 1, 2], [2, 2, 0], 1, nrows=3, ncols=3)
-    >>> [round(r, 3) for r in pagerank(A, tol=1e-7).to_dense().tolist()]
-    [0.464, 0.05, 0.486]
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result.
+        alpha: the probability to follow an edge, from 0 to 1.
+        personalization: where jumps lead: a Vector of size n or a mapping from vertex to number, in
+            proportion to which vertices are chosen; missing vertices count 0. None chooses all
+            vertices equally.
+        max_iter: the greatest number of rounds, at least 1.
+        tol: the tolerance per vertex, at least 0.
+        nstart: the ranks to start from, up to a factor: a Vector of size n or a mapping from vertex
+            to number. None starts in proportion to the in-edges.
+        weight: True, or the name of the weight as in NetworkX, to choose among out-edges in
+            proportion to the values of A, at least 0; None or False to choose them equally.
+        dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
+            vertex to number. None does the same as `personalization`.
+        dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.
+
+    Returns:
+        Vector: the ranks, a full Vector of size n and of the given dtype that adds up to 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector has a size other than n.
+        IndexOutOfBound: If a mapping has a key that is not a vertex.
+        DeviceMismatch: If A and a Vector are not on one device.
+        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
+            0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a value
+            below 0, or no finite sum above 0.
+        ConvergenceError: If `max_iter` rounds do not suffice.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import pagerank
+        >>> A = Matrix.from_coo([0, 1, 2], [2, 2, 0], 1, nrows=3, ncols=3)
+        >>> [round(r, 3) for r in pagerank(A, tol=1e-7).to_dense().tolist()]
+        [0.464, 0.05, 0.486]
+
+    References:
+        S. Brin and L. Page, *The Anatomy of a Large-Scale Hypertextual Web Search Engine*, 1998.
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=0, high=1)

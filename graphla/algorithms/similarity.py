@@ -31,48 +31,125 @@ _Scale = Callable[[Any, Any, Any], Any]
 
 @graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
-    """J = C / (d(u) + d(v) - both): the share of the neighbours of u or v that both have.
+    """``J = C / |N(u) ∪ N(v)|``, the share of neighbors of u or v that are common.
 
-    For the pairs of `ebunch`, a list of (u, v) or a Matrix with an entry at each, 0 included; else
-    for all pairs with a neighbour in common, joined or not: an entry at (u, v) and one at (v, u).
-    These are up to Σ d² entries of 12 bytes, and making them takes about three times that.
+    Compute the Jaccard similarity of pairs of vertices.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import jaccard
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> A = binary.any(A | A.T).new()
-    >>> round(jaccard(A)[0, 1].value, 3), jaccard(A, [(0, 3)])[0, 3].value
-    (0.333, 0.5)
+    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
+    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
+    computation takes about three times that.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
+            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+
+    Returns:
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
+            included.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import jaccard
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> A = binary.any(A | A.T).new()
+        >>> round(jaccard(A)[0, 1].value, 3), jaccard(A, [(0, 3)])[0, 3].value
+        (0.333, 0.5)
+
+    References:
+        P. Jaccard, *Distribution de la flore alpine*, 1901.
+        D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
     return _by(A, ebunch, lambda both, of_u, of_v: of_u + of_v - both)
 
 
 @graph_algorithm(pairs=("ebunch",))
 def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
-    """O = C / min(d(u), d(v)): the neighbours in common, by those of the vertex that has fewer.
+    """``O = C / min(d(u), d(v))``.
 
-    Pairs are as for `jaccard`.
+    Compute the overlap coefficient of pairs of vertices.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import overlap
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> overlap(binary.any(A | A.T), [(0, 3)])[0, 3].value
-    1.0
+    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
+    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
+    computation takes about three times that.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
+            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+
+    Returns:
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
+            included.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import overlap
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> overlap(binary.any(A | A.T), [(0, 3)])[0, 3].value
+        1.0
+
+    References:
+        D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
     return _by(A, ebunch, lambda both, of_u, of_v: np.minimum(of_u, of_v))
 
 
 @graph_algorithm(pairs=("ebunch",))
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
-    """K = C / √(d(u) d(v)): the neighbours in common, by the geometric mean of all.
+    """``K = C / √(d(u) d(v))``.
 
-    Pairs are as for `jaccard`.
+    Compute the cosine similarity of pairs of vertices, by rows of A as vectors of 0 and 1.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import cosine
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> round(cosine(binary.any(A | A.T), [(0, 3)])[0, 3].value, 3)
-    0.707
+    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
+    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
+    computation takes about three times that.
+
+    Args:
+        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
+            it is a Graph, vertices are its labels, in the arguments and in the result. The values
+            of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
+            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+
+    Returns:
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
+            included.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import cosine
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> round(cosine(binary.any(A | A.T), [(0, 3)])[0, 3].value, 3)
+        0.707
+
+    References:
+        D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
     return _by(A, ebunch, lambda both, of_u, of_v: np.sqrt(of_u * of_v * 1.0))
 

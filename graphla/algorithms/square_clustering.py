@@ -13,31 +13,88 @@ Invariants, with the vertices numbered by falling degree:
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.cached_properties import degrees
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_first, plus_pair, plus_second
 
 
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: None = None,
+) -> Vector: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: int | str,
+) -> float: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+) -> Vector: ...
+
+
+@overload
+def square_clustering(
+    A: Matrix | Graph,
+    nodes: Any,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("nodes",), undirected=True)
-def square_clustering(A: Matrix, nodes: Any = None) -> Any:
-    """c = squares / (Σ (degree u + degree w - 2) - 2 triangles - squares), over pairs u, w joined.
+def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
+    """``c = q / (Σ (degree(u) + degree(w) - 2) - 2 t - q)``, over the pairs u, w of neighbors.
 
-    The sum is over the pairs u, w of a vertex's neighbours, and takes what could be the fourth
-    corner for each; c is 0 where nothing could. Of all vertices, or a Vector with entries at the
-    `nodes` listed; of one vertex a number. A must be symmetric, and self-loops do not count.
+    Compute the share of possible squares at each vertex that exist.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import square_clustering
-    >>> A = Matrix.from_coo([0, 1, 2, 3, 3], [1, 2, 3, 0, 4], 1, nrows=5, ncols=5)
-    >>> square_clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
-    [0.5, 1.0, 0.5, 0.33, 0.0]
+    q counts the squares and t the triangles of which the vertex is a corner. The sum counts, for
+    each pair of neighbors, the possible fourth corners. c is 0 if no square is possible. Self-loops
+    do not count. Takes O(m √m) time at most. For a list of vertices it takes the sum of squared
+    degrees around them.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result. The values of A do not matter.
+        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
+            all vertices.
+
+    Returns:
+        Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
+            FP64, with entries at the vertices of `nodes`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If A is a directed Graph or is not symmetric.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import square_clustering
+        >>> A = Matrix.from_coo([0, 1, 2, 3, 3], [1, 2, 3, 0, 4], 1, nrows=5, ncols=5)
+        >>> square_clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
+        [0.5, 1.0, 0.5, 0.33, 0.0]
+
+    References:
+        P. Lind, M. González and H. Herrmann, *Cycles and Clustering in Bipartite Networks*, 2005.
+        P. Zhang et al., *Clustering Coefficient and Community Structure of Bipartite Networks*,
+            2008.
+        K. Wang et al., *Vertex Priority Based Butterfly Counting*, 2019.
     """
     chosen = common_neighbors.vertex_list(nodes, A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)

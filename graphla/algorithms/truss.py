@@ -27,16 +27,37 @@ FEW = 4
 
 @graph_algorithm(undirected=True)
 def k_truss(A: Matrix, k: int) -> Matrix:
-    """N = (N plus.pair N >= k - 2)⟨N⟩, until N rests: each edge on at least k - 2 triangles within.
+    """``N = (N plus.pair N ≥ k - 2)⟨N⟩``, until N does not change.
 
-    The edges left, with their values in A. A must be symmetric; self-loops are dropped, where
-    NetworkX refuses them.
+    Return the edges of the largest subgraph in which each edge is in at least k - 2 triangles.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import k_truss
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> k_truss(binary.any(A | A.T), 3).nvals  # {2, 3} has no triangle
-    6
+    Self-loops are dropped; NetworkX refuses them. Each of the rounds takes O(m √m) time at most.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result.
+        k: an integer of at least 0. Up to 2, all edges are kept.
+
+    Returns:
+        Matrix: a symmetric Matrix with the shape, dtype and values of A, which holds the edges that
+            are kept.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric, or `k` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import k_truss
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> k_truss(binary.any(A | A.T), 3).nvals  # {2, 3} has no triangle
+        6
+
+    References:
+        J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005.
+        T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and K-Truss*, 2018.
     """
     k = validation.count("k", k, least=0)
     A = common_neighbors.drop_loops(A)
@@ -47,16 +68,37 @@ def k_truss(A: Matrix, k: int) -> Matrix:
 
 @graph_algorithm(undirected=True)
 def truss_numbers(A: Matrix) -> Matrix:
-    """K(u, v) = the greatest k whose k-truss has the edge: 2 where it is on no triangle.
+    """``K(u, v) = max {k : the k-truss has the edge {u, v}}``.
 
-    A symmetric Matrix, INT64, with an entry per edge. A must be symmetric; self-loops are dropped.
+    Compute the truss number of each edge.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import truss_numbers
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> K = truss_numbers(binary.any(A | A.T))
-    >>> K[0, 1].value, K[2, 3].value
-    (3, 2)
+    An edge that is in no triangle has 2. Self-loops are dropped. Each of the rounds takes O(m √m)
+    time at most.
+
+    Args:
+        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
+            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
+            result. The values of A do not matter.
+
+    Returns:
+        Matrix: a symmetric Matrix with the shape of A and dtype INT64, with an entry for each edge.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import truss_numbers
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> K = truss_numbers(binary.any(A | A.T))
+        >>> K[0, 1].value, K[2, 3].value
+        (3, 2)
+
+    References:
+        J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005.
+        T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and K-Truss*, 2018.
     """
     edges, k = _whole(common_neighbors.drop_loops(A)), 2
     K = Matrix("INT64", A.nrows, A.ncols)

@@ -487,7 +487,7 @@ def backend(device: str) -> Backend:
     check_device("device", device)
     kind = device.partition(":")[0]
     if kind == "cuda":
-        why = cards.missing()
+        why = cards.find_problem()
         if why:
             raise DeviceUnavailable(f'the device "{device}" cannot be used: {why}')
     return cast(Backend, import_module(f"graphla.backends.{kind}.backend"))

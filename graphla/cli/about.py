@@ -106,7 +106,8 @@ def _spread(values: np.ndarray) -> str:
 
 
 def _devices() -> str:
-    return ", ".join(["cpu", *(f"cuda:{k}" for k in range(0 if cards.missing() else _count()))])
+    count = 0 if cards.find_problem() else _count()
+    return ", ".join(["cpu", *(f"cuda:{k}" for k in range(count))])
 
 
 def _count() -> int:
@@ -117,7 +118,7 @@ def _count() -> int:
 
 def _gpu() -> list[tuple[str, str]]:
     """The cards, the driver, CUDA, and where kernels are kept; or what is missing."""
-    why = cards.missing()
+    why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]
     import cupy
@@ -157,7 +158,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def _compiled() -> str:
-    if not numba.installed():
+    if not numba.is_installed():
         return "never: numba is not installed"
     return f"{config.compiled}, kept in {numba.cache_folder()}"
 

@@ -64,7 +64,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
     )
 
 
-def closing(semiring: TypedSemiring, is_checked: bool) -> str:
+def closure(semiring: TypedSemiring, is_checked: bool) -> str:
     """As matrix_vector from the left; ORDER; and `overflows(a, u)`: whether a term does not fit its
     integer dtype. Without `is_checked` it is known that every one does.
     """
@@ -104,7 +104,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
     )
 
 
-def folding(monoid: TypedMonoid) -> str:
+def reduction(monoid: TypedMonoid) -> str:
     """The monoid alone: `add`, `identity`, `terminal`, on type Z."""
     return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
 
@@ -124,7 +124,7 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
     )
 
 
-def pairing(op: TypedBinaryOp) -> str:
+def kronecker(op: TypedBinaryOp) -> str:
     """`call(x, y, i, j, k, l)` of types X, Y, giving Z: op of entries at (i, j) and at (k, l)."""
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
@@ -139,7 +139,7 @@ def pairing(op: TypedBinaryOp) -> str:
     )
 
 
-def comparing(op: TypedBinaryOp) -> str:
+def comparison(op: TypedBinaryOp) -> str:
     """`before(x, y)` of type X: whether op puts x before y; NaN comes last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
@@ -171,7 +171,7 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
     )
 
 
-def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
+def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
     """`call(x, i, j, thunk)`: op(thunk, x) with the scalar bound on the left, else op(x, thunk)."""
     on_left = side == "left"
     entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
@@ -191,7 +191,7 @@ def bound(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
     )
 
 
-def accumulating(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
+def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
     """`accumulate(c, t, i, j)`: the value where both have an entry, as type Z, that of C."""
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)

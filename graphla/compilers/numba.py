@@ -40,7 +40,7 @@ LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
 
 
 @cache
-def installed() -> bool:
+def is_installed() -> bool:
     """Return whether Numba can be imported, without importing it."""
     return find_spec("numba") is not None
 

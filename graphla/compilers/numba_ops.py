@@ -44,7 +44,7 @@ def nothing() -> str:
     return ""
 
 
-def searching(least: bool) -> str:
+def search(least: bool) -> str:
     """For a search over a pattern, whose parents are the least there are, or any."""
     return f"LEAST = {least}"
 
@@ -64,7 +64,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
     )
 
 
-def closing(semiring: TypedSemiring) -> str:
+def closure(semiring: TypedSemiring) -> str:
     """`add`, `term` and `overflows`, for values that are multiplied again."""
     op = semiring.binaryop
     fits_not = overflowing(op)
@@ -79,7 +79,7 @@ def closing(semiring: TypedSemiring) -> str:
 
 
 def near_far(semiring: TypedSemiring) -> str:
-    """As `closing`, and `beyond`, `wider` and `narrower`; (+) is min or max.
+    """Like `closure`, and `beyond`, `wider` and `narrower`; (+) is min or max.
 
     A delta is a difference, and of products of floats a part of the best.
     """
@@ -105,7 +105,7 @@ def near_far(semiring: TypedSemiring) -> str:
         wider = f"{high} if delta > {half} else {name}(delta * {name}(2) + {name}(1))"
         narrower = f"{name}(delta // {name}(2))"
     return _join(
-        closing(semiring),
+        closure(semiring),
         _function(f"def beyond(best, delta):\n    return {beyond}"),
         _function(f"def wider(delta):\n    return {wider}"),
         _function(f"def narrower(delta):\n    return {narrower}"),
@@ -136,7 +136,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
     )
 
 
-def folding(monoid: TypedMonoid) -> str:
+def reduction(monoid: TypedMonoid) -> str:
     """`add`, and `lift` to the monoid's type."""
     return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
@@ -156,13 +156,13 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
     )
 
 
-def comparing(op: TypedBinaryOp) -> str:
+def comparison(op: TypedBinaryOp) -> str:
     """`before(x, y)`: whether x goes before y; NaN goes after all else."""
     call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
     return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
 
 
-def accumulating(op: TypedBinaryOp | None, dtype: DataType) -> str:
+def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
     """`lift` to a dtype, and `accumulate` where there is an operator."""
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:

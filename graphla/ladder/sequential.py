@@ -32,7 +32,7 @@ class Sequential(Rung):
         self._arrays = arrays
         self._loop = (
             numba.load("sequential.search", (nothing,), arrays)
-            if config.compiled and numba.installed()
+            if config.compiled and numba.is_installed()
             else None
         )
         self.warms_up = self._loop is not None

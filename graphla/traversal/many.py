@@ -7,12 +7,14 @@ rows and by columns: the form by columns is made once enough searches run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphla.backends import Level, MultiSearch, Reach, backend
+from graphla.backends.tuning import current
 from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.searches import lower, record_levels
@@ -25,13 +27,20 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 T = TypeVar("T")
 
-FEW = 8
-"""From so many searches on, pull is worth making the form that it needs."""
-PARTS = 256
-"""Number of parts in which a long column is added up."""
-TABLE = 1 << 26
-"""Levels that are held at once where only their places are kept, a word for each search at least.
-"""
+
+@dataclass(frozen=True)
+class ManyTuning:
+    """How many searches run at a time, and how their levels are added up."""
+
+    pull: int = 8
+    """Number of searches from which pull is worth making the form that it needs."""
+    parts: int = 256
+    """Number of parts in which a long column is added up."""
+    table: int = 1 << 26
+    """Most levels that `pairs` holds at a time; it runs at least 64 searches at a time."""
+
+
+TUNING = ManyTuning()
 
 
 def levels(
@@ -86,11 +95,12 @@ def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) 
 
 
 def _sum_columns(table: Array) -> Array:
-    """Return the sums of a few long columns, added up in PARTS parts: a GPU adds these at once."""
+    """Return the sums of a few long columns, added up in parts: a GPU adds these at once."""
     rows, columns = table.shape
-    whole = rows // PARTS * PARTS
-    parts = table[:whole].reshape(PARTS, whole // PARTS, columns)
-    return parts.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)
+    parts = current(TUNING).parts
+    whole = rows // parts * parts
+    cut = table[:whole].reshape(parts, whole // parts, columns)
+    return cut.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)
 
 
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
@@ -108,7 +118,7 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 def pairs(A: Matrix) -> Matrix:
     """R(i, j) = true where j can be reached from i, as i can from itself."""
     n = A.nrows
-    batch = max(64, TABLE // max(n, 1) // 64 * 64)
+    batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
     for part in batches(A, n, "transitive closure", batch):
         reached = (levels(A, np.arange(n)[part], dtype="INT32") >= 0).copy("C")
@@ -181,7 +191,7 @@ def run(
 
 def _is_worth_columns(count: int) -> bool:
     towards = forced_direction()
-    return towards == "pull" or (towards == "auto" and count >= FEW)
+    return towards == "pull" or (towards == "auto" and count >= current(TUNING).pull)
 
 
 def _on_device(a: MatrixStore, starts: np.ndarray) -> Array:

@@ -46,7 +46,7 @@ class _Row(NamedTuple):
 
 def closure_of_rows(
     x: Matrix, A: Matrix, op: TypedSemiring, *, mask: Any, limit: int | None, parents: bool
-) -> Any:
+) -> tuple[Matrix, Matrix | None]:
     """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask is that of each row."""
     if x.ncols != A.nrows:
         raise DimensionMismatch(f"x has {x.ncols} columns, but A has {A.nrows} rows")
@@ -60,16 +60,16 @@ def closure_of_rows(
         starts = cast(starts, op.return_type)
         if not starts.nvals:
             given = Matrix._of(running.gives(starts))
-            return (given, given.dup("INT32")) if parents else given
+            return given, given.dup("INT32") if parents else None
         task = Task(_row(starts, 0), a, op, lowered, limit, parents, None, noun)
         if not parents and _is_search(task, starts.csr):
             found = _search_rows(task, starts.csr)
             running.gives(found._store)
-            return found
+            return found, None
         closed = [_close_row(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
         values = running.gives(_stack_rows(closed, 1, task, op.return_type))
         if not parents:
-            return Matrix._of(values)
+            return Matrix._of(values), None
         return Matrix._of(values), Matrix._of(running.gives(_stack_rows(closed, 2, task, INT32)))
 
 

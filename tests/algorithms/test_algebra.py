@@ -18,7 +18,7 @@ import graphla as gl
 from graphla import algorithms
 from graphla.algorithms._shared.membership import lookup, selection
 from graphla.operations.accelerate import Contraction, Degrees, accelerated
-from semirings.semiring import any_second
+from semirings.semiring import any_second, plus_first
 
 ROOM = Path(algorithms.__path__[0])
 FILES = sorted(ROOM.glob("[a-z]*.py"))
@@ -97,3 +97,14 @@ def test_a_lookup_is_a_product_with_the_membership(drawn):
     labels, values = gl.Vector.from_dense(drawn), gl.Vector.from_dense([5, 3, 8, 1, 9])
     found = lookup(labels, values)
     assert found.isequal(any_second(selection(labels, 5) @ values).new())
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 4), st.integers(1, 40), st.sampled_from(("INT32", "INT64")))
+def test_one_label_of_all_vertices_selects_one_column(label, n, dtype):
+    labels = gl.Vector.from_scalar(label, n, dtype)  # stored as one value, not as n values
+    S = selection(labels, 5)
+    assert S.to_dicts() == {i: {label: True} for i in range(n)}
+    u, v = gl.Vector.from_dense(np.arange(n) + 1), gl.Vector.from_dense([5, 3, 8, 1, 9])
+    assert plus_first(u @ S).new().to_dict() == {label: n * (n + 1) // 2}
+    assert any_second(S @ v).new().to_dict() == dict.fromkeys(range(n), [5, 3, 8, 1, 9][label])

@@ -237,9 +237,12 @@ def test_modularity_of_weights_of_any_size():
     ("run", "said"),
     [
         (lambda G: shortest_path(G, "c", "d"), "A has no path from 'c' to 'd'"),
-        (lambda G: sssp(G, "a"), "on edge 'b' -> 'c', but"),
+        (lambda G: sssp(G, "a").distances, "on edge 'b' -> 'c', but"),
         (diameter, "A has no path from 'a' to 'd'"),
-        (lambda G: bellman_ford(G, "a"), "A has a cycle of negative weight through vertex '[bc]'"),
+        (
+            lambda G: bellman_ford(G, "a").distances,
+            "A has a cycle of negative weight through vertex '[bc]'",
+        ),
         (lambda G: maximal_independent_set(G, ["b", "c"]), "nodes has 'b' and 'c', which"),
     ],
 )

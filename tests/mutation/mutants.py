@@ -155,6 +155,14 @@ def _operations() -> list[Mutant]:
             "tests/algorithms/test_louvain.py",
         ),
         Mutant(
+            "selection: equal labels stay one value of stride 0",
+            "wrong layout",
+            indexing,
+            "indices = np.empty_like(values, np.int32, shape=labels.size)\n    indices[:] = values",
+            "indices = values.astype(np.int32, copy=False)",
+            "cuda:tests/algorithms/test_algebra.py -k one_label",
+        ),
+        Mutant(
             "assign: replace outside of the region is forgotten",
             "dropped mask",
             assign,
@@ -279,8 +287,8 @@ def _algorithms() -> list[Mutant]:
             "bfs",
             "one level too many",
             "off by one",
-            "        if depth == limit:\n",
-            "        if limit is not None and depth > limit:\n",
+            "        if depth == cutoff:\n",
+            "        if cutoff is not None and depth > cutoff:\n",
         ),
         one(
             "sssp",
@@ -692,8 +700,8 @@ def _kernels() -> list[Mutant]:
             "assign.cu",
             "replace keeps the old entry",
             "dropped mask",
-            "stays == 0 ? EIGHT : stays == 1 ? inside : ~inside",
-            "stays == 0 ? EIGHT : stays == 1 ? ~inside : inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? ~inside : inside",
             "writing",
         ),
         one(
@@ -860,8 +868,8 @@ def _kernels() -> list[Mutant]:
             "convert.cu",
             "equal keys pass for increasing ones",
             "swapped comparison",
-            "k < count; k += threads_in_grid()) fell |= keys[k] <= keys[k - 1];",
-            "k < count; k += threads_in_grid()) fell |= keys[k] < keys[k - 1];",
+            "fell |= keys[k] <= keys[k - 1];",
+            "fell |= keys[k] < keys[k - 1];",
             "layout using",
         ),
         one(

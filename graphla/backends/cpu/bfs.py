@@ -17,7 +17,7 @@ import numpy as np
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.loops import bfs as loops
 from graphla.backends.cpu.loops.bfs import Graph, Rule, Work
-from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.operands import between
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import first_of_rows, pull
@@ -81,7 +81,7 @@ def bfs_numpy(request: Search) -> BfsResult:
     present[frontier] = True
     closed = present.copy()
     if request.mask is not None:
-        closed |= ~allowed_vertices(request.mask)
+        closed |= ~flag_allowed(request.mask)
     level = None if request.levels is None else np.empty(n, request.levels)
     parent = np.empty(n, np.int32) if request.parents else None
     if parent is not None:
@@ -174,7 +174,7 @@ class _Search:
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads
-        self.spec = (numba_ops.searching, request.parents == "least")
+        self.spec = (numba_ops.search, request.parents == "least")
         out, into, starts, mask = request.out, request.into, request.starts, request.mask
         n, pulled = out.nrows, out if into is None else into
         has_levels, has_parents = request.levels is not None, request.parents is not None
@@ -286,7 +286,7 @@ def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
         words[-1] = (1 << 64) - (1 << (n & 63))
     if mask is not None:
         flags = np.zeros(words.size * 64, bool)
-        np.logical_not(allowed_vertices(mask), out=flags[:n])
+        np.logical_not(flag_allowed(mask), out=flags[:n])
         words |= np.packbits(flags, bitorder="little").view(np.uint64)
     return words
 

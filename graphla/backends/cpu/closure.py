@@ -17,7 +17,7 @@ from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.folding import fold_runs
 from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
-from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.operands import allowed_by, values_of
 from graphla.backends.cpu.reduce import reduce_numpy
 from graphla.backends.cpu.terms import multiply
@@ -94,7 +94,7 @@ class _Numba:
         name, spec = (
             ("closure.near_far", numba_ops.near_far)
             if is_near_far
-            else ("closure.rounds", numba_ops.closing)
+            else ("closure.rounds", numba_ops.closure)
         )
         self.loop = load(name, (spec, semiring), (edges, found, work))
         self.arguments = (*edges, *found, *work)
@@ -222,7 +222,7 @@ def _closure_numpy(request: Closure) -> ClosureResult:
     present = start.present.copy()
     values = cast_values(start.values, monoid.type.np_type).copy()
     parent = np.arange(n, dtype=np.int32)
-    open_to = None if request.mask is None else allowed_vertices(request.mask)
+    open_to = None if request.mask is None else flag_allowed(request.mask)
     pending = present.nonzero()[0].astype(np.int32)
     delta = None
     if request.how == "near_far":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from graphla.compilers.numba import installed
+from graphla.compilers.numba import is_installed
 from graphla.settings import current
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid, TypedSemiring
@@ -31,11 +31,11 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
         return 0
     if wanted == "auto" and entries < settings.compile_threshold > size:
         return 0
-    if wanted is True and not installed():
+    if wanted is True and not is_installed():
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
     if size > WIDE and size > 16 * entries:
         return 0
-    return settings.threads if installed() and (op is None or has_loop_form(op)) else 0
+    return settings.threads if is_installed() and (op is None or has_loop_form(op)) else 0
 
 
 def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:

@@ -17,7 +17,7 @@ from graphla.backends.cpu import operands
 from graphla.backends.cpu.bfs import BYTE_LEVELS, bfs_numba, bfs_numpy, check_level
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
-from graphla.backends.cpu.masks import allowed_vertices
+from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.requests import (
     FOREVER,
     BfsResult,
@@ -175,7 +175,7 @@ class _Searches:
         )
         deepest = BYTE_LEVELS - 1 if results.levels.itemsize == 1 else FOREVER
         rule = (int(request.into is not None), int(levels is not None), request.limit, deepest)
-        barred = None if request.mask is None else ~allowed_vertices(request.mask)
+        barred = None if request.mask is None else ~flag_allowed(request.mask)
         sample = (graph, results, _words(1, self.stop))
         loop = load("multi_source_bfs.search", (numba_ops.nothing,), sample)
 

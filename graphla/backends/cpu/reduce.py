@@ -62,7 +62,7 @@ def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVecto
     values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
     arrays = (a.indptr, values, totals)
-    loop = load("reduce.rows", (numba_ops.folding, monoid), arrays)
+    loop = load("reduce.rows", (numba_ops.reduction, monoid), arrays)
     spread(loop, arrays, (step,), row_parts(a.indptr, threads), threads)
     indices = np.flatnonzero(a.indptr[1:] > a.indptr[:-1]).astype(np.int32)
     return SparseVector(a.nrows, indices, totals if indices.size == a.nrows else totals[indices])
@@ -75,7 +75,7 @@ def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:
         count = max(1, -(-values.size // STRETCH))
         totals = np.empty(count, monoid.type.np_type)
         arrays = (taken, totals)
-        loop = load("reduce.stretches", (numba_ops.folding, monoid), arrays)
+        loop = load("reduce.stretches", (numba_ops.reduction, monoid), arrays)
         parts = even_parts(count, values.size, threads)
         spread(loop, arrays, (step, values.size, STRETCH), parts, threads)
         if count == 1:

@@ -163,7 +163,7 @@ def _merge_sort_numba(
     dtype = index_dtype(size)
     found = np.empty_like(values), np.empty(size, dtype)
     spare = np.empty_like(values), np.empty(size, dtype)
-    spec, stop = (numba_ops.comparing, op), np.zeros(1, np.int64)
+    spec, stop = (numba_ops.comparison, op), np.zeros(1, np.int64)
 
     def spread(name: str, parts: Parts, *arrays: Array) -> None:
         loop = load(name, spec, (*arrays, stop))

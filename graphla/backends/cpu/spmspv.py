@@ -11,7 +11,7 @@ from graphla.backends.cpu import terms
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.folding import fold_by_output, fold_parts
 from graphla.backends.cpu.layout import ranges
-from graphla.backends.cpu.masks import allowed, presence
+from graphla.backends.cpu.masks import look_up_indices, presence
 from graphla.backends.cpu.operands import Parts, allowed_by, between, spread
 from graphla.backends.cpu.spmv import PRESENCE, holding, may_be_constant, only_value, operands
 from graphla.backends.cpu.terms import chunks, multiply_side
@@ -91,7 +91,7 @@ def _scatter_terms(
     if mask is not None:
         present = mask.present
         if present is None:
-            kept = allowed(mask, outputs)
+            kept = look_up_indices(mask, outputs)
         else:
             kept = ~present[outputs] if mask.complement else present[outputs]
         outputs, places = outputs.compress(kept), places.compress(kept)

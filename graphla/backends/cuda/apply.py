@@ -51,7 +51,7 @@ def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
     thunk = scalar(value, (op.type if on_left else op.type2).np_type)
     reads = op.reads_y if on_left else op.reads_x
     how = _map_entries if op.is_positional else _map_values
-    return how(a, (cuda_ops.bound, op, side), reads, op.return_type.np_type, thunk)
+    return how(a, (cuda_ops.bound_operator, op, side), reads, op.return_type.np_type, thunk)
 
 
 def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:

@@ -61,6 +61,7 @@ enum BfsControl {
   ALONE_EDGES = 17,
   BFS_CONTROL = 18
 };
+static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
 
 /// The sums of one thread in a level, for control[FOUND...].
 template <class Slot> struct SumsOf {

@@ -18,7 +18,7 @@ import numpy as np
 
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import card
-from graphla.backends.cuda.matvec import flags_of
+from graphla.backends.cuda.matvec import presence
 from graphla.backends.requests import BfsResult, Level, Search
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
@@ -116,7 +116,7 @@ def _query(request: Search) -> tuple[Packed, Any]:
         start, starts = int(starts[0]), None  # one start is a number: no copy to the device
     elif count:
         starts = xp.asarray(starts)
-    flags = None if mask is None else flags_of(mask)
+    flags = None if mask is None else presence(mask)
     query = QUERY(
         starts=starts,
         starts_count=count,

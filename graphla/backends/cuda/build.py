@@ -183,7 +183,7 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
         moved = values if order is None else move(values, order)
         return reduce_rows(Csr(runs, 1, indptr, moved, moved), monoid).values
     folded = xp.empty(runs, values.dtype)
-    spec = (cuda_ops.accumulating, op, values.dtype)
+    spec = (cuda_ops.accumulation, op, values.dtype)
     kernel = load("convert.cu", "fold_runs", spec, values.dtype, is_associative)
     kernel(
         blocks(runs),

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import INT32_END, csr, read
-from graphla.backends.cuda.matvec import flags_of
+from graphla.backends.cuda.matvec import presence
 from graphla.backends.cuda.reduce import reduce, reduce_rows
 from graphla.backends.requests import Closure, ClosureResult, Level
 from graphla.backends.tuning import current
@@ -215,7 +215,7 @@ class _Problem:
         kernel = load(
             "closure.cu",
             "close_over",
-            (cuda_ops.closing, self.semiring, self.is_checked),
+            (cuda_ops.closure, self.semiring, self.is_checked),
             *(out.indptr.dtype, a_type, a_kept, self.dtype, how, parents, self.mask is not None),
             constants=tuning,
         )
@@ -306,7 +306,7 @@ def _words(n: int, itemsize: int) -> int:
 def _mask(mask: VectorMask | None) -> Packed:
     if mask is None:
         return MASK(flags=None, complement=False)
-    return MASK(flags=flags_of(mask), complement=mask.complement)
+    return MASK(flags=presence(mask), complement=mask.complement)
 
 
 def _starts(x: AnyVector) -> Packed:

@@ -52,6 +52,6 @@ def color(a: Csr, numbers: Array) -> Array:
             "coloring.cu", "color_in_order", NOTHING, before.indptr.dtype, constants=tuning
         )
         most = card().multiprocessors * kernel.resident(tuning.block)
-        grid = min(blocks(n * 32, tuning.block), most)
+        grid = min(blocks(n * WARP, tuning.block), most)
         kernel(grid, tuning.block, before.indptr, before.indices, order, size(n), colors, taken)
     return colors[places]

@@ -9,7 +9,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, counters, size
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, counters, size
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.formats import Array, Csr
@@ -75,4 +75,4 @@ def _join_rest(
     join(blocks(n), BLOCK, *rows, size(n), largest, *cut, parent, parts, listed)
     if parts.size > 1:
         join = _load("join_parts", offset)
-        join(blocks(parts.size * 32), BLOCK, *rows, part, parts, listed, parent)
+        join(blocks(parts.size * WARP), BLOCK, *rows, part, parts, listed, parent)

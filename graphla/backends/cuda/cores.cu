@@ -228,9 +228,9 @@ template <class Offset> struct Peeling {
 
 /// `control` holds a word for the tickets, then three `RoundCounts`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024, 1)
+__global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {
-  SHARED(u64, own_rows, 1024 / WARP * OWN_ROWS);
+  SHARED(u64, own_rows, WIDEST_BLOCK / WARP * OWN_ROWS);
   SHARED(u64, own, 2);
   // Consecutive warp numbers belong to different blocks, so that even a round of few entries uses
   // many blocks.

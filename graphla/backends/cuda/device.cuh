@@ -29,6 +29,10 @@ typedef unsigned long long u64;
 
 enum WarpShape { WARP_LANES = 32 };
 constexpr int WARP = WARP_LANES;
+
+/// Threads of a block: of kernels that have no number of their own, and of the widest blocks.
+enum BlockShape { BLOCK_THREADS = 256, WIDEST_BLOCK = 1024 };
+
 constexpr u32 ALL_LANES = 0xffffffffu;
 
 template <class A, class B> struct is_same {

@@ -43,7 +43,7 @@ Fill = enumeration("ewise_union.cu", "Fill")
 SHAPE = enumeration("ewise_union.cu", "MergeShape")
 BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
 
-PATTERN = (cuda_ops.accumulating, None, np.dtype(bool))
+PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 """For a kernel that is to move indices and no values."""
 
 
@@ -82,7 +82,7 @@ def merge(
     x, x_stored, x_kept = read(a.values)
     y, y_stored, y_kept = read(b.values)
     _, nrows, _, where, offset = places(a)
-    spec = (cuda_ops.accumulating, op, dtype)
+    spec = (cuda_ops.accumulation, op, dtype)
     new_offset = offset if rows is NULL else rows.dtype
     how = (x_stored, x_kept, y_stored, y_kept, fill, where, offset, new_offset)
     load("ewise_union.cu", "merge_entries", spec, *how)(
@@ -114,7 +114,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
     rows, indices = (NULL, NULL) if known is not None else _room(a, both)
     x, x_stored, x_kept = read(a.values, op.reads_x)
     y, y_stored, y_kept = read(b.values, op.reads_y)
-    spec = (cuda_ops.accumulating, op, dtype)
+    spec = (cuda_ops.accumulation, op, dtype)
     if op.is_positional or EACH in (x_kept, y_kept):
         values = z = xp.empty(both, dtype)
     else:
@@ -182,7 +182,7 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
     z = xp.empty(1 if repeats else count, dtype)
     if z.size:
         indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
-        spec = (cuda_ops.accumulating, op, dtype)
+        spec = (cuda_ops.accumulation, op, dtype)
         how = (x_stored, x_kept, y_stored, y_kept, where, offset)
         kernel = load("ewise_intersect.cu", "pair_entries", spec, *how)
         kernel(tiles(z.size), BLOCK, indptr, nrows, indices, x, y, z, size(z.size))
@@ -206,7 +206,7 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
     z = xp.empty(1 if repeats else count, dtype)
     if z.size:
         indptr, nrows, indices, where, offset = places(a) if op.is_positional else NO_PLACES
-        spec = (cuda_ops.accumulating, op, dtype)
+        spec = (cuda_ops.accumulation, op, dtype)
         load("ewise_union.cu", "fill_entries", spec, stored, kept, side, where, offset)(
             tiles(z.size),
             BLOCK,

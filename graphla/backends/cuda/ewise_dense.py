@@ -71,7 +71,7 @@ def _combine(
     if n:
         flags = (v_present is not None, w_present is not None)
         how = (x_stored, x_kept, y_stored, y_kept, *flags, kind)
-        load("ewise_dense.cu", "combine_dense", (cuda_ops.accumulating, op, dtype), *how)(
+        load("ewise_dense.cu", "combine_dense", (cuda_ops.accumulation, op, dtype), *how)(
             blocks(n),
             BLOCK,
             *(NULL if v_present is None else v_present, x),
@@ -96,6 +96,6 @@ def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVe
         x, x_stored, x_kept = read(v.values, reads[0])
         y, y_stored, y_kept = read(w.values, reads[1])
         how = (x_stored, x_kept, y_stored, y_kept, flipped)
-        kernel = load("ewise_dense.cu", "meet_dense", (cuda_ops.accumulating, op, dtype), *how)
+        kernel = load("ewise_dense.cu", "meet_dense", (cuda_ops.accumulation, op, dtype), *how)
         kernel(blocks(count), BLOCK, v.indices, x, y, z, size(count))
     return with_values(v, z)

@@ -13,7 +13,7 @@
 
 namespace graphla {
 
-constexpr int MERGE_THREADS = 256;
+constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
   MERGE_TILE = 4096,  // items of a tile; their places fit 16 bits
   MOVES = 2           // items that a thread moves at a time

@@ -14,7 +14,7 @@ from threading import get_ident
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, card, number, size
+from graphla.backends.cuda.launch import BLOCK, WIDEST_BLOCK, blocks, card, number, size
 from graphla.backends.cuda.streams import PER_THREAD
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
@@ -36,7 +36,6 @@ class HotColumnsTuning:
 
 
 TUNING = HotColumnsTuning()
-THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +80,4 @@ def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
     )
     if number(held[0]) < current(TUNING).share * samples:
         return None
-    return Hubs(tags, bits, shared, card().multiprocessors, THREADS)
+    return Hubs(tags, bits, shared, card().multiprocessors, WIDEST_BLOCK)

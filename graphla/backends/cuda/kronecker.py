@@ -35,7 +35,7 @@ def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
     xp.cumsum(indptr, dtype=offset, out=indptr)
     x, x_stored, x_kept = read(a.values, op.reads_x)
     y, y_stored, y_kept = read(b.values, op.reads_y)
-    spec = (cuda_ops.pairing, op)
+    spec = (cuda_ops.kronecker, op)
     is_constant = not op.is_positional and not (
         (op.reads_x and not is_iso(a.values)) or (op.reads_y and not is_iso(b.values))
     )

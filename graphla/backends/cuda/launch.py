@@ -11,12 +11,13 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
-BLOCK = 256
-"""Threads in a block, unless a kernel says otherwise."""
+BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
+"""Threads of a block: of kernels that have no number of their own, and of the widest blocks."""
 
 WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
 """Threads of a warp."""
@@ -137,8 +138,17 @@ class _Zeros(local):
 
 
 _zeros = _Zeros()
-COUNTERS = 512
-"""Counters made at a time: 4 KB, kept while one of them is."""
+
+
+@dataclass(frozen=True)
+class CounterTuning:
+    """How counters are allocated."""
+
+    batch: int = 512
+    """Counters allocated at a time: 4 KB, which stay allocated while one of them is in use."""
+
+
+TUNING = CounterTuning()
 
 
 def counter() -> Array:
@@ -146,7 +156,8 @@ def counter() -> Array:
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if not left:
-        zeros, left = xp.zeros(COUNTERS, xp.int64), COUNTERS
+        left = current(TUNING).batch
+        zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - 1
     return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
 
@@ -156,7 +167,7 @@ def counters(count: int) -> Array:
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if left < count:
-        left = max(COUNTERS, count)
+        left = max(current(TUNING).batch, count)
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - count
     return zeros[left - count : left]  # pyright: ignore[reportOptionalSubscript]

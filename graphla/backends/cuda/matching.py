@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, csr, read, size, to_numbers
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, csr, read, size, to_numbers
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
@@ -51,7 +51,7 @@ def match(a: Csr, words: Array) -> Array:
             if counts[is_wide]:
                 types = (offset, dtype, kept, is_wide)
                 choose = load("matching.cu", "choose_mates", NOTHING, *types, constants=tuning)
-                threads = counts[is_wide] * (block if is_wide else 32)
+                threads = counts[is_wide] * (block if is_wide else WARP)
                 listed = (lists[is_wide], size(counts[is_wide]))
                 choose(blocks(threads, block), block, matrix, words, *listed, mates, wanted)
         rest = [xp.empty(sum(counts), np.int32) for _ in counts]

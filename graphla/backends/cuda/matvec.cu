@@ -11,7 +11,7 @@ constexpr int ROWS = 4;  // that a thread counts side by side
 /// added. Where there is a host to tell, it is told how many there are in all: the lower half and
 /// the upper.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
                   const Offset *__restrict__ indptr, const i32 *__restrict__ rows, i64 count,
                   i64 length, i64 *ends) {
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(256)
   i64 *const before = ends + count;
   const i64 first = i64(blockIdx.x) * length, last = least(first + length, count);
   i64 sum = 0;
-  for (i64 begin = first; begin < last; begin += 256 * ROWS) {
+  for (i64 begin = first; begin < last; begin += BLOCK_THREADS * ROWS) {
     const i64 mine = begin + i64(threadIdx.x) * ROWS;
     i64 sizes[ROWS], own = 0, total;
 #pragma unroll
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(256)
   grid.begin(tickets);
   if (!is_last_block(grid)) return;
   i64 all = 0;
-  for (i64 begin = 0; begin < gridDim.x; begin += 256) {
+  for (i64 begin = 0; begin < gridDim.x; begin += BLOCK_THREADS) {
     const i64 part = begin + threadIdx.x;
     const i64 own = part < gridDim.x ? load_relaxed(&before[part]) : 0;
     i64 total;

@@ -214,7 +214,7 @@ def few_blocks(wanted: int, times: int = 1) -> int:
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 
-def flags_of(mask: VectorMask) -> Array:
+def presence(mask: VectorMask) -> Array:
     """The mask as one flag for each index, before its complement is taken."""
     if mask.present is not None:
         return mask.present

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphla.backends.cuda import persistent
 from graphla.backends.cuda.launch import INT32_END, WARP
-from graphla.backends.cuda.matvec import flags_of
+from graphla.backends.cuda.matvec import presence
 from graphla.backends.requests import Level, MultiSearch, MultiSearchResult, Reach
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
@@ -86,7 +86,7 @@ class _Searches:
         self.starts = xp.asarray(request.starts, np.int32)
         allowed: Any = None
         if mask is not None:
-            flags = flags_of(mask)
+            flags = presence(mask)
             allowed = ~flags if mask.complement else flags
         first = plan.first if plan else None
         relabeled = plan and plan.relabeled

@@ -24,6 +24,9 @@ struct Launch {
 /// The words of `Launch::host`. The host writes STOP, and the card writes all others.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
+/// Number of words of `Launch::control`.
+enum ControlShape { CONTROL_WORDS = 64 };
+
 /// How a traversal ended: HOST_STATUS. Kernels have further values of their own, from FAULT on.
 enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
 

@@ -31,7 +31,7 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 
 NOT_READY = 600  # cudaErrorNotReady
 
-CONTROL = 64
+CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
 """Number of words for the counters of a launch, including its tickets; all are zero at first."""
 
 

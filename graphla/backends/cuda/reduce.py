@@ -16,6 +16,7 @@ from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     ISO,
     NULL,
+    WARP,
     blocks,
     counter,
     next_answer,
@@ -65,7 +66,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         return _on_host(cast_values(values[present.argmax().reshape(1)], dtype))
     if is_iso(values):
         result = xp.empty(1, dtype)
-        kernel = load("reduce.cu", "fold_repeated", (cuda_ops.folding, monoid), values.dtype)
+        kernel = load("reduce.cu", "fold_repeated", (cuda_ops.reduction, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
         return _on_host(result)
     tuning = current(TUNING)
@@ -87,7 +88,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
         return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))
     present, found = xp.empty(n, bool), counter()
     x, stored, kept = read(a.values)
-    offset, spec = a.indptr.dtype, (cuda_ops.folding, monoid)
+    offset, spec = a.indptr.dtype, (cuda_ops.reduction, monoid)
     if kept == ISO and (monoid.is_any or monoid.is_idempotent):
         folds = repeat_value(cast_values(a.values[:1], dtype), n)
         kernel = load("reduce.cu", "note_occupied", NOTHING, offset)
@@ -102,7 +103,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     tails = xp.empty(strips, dtype)
     kernel = load("reduce.cu", "fold_strips", spec, stored, offset)
     kernel(
-        blocks(max(strips * 32, n)),
+        blocks(max(strips * WARP, n)),
         FOLD_BLOCK,
         *(a.indptr, size(n), x, size(a.nvals), folds, tails, present, found),
     )
@@ -119,7 +120,7 @@ def _fold_parts(
     count, some = values.size, present is not None
     part = -(-count // parts)
     parts = -(-count // part)
-    kernel = load("reduce.cu", "fold_parts", (cuda_ops.folding, monoid), values.dtype, some)
+    kernel = load("reduce.cu", "fold_parts", (cuda_ops.reduction, monoid), values.dtype, some)
     kernel(parts, FOLD_BLOCK, values, present if some else NULL, size(count), size(part), folds)
     return parts
 

@@ -9,8 +9,8 @@
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };      // entries of a tile for each thread
-constexpr int TILE = 256 * STEPS;  // entries of a tile at most
+enum TileShape { STEPS = 4 };                     // entries of a tile for each thread
+constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // entries of a tile at most
 
 /// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };

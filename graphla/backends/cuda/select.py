@@ -17,6 +17,7 @@ from graphla.backends.cuda.launch import (
     NO_PLACES,
     NULL,
     WARP,
+    WIDEST_BLOCK,
     blocks,
     next_answer,
     number,
@@ -36,7 +37,6 @@ from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
 """Most entries of a vector that one block selects from."""
-WIDEST_BLOCK = 1024
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   const OffsetB *__restrict__ b_indptr = b.indptr;
   const i32 *__restrict__ a_indices = a.indices, *__restrict__ b_indices = b.indices;
   SHARED(i64, scratch, WARP + 1);
-  SHARED(i64, places, 1024);
+  SHARED(i64, places, WIDEST_BLOCK);
   const Values<typename Op::X, StoredX, KEPT_X> x(a.values);
   const Values<typename Op::Y, StoredY, KEPT_Y> y(b.values);
   for (i64 row = blockIdx.x; row < count; row += gridDim.x) {

@@ -103,7 +103,7 @@ DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offse
 }
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(BLOCK_THREADS)
     push_columns(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
                  Outputs<Op, WAY, MASKED> outputs) {
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(256)
 /// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The
 /// block prepares the outputs, and stores in *count how many it has claimed.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
                Outputs<Op, WAY, MASKED> outputs) {
   SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(1024)
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = 256;                               // of a block
+constexpr int THREADS = BLOCK_THREADS;                     // of a block
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
 constexpr int TILE = SpmspvTuning::tile;
 

@@ -20,11 +20,14 @@ from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
-    CSR,
     INT32_END,
     NOT_READ,
+    NULL,
+    WARP,
+    WIDEST_BLOCK,
     blocks,
     counter,
+    csr,
     next_answer,
     number,
     read,
@@ -35,14 +38,14 @@ from graphla.backends.cuda.matvec import (
     constant_of,
     edge_ends,
     few_blocks,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
-from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
+from graphla.backends.cuda.select import scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
@@ -71,12 +74,11 @@ class SpmspvTuning:
     """Most edges that one block pushes alone."""
     alone_outputs: int = 32 * 512
     """Most outputs that such a block has room for; spmspv.cu reads it."""
+    large: int = 1 << 20
+    """Elements from which a small part of an array is copied, so that the rest is freed."""
 
 
 TUNING = SpmspvTuning()
-
-LARGE = 1 << 20
-"""Elements of an array of which a small part is copied, so that the rest is freed."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -104,7 +106,7 @@ def push(
     if plan.is_any:
         values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(Way.CLAIM, values)
-        values = values[:count] if edges.room < LARGE else _cut(values, count)
+        values = values[:count] if edges.room < edges.tuning.large else _cut(values, count)
         return SparseVector(n, indices, values, False)
     if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
@@ -130,7 +132,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     else:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
-        edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+        edges.bits = xp.zeros(-(-n // WARP), xp.uint32)
     edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
@@ -191,7 +193,7 @@ class _Edges:
         if mask is not None:
             self.flags, self.complement = mask.present, mask.complement
             if self.flags is None:
-                self.flags = flags_of(mask)
+                self.flags = presence(mask)
         self.bits: Any = None
         self.ends, total = None, 0
         if measured.last is not None:
@@ -222,17 +224,17 @@ class _Edges:
             self.run(way, w=w, indices=indices, count=answer.address)
             found = answer.wait()
         else:
-            self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
+            self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
-        return indices[:found] if self.room < LARGE else _cut(indices, found), found
+        return indices[:found] if self.room < self.tuning.large else _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a = v = None
+        a, v = NULL, None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
@@ -241,13 +243,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = CSR(
-            indptr=columns.indptr,
-            indices=columns.indices,
-            values=a,
-            nrows=columns.nrows,
-            ncols=columns.ncols,
-        )
+        matrix = csr(columns, a)
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -264,7 +260,7 @@ class _Edges:
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
             kernel(grid, BLOCK, frontier, matrix, outputs)
             return
-        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
         name = "push_alone" if self.is_alone else "push_columns"
         shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(entries * threads), BLOCK)
         kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
@@ -279,8 +275,5 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int) -> Array:
-    """The first `count`; of a large array, in memory of their own where they are few."""
-    if count == array.size:
-        return array
-    is_few = array.size >= LARGE and count * 8 < array.size
-    return array[:count].copy() if is_few else array[:count]
+    """Return the first `count` elements of a large array, as a copy if they are few."""
+    return array[:count].copy() if count * 8 < array.size else array[:count]

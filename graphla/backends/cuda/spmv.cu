@@ -146,7 +146,7 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
 
 /// Threads of a block, and how many blocks a multiprocessor holds at least: as many as there are
 /// registers for without spilling any.
-template <int HELD> constexpr int THREADS = HELD == WITH_HUBS ? 1024 : 256;
+template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
     HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, 
   constexpr int SPAN = MASK == MASK_FLAGS  ? SpmvTuning::span
                        : HELD == WITH_HUBS ? 2
                                            : 1;  // rows a warp takes, in warps
-  SHARED(u8, lists, MASK == MASK_FLAGS ? 256 * SPAN : 1);
+  SHARED(u8, lists, MASK == MASK_FLAGS ? BLOCK_THREADS * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   const bool *__restrict__ flags = wants.flags;
   const i32 *__restrict__ list = wants.list;
@@ -285,8 +285,9 @@ __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
 
 /// w(o) = what a long row's first entries gave, and the folds of its chunks in order; by a warp.
 template <class Op, int ENDS>
-__global__ void __launch_bounds__(256) join_chunks(Queue queue, Chunks<typename Op::Z> folds,
-                                                   i64 chunk, Result<typename Op::Z> result) {
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
+                Result<typename Op::Z> result) {
   constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;

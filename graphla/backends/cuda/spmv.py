@@ -18,17 +18,17 @@ import numpy as np
 from graphla.backends import Side
 from graphla.backends.cuda import matvec
 from graphla.backends.cuda.hot_columns import hubs_of
-from graphla.backends.cuda.launch import BLOCK, EACH, NULL, counter, counters, read, size
+from graphla.backends.cuda.launch import BLOCK, EACH, NULL, WARP, counter, counters, read, size
 from graphla.backends.cuda.matvec import (
     Plan,
     constant_of,
     few_blocks_for,
-    flags_of,
     lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import load
@@ -173,7 +173,7 @@ def _pull_rows(
         shared=shared,
     )
     if room is not None:
-        lanes = room.count * 32
+        lanes = room.count * WARP
         kernel, grid = prepare("pull_chunks", lanes, ends)
         kernel(grid, block, operands, room.next_chunks, queue, room.chunks, shared=shared)
         load("spmv.cu", "join_chunks", plan.spec, ends, constants=tuning)(
@@ -198,7 +198,7 @@ class _Wanted:
             self.outputs = mask.indices.size  # pyright: ignore[reportOptionalMemberAccess]
             self.by_place = n > current(matvec.TUNING).huge and self.outputs * 16 < n
         elif mask is not None:
-            self.kind, flags = Kind.MASK_FLAGS, flags_of(mask)
+            self.kind, flags = Kind.MASK_FLAGS, presence(mask)
         self.packed = WANTED(
             outputs=self.outputs,
             flags=flags,

@@ -275,7 +275,7 @@ template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, 
 
 /// `control` holds a word for the tickets, a word for the pivot, then three `RoundCounts`.
 template <class Op, class Offset>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(WIDEST_BLOCK)
     find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {
   SHARED(u64, own, 2);
   Rounds rounds(launch, (RoundCounts *)(launch.control + 2), own, alone_edges,

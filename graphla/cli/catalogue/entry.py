@@ -78,6 +78,6 @@ class Algorithm:
 
 
 def _paragraphs(function: Callable[..., Any]) -> list[str]:
-    """Of its docstring, up to the example."""
-    text = inspect.cleandoc(function.__doc__ or "").split(">>>")[0].replace("`", "")
+    """Return the paragraphs of its docstring before the first section."""
+    text = inspect.cleandoc(function.__doc__ or "").split("\nArgs:\n")[0].replace("`", "")
     return [each for each in text.strip().split("\n\n") if each]

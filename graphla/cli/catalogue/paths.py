@@ -29,7 +29,8 @@ def _bfs(graph: Graph, found: Any, options: Namespace) -> Answer:
     )
 
 
-def _distances(graph: Graph, distance: Any, options: Namespace) -> Answer:
+def _distances(graph: Graph, paths: Any, options: Namespace) -> Answer:
+    distance = paths.distances
     _, lengths = distance.to_coo()
     facts = [("reached", number(lengths.size, "vertex"))]
     if lengths.size:

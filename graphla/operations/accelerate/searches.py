@@ -98,9 +98,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
-    array = None  # no device holds the count
-
-    array = None  # as in Counted: nothing is left on the device
+    array = None  # as in Counted: no device holds the count
 
     def __int__(self) -> int:
         return self.value
