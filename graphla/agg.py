@@ -89,7 +89,8 @@ def from_string(name: str) -> Aggregator | TypedAggregator:
         InvalidValue: there is no aggregator with this name.
 
     Examples:
-        >>> from_string("mean"), from_string("mean[FP64]")
+        >>> from graphla import agg
+        >>> agg.from_string("mean"), agg.from_string("mean[FP64]")
         (agg.mean, agg.mean[FP64])
     """
     found = find(name)

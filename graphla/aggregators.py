@@ -56,6 +56,9 @@ class Rows:
 
         Args:
             dtype: the dtype to cast to; by default that of the entries.
+
+        Returns:
+            An array with one value per entry.
         """
         # By the backend: CuPy's own casts and comparisons take subnormal floats for zero.
         a = self.csr if dtype is None else self._do.cast(self.csr, dtype.np_type)
@@ -67,6 +70,9 @@ class Rows:
         Args:
             op: the monoid ⊕.
             values: one value per entry.
+
+        Returns:
+            An array with one value per row.
         """
         csr = self.csr
         given = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, values)
@@ -77,6 +83,9 @@ class Rows:
 
         Args:
             results: one value per row.
+
+        Returns:
+            An array with one value per entry.
         """
         return results[self._do.row_of_entry(self.csr)]
 
@@ -107,7 +116,7 @@ class Aggregator:
 
     Examples:
         >>> from graphla import Vector, agg, binary
-        >>> span = Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
+        >>> span = agg.Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
         >>> span(Vector.from_dense([3, 9, 4])).value
         6
     """
@@ -224,6 +233,9 @@ class TypedAggregator:
 
         Args:
             a: the storage of A.
+
+        Returns:
+            The storage of w.
         """
         rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
         with np.errstate(all="ignore"):

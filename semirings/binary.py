@@ -53,7 +53,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("+")(3, 4).item()
+        >>> from semirings import binary
+        >>> binary.from_string("+")(3, 4).item()
         7
     """
     return _naming.find(globals(), "binary", SIGNS, name)
@@ -86,7 +87,8 @@ def register_anonymous(
         NotImplementedException: `is_udt` is True.
 
     Examples:
-        >>> register_anonymous(lambda x, y: x * y + 1)(3, 4)
+        >>> from semirings import binary
+        >>> binary.register_anonymous(lambda x, y: x * y + 1)(3, 4)
         np.int64(13)
     """
     _naming.refuse_udt(is_udt)

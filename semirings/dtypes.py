@@ -22,6 +22,7 @@ class DataType:
         c_type: the type in C++.
 
     Examples:
+        >>> from semirings.dtypes import INT64
         >>> INT64 == "int64", INT64.bits, INT64.is_integer
         (True, 64, True)
     """
@@ -129,6 +130,7 @@ def lookup_dtype(key: Any) -> DataType:
         ValueError: `key` means none of the eleven dtypes.
 
     Examples:
+        >>> from semirings.dtypes import lookup_dtype
         >>> lookup_dtype("INT64") is lookup_dtype(int) is lookup_dtype("int64")
         True
     """
@@ -171,6 +173,7 @@ def unify(
         ValueError: `a` or `b` is not a dtype.
 
     Examples:
+        >>> from semirings.dtypes import unify
         >>> unify("INT8", "INT32"), unify("INT8", float, is_right_scalar=True)
         (INT32, FP64)
     """

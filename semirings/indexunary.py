@@ -46,7 +46,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("rowindex")
+        >>> from semirings import indexunary
+        >>> indexunary.from_string("rowindex")
         indexunary.rowindex
     """
     return _naming.find(globals(), "indexunary", SIGNS, name)
@@ -79,7 +80,8 @@ def register_anonymous(
         NotImplementedException: `is_udt` is True.
 
     Examples:
-        >>> register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
+        >>> from semirings import indexunary
+        >>> indexunary.register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
         np.int64(25)
     """
     _naming.refuse_udt(is_udt)

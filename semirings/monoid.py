@@ -33,7 +33,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("max")
+        >>> from semirings import monoid
+        >>> monoid.from_string("max")
         monoid.max
     """
     return _naming.find(globals(), "monoid", SIGNS, name)
@@ -69,7 +70,8 @@ def register_anonymous(
         InvalidValue: no binary operator has the name `binaryop`.
 
     Examples:
-        >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
+        >>> from semirings import monoid
+        >>> monoid.register_anonymous("hypot", 0)(3.0, 4.0).item()
         5.0
     """
     op = _operator(binaryop)

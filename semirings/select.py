@@ -30,7 +30,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("tril")
+        >>> from semirings import select
+        >>> select.from_string("tril")
         select.tril
     """
     return _naming.find(globals(), "select", SIGNS, name)
@@ -64,7 +65,8 @@ def register_anonymous(
         NotImplementedException: `is_udt` is True.
 
     Examples:
-        >>> bool(register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
+        >>> from semirings import select
+        >>> bool(select.register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
         True
     """
     _naming.refuse_udt(is_udt)

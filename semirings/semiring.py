@@ -31,7 +31,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("max.hypot")
+        >>> from semirings import semiring
+        >>> semiring.from_string("max.hypot")
         semiring.max_hypot
     """
     if isinstance(name, str):
@@ -87,7 +88,8 @@ def register_anonymous(
         InvalidValue: a name is unknown.
 
     Examples:
-        >>> register_anonymous("max", "hypot")
+        >>> from semirings import semiring
+        >>> semiring.register_anonymous("max", "hypot")
         semiring.max_hypot
     """
     add, multiply = _parts(monoid, binaryop)

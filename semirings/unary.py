@@ -38,7 +38,8 @@ def from_string(name: str) -> _Any:
         TypeError: `name` is not a string.
 
     Examples:
-        >>> from_string("sqrt")(9.0).item()
+        >>> from semirings import unary
+        >>> unary.from_string("sqrt")(9.0).item()
         3.0
     """
     return _naming.find(globals(), "unary", SIGNS, name)
@@ -71,7 +72,8 @@ def register_anonymous(
         NotImplementedException: `is_udt` is True.
 
     Examples:
-        >>> register_anonymous(lambda x: x * x + 1)(3)
+        >>> from semirings import unary
+        >>> unary.register_anonymous(lambda x: x * x + 1)(3)
         np.int64(10)
     """
     _naming.refuse_udt(is_udt)

@@ -108,7 +108,8 @@ def names() -> list[str]:
         A list of names.
 
     Examples:
-        >>> names()
+        >>> from graphla import datasets
+        >>> datasets.names()
         ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
     """
     return list(_BY_NAME)
@@ -127,7 +128,8 @@ def info(name: str) -> Dataset:
         InvalidValue: no graph has this name.
 
     Examples:
-        >>> info("karate").licence
+        >>> from graphla import datasets
+        >>> datasets.info("karate").licence
         'BSD-2-Clause'
     """
     if name not in _BY_NAME:
@@ -148,7 +150,8 @@ def load(name: str) -> Matrix:
         InvalidValue: no graph has this name.
 
     Examples:
-        >>> load("karate").nvals
+        >>> from graphla import datasets
+        >>> datasets.load("karate").nvals
         156
     """
     return read(_FOLDER / info(name).file)

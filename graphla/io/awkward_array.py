@@ -14,14 +14,12 @@ import numpy as np
 
 from graphla.io.entries import forms_of
 from graphla.sparse import Matrix, Vector
-from graphla.sparse.matrix import ReadableMatrix
-from graphla.sparse.vector import ReadableVector
 from semirings.exceptions import InvalidValue
 
 FORMATS = ("csr", "csc", "hypercsr", "hypercsc")
 
 
-def to_awkward(A: ReadableMatrix | ReadableVector, format: str | None = None) -> Any:
+def to_awkward(A: Any, format: str | None = None) -> Any:
     """Return the entries of A as an `awkward.Array`.
 
     Args:

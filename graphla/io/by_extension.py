@@ -178,6 +178,7 @@ def format_of(path: Any, format: str | None = None) -> str:
         InvalidValue: the format is unknown.
 
     Examples:
+        >>> from graphla.io import format_of
         >>> format_of("roads.csv.gz"), format_of("roads", "gr")
         ('edgelist', 'dimacs')
     """
