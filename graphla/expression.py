@@ -298,8 +298,10 @@ class Expression(Operand, Generic[Noun]):
                 number.
 
         Raises:
-            TypeError: this expression is not of the form C[I, J].
+            TypeError: this expression is not of the form C[I, J], or `x` has the wrong type.
             DimensionMismatch: `x` has another shape.
+            DeviceMismatch: `x` is on another device.
+            DuplicateEntry: an index occurs twice in I or J.
         """
         if self._region is None:
             raise TypeError(
@@ -369,6 +371,7 @@ class Updater:
             x: a Matrix, Vector, Scalar or expression of the target's shape, an array, or a number.
 
         Raises:
+            TypeError: `x` has the wrong type.
             DimensionMismatch: `x` or the mask has another shape.
             DeviceMismatch: `x` or the mask is on another device.
         """
@@ -425,6 +428,7 @@ class InputMasked:
         Raises:
             TypeError: `x` is not such an expression.
             DimensionMismatch: M has another shape than A, or A[I, J] another shape than C.
+            DeviceMismatch: A, M and C are not on the same device.
         """
         if not isinstance(x, Expression):
             raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
@@ -462,8 +466,10 @@ class Assigner:
                 number.
 
         Raises:
+            TypeError: `x` has the wrong type.
             DimensionMismatch: `x` or the mask has another shape.
             DeviceMismatch: `x` or the mask is on another device.
+            DuplicateEntry: an index occurs twice in I or J.
         """
         updater = self._updater
         assign(

@@ -66,7 +66,8 @@ def register_anonymous(
 
     Examples:
         >>> from semirings import select
-        >>> bool(select.register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
+        >>> above = select.register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))
+        >>> bool(above(5, 0, 1, 3))
         True
     """
     _naming.refuse_udt(is_udt)

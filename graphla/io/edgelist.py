@@ -203,6 +203,7 @@ def read_labelled_edgelist(
 
     Raises:
         ParseError: the file is not well formed; the error names the file and the line.
+        InvalidValue: `separator` or `columns` is not allowed.
 
     Examples:
         >>> import io
