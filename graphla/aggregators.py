@@ -22,7 +22,7 @@ from graphla.operations.reductions import values_of
 from graphla.stores import MatrixStore, ScalarStore, VectorStore
 from semirings import monoid
 from semirings.dtypes import ALL, BOOL, FP64, INT64, DataType, lookup_dtype
-from semirings.exceptions import InvalidValue, NotImplementedException
+from semirings.exceptions import InvalidValue
 from semirings.structures import Monoid
 
 
@@ -107,12 +107,12 @@ class Aggregator:
         monoid: a monoid; f folds the entries of a row with it.
         composite: the aggregators whose results `finalize` joins.
         finalize: the function that joins the results of `composite`.
-        types: must be None: the dtypes follow from `finalize`. python-graphblas has this parameter.
+        types: not needed: python-graphblas derives the dtype of the result from these operators;
+            here `finalize` itself determines it. The parameter lets programs run unchanged.
 
     Raises:
         TypeError: neither `monoid`, nor `composite`, nor `compute` with `result` is given; or
             `composite` or `finalize` has the wrong type.
-        NotImplementedException: `types` is given.
 
     Examples:
         >>> from graphla import Vector, agg, binary
@@ -135,10 +135,6 @@ class Aggregator:
         finalize: Any = None,
         types: Any = None,
     ):
-        if types is not None:
-            raise NotImplementedException(
-                "types must be None: the dtypes of an aggregator follow from finalize"
-            )
         if composite is not None:
             composite = _aggregators(composite)
             join = _join(finalize, len(composite))

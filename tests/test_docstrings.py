@@ -113,7 +113,7 @@ ANY = re.compile(
 WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
 """Objects that the examples of others show."""
 
-UNREACHABLE = dict.fromkeys(("Updater.update", "InputMasked.update"), {"DuplicateEntry"})
+UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
 """Errors of shared helpers that these functions cannot raise: they assign to all indices."""
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")

@@ -1,4 +1,4 @@
-"""No argument is ignored: `sort`, `how`, `lazy`, `is_udt` and `types` are honored or refused."""
+"""No argument is ignored: `sort`, `how`, `lazy` and `is_udt` are honored or refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import Matrix, agg, binary, indexunary, monoid, select, semiring, unary
+from graphla import Matrix, binary, indexunary, monoid, select, semiring, unary
 from semirings.exceptions import InvalidValue, NotImplementedException, UdfParseError
 
 
@@ -63,13 +63,11 @@ def test_operators_on_user_defined_dtypes_are_refused(kind):
         module.register_anonymous(lambda *args: args[0], is_udt=True)
 
 
-def test_monoids_semirings_and_aggregators_refuse_what_they_cannot_honor():
+def test_monoids_and_semirings_refuse_to_be_made_later():
     with pytest.raises(NotImplementedException, match="a monoid looks up its parts at once"):
         monoid.register_new("lazy_monoid", "plus", 0, lazy=True)
     with pytest.raises(NotImplementedException, match="a semiring looks up its parts at once"):
         semiring.register_new("lazy_semiring", "plus", "times", lazy=True)
-    with pytest.raises(NotImplementedException, match="types must be None"):
-        agg.Aggregator("typed", composite=[agg.sum], finalize=unary.sqrt, types={})
 
 
 def test_wait_returns_what_it_waits_for():
