@@ -124,7 +124,7 @@ def soak(graphs: list[Known], warm: int, count: int) -> None:
     with gl.config.set(device="cuda"):
         for known in graphs:  # what a matrix keeps for traversals is made before we count
             known.A.to_csc(copy=False)
-            known.A.optimize()
+            known.A.prepare()
         traverse(graphs, warm)
         before, objects = in_use(), len(gc.get_objects())
         traverse(graphs, count)

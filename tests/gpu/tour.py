@@ -312,8 +312,8 @@ def building() -> None:
 def plans() -> None:
     """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
     with settings("plan", long=5):
-        matrix(entries=2 * MANY).optimize()
-        gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
+        matrix(entries=2 * MANY).prepare()
+        gl.generators.kronecker(8, symmetric=True, seed=1).prepare()
 
 
 def closures() -> None:
@@ -370,7 +370,7 @@ def searches_with_plans() -> None:
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS), settings("bfs", cluster=1):
-        for given, B in zip(RESULTS, (A.optimize(), directed.optimize(), A), strict=True):
+        for given, B in zip(RESULTS, (A.prepare(), directed.prepare(), A), strict=True):
             algorithms.bfs(B, 0, **given)
         with settings("bfs", cluster=1, alone_edges=0, grid_edges=0):
             for towards in ("push", "pull"):
