@@ -24,6 +24,7 @@ from graphla.formats import (
     Csr,
     FullVector,
     MatrixMask,
+    PendingVector,
     Remembering,
     SparseVector,
     VectorMask,
@@ -89,7 +90,9 @@ class VectorStore:
     def nvals(self) -> int:
         """Number of entries."""
         v = self._sparse
-        return self.at_hand.nvals if v is None else v.indices.size
+        if v is None:
+            return self.at_hand.nvals
+        return v.nvals if type(v) is PendingVector else v.indices.size
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +105,9 @@ class VectorStore:
     def known_nvals(self) -> int | None:
         """Number of entries, or None if the host would have to wait for the device."""
         v = self._sparse or self.at_hand
-        return known(v.count) if isinstance(v, BitmapVector) else v.nvals
+        if isinstance(v, BitmapVector):
+            return known(v.count)
+        return None if type(v) is PendingVector and not v.is_counted else v.nvals
 
     @property
     def at_hand(self) -> AnyVector:
@@ -210,7 +215,8 @@ class VectorStore:
             if isinstance(v, FullVector):
                 return _mask_of_none(v, False) if complement else None
             if isinstance(v, SparseVector):
-                return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+                listed = v.indices
+                return VectorMask(v.size, None, listed, complement, v.is_sorted, listed.size)
             w = self._sparse
             if w is None:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)

@@ -35,7 +35,7 @@ def write_vector(
         return
     # No local name may refer to the owner's forms, or `take` would find that they are shared.
     if not owner._store.has_dense:
-        entries = t.known_nvals
+        entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
     source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
     if not owner._store.has_dense and t.has_sparse:

@@ -111,12 +111,27 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
+/// Claims the outputs that a mask given as a list does not let through; the other bits are zero.
+template <class Op, int WAY>
+DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
+                         i64 length) {
+  if (!outputs.complement) {
+    for (i64 word = threadIdx.x; word * WARP < outputs.size; word += blockDim.x)
+      outputs.claimed[word] = ~u32(0);
+    __syncthreads();
+  }
+  for (i64 k = threadIdx.x; k < length; k += blockDim.x)
+    atomicXor(&outputs.claimed[listed[k] / WARP], 1u << (listed[k] % WARP));
+  __syncthreads();
+}
+
 /// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The
-/// block prepares the outputs, and stores in *count how many it has claimed.
+/// block prepares the outputs, and stores in *count how many it has claimed. The mask may be a list
+/// of `length` outputs instead of flags; a negative length means that there is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
-               Outputs<Op, WAY, MASKED> outputs) {
+               Outputs<Op, WAY, MASKED> outputs, const i32 *__restrict__ listed, i64 length) {
   SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
   SHARED(u64, total, 1);
   for (i64 o = threadIdx.x; o < outputs.size; o += blockDim.x) {
@@ -130,6 +145,9 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
   __syncthreads();
   u64 *const count = outputs.count;
   outputs.claimed = claimed, outputs.count = total;
+  if constexpr (!MASKED) {
+    if (length >= 0) claim_masked(outputs, listed, length);
+  }
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
   __syncthreads();
   if (threadIdx.x == 0) *count = total[0];
